@@ -1,0 +1,55 @@
+// swift-tools-version:6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let package = Package(
+    name: "offer-signer",
+    targets: [
+        // C libraries as Swift sees them: a module map and one header each, from Debian's packages.
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
+
+        // Arrows point one way, and the targets in the middle do not know each other.
+        .target(name: "JSON"),
+        .target(name: "OfferDomain"),
+        .target(name: "Cryptography", dependencies: ["COpenSSL", "CLinux"]),
+        .target(name: "Storage", dependencies: ["CSQLite"]),
+        .target(name: "HTTP", dependencies: ["CLibEvent", "COpenSSL", "CLinux"]),
+        .target(
+            name: "OfferService",
+            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "CLinux"]
+        ),
+        .executableTarget(name: "offer-signer", dependencies: ["OfferService"]),
+
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+        .testTarget(name: "OfferDomainTests", dependencies: ["OfferDomain"]),
+        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"]),
+        .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "TestSupport"]),
+        .testTarget(
+            name: "OfferServiceTests",
+            dependencies: ["OfferService", "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "TestSupport"]
+        ),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One set of rules for every target, so that no target can quietly opt out.
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .treatAllWarnings(as: .error),
+        .strictMemorySafety(),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+        .enableUpcomingFeature("ExistentialAny"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}

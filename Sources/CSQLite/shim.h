@@ -1,0 +1,4 @@
+// SQLite, as Swift sees it. Only what the importer cannot bring in by itself is written here.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <sqlite3.h>
