@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the app's own backend calls a customer: a UUID, a SHA-256 in hexadecimal, or 1 to 64 bytes from 0x21 to 0x7E.
+///
+/// UUIDs and SHA-256 digests are held in lowercase, everything else as it was given.
+package struct CustomerID: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    package init(_ text: String) throws(IdentifierError) {
+        try self.init(utf8: Array(text.utf8))
+    }
+
+    package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
+        try CustomerID.shape.check(bytes.span)
+        let ignoresCase = bytes.count == 64 && bytes.allSatisfy { $0.hexadecimalValue != nil }
+        if ignoresCase || UniqueID(utf8: bytes) != nil {
+            self.text = String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)
+        } else {
+            self.text = String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    package var description: String { text }
+
+    /// The form that caps are counted under; see ``CustomerIdentity/capBytes``.
+    package var canonicalForCaps: [UInt8] { CustomerIdentity.folded(text) }
+
+    private static let shape = IdentifierShape(.visible, length: 1...64)
+}

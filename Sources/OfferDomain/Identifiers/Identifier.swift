@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A name that a store or the catalogue gave to one of its things: an app, a product, an offer, a key.
+///
+/// Apple joins such names with U+2063 before they are signed, so a name that held one could pass for two. What a
+/// name may hold is an allow-list of ASCII bytes, checked here once; code that has an `Identifier` need not think of
+/// it again. Letter case counts.
+package struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomStringConvertible {
+    /// The name, ASCII only.
+    package let text: String
+
+    package init(_ text: String) throws(IdentifierError) {
+        try Kind.shape.check(text.utf8.span)
+        self.text = text
+    }
+
+    package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
+        try Kind.shape.check(bytes.span)
+        self.text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    package init(utf8 bytes: some Collection<UInt8>) throws(IdentifierError) {
+        try self.init(utf8: Array(bytes))
+    }
+
+    package var description: String { text }
+}
+
+/// What an ``Identifier`` names, and what it may consist of.
+package protocol IdentifierKind: Sendable {
+    static var shape: IdentifierShape { get }
+}

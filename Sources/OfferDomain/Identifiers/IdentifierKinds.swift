@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A bundle identifier: 1 to 255 of `[A-Za-z0-9.-]`.
+///
+/// Source: Apple, [CFBundleIdentifier](https://developer.apple.com/documentation/bundleresources/information-property-list/cfbundleidentifier).
+package typealias BundleID = Identifier<AppBundle>
+/// A store's product id: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
+package typealias ProductID = Identifier<StoreProduct>
+/// A store's id of an offer: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside, as in `pay_as_you_go.3 months`.
+package typealias OfferID = Identifier<StoreOffer>
+/// The catalogue's own id of an offer: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
+package typealias CatalogOfferID = Identifier<CatalogOffer>
+/// The id that App Store Connect gave to a key: 10 of A-Z 0-9.
+package typealias KeyID = Identifier<SigningKey>
+/// The id of an App Store transaction, original transaction or app transaction: 1 to 20 digits.
+package typealias TransactionID = Identifier<StoreTransaction>
+/// The id of a group of subscriptions of which a customer has one at a time: 1 to 64 of `[A-Za-z0-9._-]`.
+package typealias SubscriptionGroupID = Identifier<SubscriptionGroup>
+/// A storefront, as a country in three capital letters (ISO 3166-1 alpha-3).
+///
+/// Source: Apple, [storefront](https://developer.apple.com/documentation/appstoreserverapi/storefront).
+package typealias Storefront = Identifier<StorefrontCountry>
+/// A region, as a country in two capital letters (ISO 3166-1 alpha-2), the form that Google Play uses.
+package typealias Region = Identifier<RegionCountry>
+/// The id of who owns the keys of an App Store Connect account.
+package typealias IssuerID = UniqueID
+
+/// What a ``BundleID`` names.
+package enum AppBundle: IdentifierKind {
+    package static let shape = IdentifierShape(.lettersAndDigits.with(".-"))
+}
+
+/// What a ``ProductID`` names.
+package enum StoreProduct: IdentifierKind {
+    package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), admitsInnerSpaces: true)
+}
+
+/// What an ``OfferID`` names.
+package enum StoreOffer: IdentifierKind {
+    package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), admitsInnerSpaces: true)
+}
+
+/// What a ``CatalogOfferID`` names.
+package enum CatalogOffer: IdentifierKind {
+    package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), admitsInnerSpaces: true)
+}
+
+/// What a ``KeyID`` names.
+package enum SigningKey: IdentifierKind {
+    package static let shape = IdentifierShape(
+        .uppercaseAndDigits,
+        length: 10...10,
+        expectation: "10 characters, each one of A to Z and 0 to 9"
+    )
+}
+
+/// What a ``TransactionID`` names.
+package enum StoreTransaction: IdentifierKind {
+    package static let shape = IdentifierShape(.digits, length: 1...20, expectation: "1 to 20 digits")
+}
+
+/// What a ``SubscriptionGroupID`` names.
+package enum SubscriptionGroup: IdentifierKind {
+    package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), length: 1...64)
+}
+
+/// What a ``Storefront`` names.
+package enum StorefrontCountry: IdentifierKind {
+    package static let shape = IdentifierShape(
+        .uppercase,
+        length: 3...3,
+        expectation: "a country in three capital letters, as USA"
+    )
+}
+
+/// What a ``Region`` names.
+package enum RegionCountry: IdentifierKind {
+    package static let shape = IdentifierShape(
+        .uppercase,
+        length: 2...2,
+        expectation: "a country in two capital letters, as US"
+    )
+}

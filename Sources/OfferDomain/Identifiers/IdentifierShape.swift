@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the bytes of a kind of identifier may be: an allow-list, never a deny-list.
+///
+/// It is held to bytes, since `String` compares by canonical equivalence and finds no U+2063 that a combining mark
+/// follows.
+package struct IdentifierShape: Hashable, Sendable {
+    let allowed: ByteSet
+    let length: ClosedRange<Int>
+    /// Whether single spaces may stand between other characters.
+    let admitsInnerSpaces: Bool
+    /// What is expected, in words, where the length says more than a limit.
+    let expectation: String?
+
+    init(
+        _ allowed: ByteSet,
+        length: ClosedRange<Int> = 1...255,
+        admitsInnerSpaces: Bool = false,
+        expectation: String? = nil
+    ) {
+        self.allowed = allowed
+        self.length = length
+        self.admitsInnerSpaces = admitsInnerSpaces
+        self.expectation = expectation
+    }
+
+    /// Throws unless all of `bytes` are as this shape wants them.
+    func check(_ bytes: Span<UInt8>) throws(IdentifierError) {
+        guard bytes.count > 0 else { throw .empty }
+        if let expectation, !length.contains(bytes.count) { throw .wrongShape(expected: expectation) }
+        guard bytes.count <= length.upperBound else { throw .tooLong(limit: length.upperBound) }
+        var followsSpace = true
+        for offset in bytes.indices {
+            let byte = bytes[offset]
+            let isSpace = byte == 0x20
+            guard isSpace && admitsInnerSpaces || allowed.contains(byte) else {
+                throw .notAllowed(OffendingCharacter(in: bytes, at: offset), offset: offset)
+            }
+            if isSpace, followsSpace || offset == bytes.count - 1 { throw .misplacedSpace(offset: offset) }
+            followsSpace = isSpace
+        }
+    }
+}

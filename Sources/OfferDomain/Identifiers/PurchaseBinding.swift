@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whose purchase a V1 signature is good for: the fifth of the signed fields.
+///
+/// The app must attach the very same value to its purchase, or the App Store calls the signature invalid.
+///
+/// Source: Apple, [Generating a signature for promotional offers](https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers).
+package enum PurchaseBinding: Hashable, Sendable {
+    /// Nobody's: the field is empty, its separators stay.
+    case none
+    /// The UUID that StoreKit 2 calls `appAccountToken`; signed in lowercase.
+    case appAccountToken(UniqueID)
+    /// The free text that StoreKit 1 calls `applicationUsername`; signed as it stands.
+    case applicationUsername(ApplicationUsername)
+
+    /// The field's text.
+    package var signedText: String {
+        switch self {
+        case .none: ""
+        case .appAccountToken(let token): token.description
+        case .applicationUsername(let name): name.text
+        }
+    }
+}
+
+/// What an app gave StoreKit 1 as `applicationUsername`: 1 to 255 bytes from 0x21 to 0x7E, letter case kept.
+///
+/// Source: Apple, [applicationUsername](https://developer.apple.com/documentation/storekit/skmutablepayment/applicationusername).
+package struct ApplicationUsername: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    package init(_ text: String) throws(IdentifierError) {
+        try ApplicationUsername.shape.check(text.utf8.span)
+        self.text = text
+    }
+
+    package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
+        try ApplicationUsername.shape.check(bytes.span)
+        self.text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    package var description: String { text }
+
+    private static let shape = IdentifierShape(.visible)
+}

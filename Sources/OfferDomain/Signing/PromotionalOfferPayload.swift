@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The text that a promotional offer's original ("V1") signature is made over.
+///
+/// Seven fields of ASCII, joined by six U+2063 INVISIBLE SEPARATOR. A signature is good for one buy request and for
+/// 24 hours from `timestamp`.
+///
+/// Source: Apple, [Generating a signature for promotional offers](https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers).
+package struct PromotionalOfferPayload: Hashable, Sendable {
+    package let bundleID: BundleID
+    /// The id of the very key that signs.
+    package let keyID: KeyID
+    /// The product that is bought, not the one the customer has.
+    package let productID: ProductID
+    package let offerID: OfferID
+    package let binding: PurchaseBinding
+    /// Fresh for every signature; signed in lowercase.
+    package let nonce: UniqueID
+    /// The instant of signing; signed in milliseconds.
+    package let timestamp: Timestamp
+
+    package init(
+        bundleID: BundleID,
+        keyID: KeyID,
+        productID: ProductID,
+        offerID: OfferID,
+        binding: PurchaseBinding,
+        nonce: UniqueID,
+        timestamp: Timestamp
+    ) {
+        self.bundleID = bundleID
+        self.keyID = keyID
+        self.productID = productID
+        self.offerID = offerID
+        self.binding = binding
+        self.nonce = nonce
+        self.timestamp = timestamp
+    }
+
+    /// The bytes to sign; thrown is only our own mistake, since the types of the fields admit no separator.
+    package func bytes() throws(PayloadError) -> [UInt8] {
+        try SeparatedFields.joined([
+            bundleID.text, keyID.text, productID.text, offerID.text, binding.signedText,
+            nonce.description, String(timestamp.milliseconds),
+        ])
+    }
+}
+
+/// Why fields were not joined into a payload.
+package enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A field, counted from zero, holds a byte outside 0x20 to 0x7E.
+    case notPrintableASCII(field: Int)
+    /// The payload, split again, is not the fields that it was built from.
+    case ambiguous
+
+    package var description: String {
+        switch self {
+        case .notPrintableASCII(let field): "field \(field) of the payload holds a byte that is not printable ASCII"
+        case .ambiguous: "the payload does not split into the fields that it was built from"
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Source: RFC 3339, section 5.6, https://www.rfc-editor.org/rfc/rfc3339
+
+extension Timestamp {
+    /// The instant in UTC, as 2026-11-01T00:00:00Z; with three decimals if it isn't a whole second.
+    package var rfc3339: String {
+        let date = CivilDate(daysSince1970: utcDay)
+        let millisecondOfDay = Int(milliseconds - Int64(utcDay) * Timestamp.millisecondsPerDay)
+        let (second, fraction) = millisecondOfDay.quotientAndRemainder(dividingBy: 1000)
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        text.append(decimal: date.year, digits: 4)
+        text.append(0x2D)
+        text.append(decimal: date.month, digits: 2)
+        text.append(0x2D)
+        text.append(decimal: date.day, digits: 2)
+        text.append(0x54)
+        text.append(decimal: second / 3600, digits: 2)
+        text.append(0x3A)
+        text.append(decimal: second / 60 % 60, digits: 2)
+        text.append(0x3A)
+        text.append(decimal: second % 60, digits: 2)
+        if fraction > 0 {
+            text.append(0x2E)
+            text.append(decimal: fraction, digits: 3)
+        }
+        text.append(0x5A)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads a date and time with `T` and with `Z` or a numeric offset, all of it or nothing.
+    ///
+    /// Nil of anything else: small letters, a second of 60, more than three decimals, a day that the month doesn't
+    /// have, an instant outside the years 0000 to 9999.
+    package init?(rfc3339 text: String) {
+        var reader = DigitReader(Array(text.utf8))
+        guard
+            let year = reader.number(digits: 4), reader.take(0x2D),
+            let month = reader.number(digits: 2), reader.take(0x2D),
+            let day = reader.number(digits: 2), reader.take(0x54),
+            let date = CivilDate(year: year, month: month, day: day),
+            let hour = reader.number(digits: 2, below: 24), reader.take(0x3A),
+            let minute = reader.number(digits: 2, below: 60), reader.take(0x3A),
+            let second = reader.number(digits: 2, below: 60),
+            let fraction = reader.fraction(),
+            let offsetInMinutes = reader.offset(),
+            reader.isAtEnd
+        else { return nil }
+        let minutes = (date.daysSince1970 * 24 + hour) * 60 + minute - offsetInMinutes
+        self.init(exactlyMilliseconds: Int64((minutes * 60 + second) * 1000 + fraction))
+    }
+}
+
+/// Takes the parts of a date off the front of a text.
+private struct DigitReader {
+    private let text: [UInt8]
+    private var position = 0
+
+    init(_ text: [UInt8]) { self.text = text }
+
+    var isAtEnd: Bool { position == text.count }
+
+    private var next: UInt8? { isAtEnd ? nil : text[position] }
+
+    mutating func take(_ byte: UInt8) -> Bool {
+        guard next == byte else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func number(digits: Int, below limit: Int = .max) -> Int? {
+        var number = 0
+        for _ in 0..<digits {
+            guard let byte = next, (0x30...0x39).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - 0x30)
+            position += 1
+        }
+        return number < limit ? number : nil
+    }
+
+    /// Milliseconds: none, or a point and one to three digits.
+    mutating func fraction() -> Int? {
+        guard take(0x2E) else { return 0 }
+        guard var milliseconds = number(digits: 1) else { return nil }
+        for _ in 0..<2 { milliseconds = milliseconds * 10 + (number(digits: 1) ?? 0) }
+        return milliseconds
+    }
+
+    /// Minutes east of UTC.
+    mutating func offset() -> Int? {
+        if take(0x5A) { return 0 }
+        let isWest = next == 0x2D
+        guard
+            take(isWest ? 0x2D : 0x2B),
+            let hours = number(digits: 2, below: 24), take(0x3A),
+            let minutes = number(digits: 2, below: 60)
+        else { return nil }
+        return (hours * 60 + minutes) * (isWest ? -1 : 1)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number in decimal, with leading zeros up to so many digits.
+    fileprivate mutating func append(decimal number: Int, digits: Int) {
+        let text = String(number)
+        append(contentsOf: repeatElement(0x30, count: Swift.max(0, digits - text.utf8.count)))
+        append(contentsOf: text.utf8)
+    }
+}
