@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Yes, no, or "nobody told us"; only `met` leads to a signature.
+///
+/// The three combine as in Kleene's strong logic of indeterminacy: what is undecided stays so unless the rest decides
+/// alone.
+package enum Answer: String, CaseIterable, Sendable {
+    case met
+    case notMet
+    case undecided
+
+    init(_ isMet: Bool) { self = isMet ? .met : .notMet }
+
+    package static prefix func ! (answer: Answer) -> Answer {
+        switch answer {
+        case .met: .notMet
+        case .notMet: .met
+        case .undecided: .undecided
+        }
+    }
+
+    /// No if one is no, else undecided if one is, else yes; yes of none.
+    package static func all(_ answers: some Sequence<Answer>) -> Answer {
+        var all = Answer.met
+        for answer in answers {
+            if answer == .notMet { return .notMet }
+            if answer == .undecided { all = .undecided }
+        }
+        return all
+    }
+
+    /// Yes if one is yes, else undecided if one is, else no; no of none.
+    package static func any(_ answers: some Sequence<Answer>) -> Answer {
+        !all(answers.lazy.map { !$0 })
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who may have an offer: Apple's own floor, and the rule of the offers file.
+package struct EligibilityPolicy: Hashable, Sendable {
+    package let rule: Rule?
+    package let offerType: OfferType
+
+    package init(rule: Rule?, offerType: OfferType = .promotional) {
+        self.rule = rule
+        self.offerType = offerType
+    }
+
+    /// What the ledger must be asked before this is decided.
+    package var needs: LedgerNeeds { rule?.needs ?? LedgerNeeds() }
+
+    /// Decides, with a finding for the floor first, and then one for the rule, or for each of an `all`.
+    package func decide(_ context: EvaluationContext) -> Decision {
+        let findings = findings(in: context)
+        let outcome = Outcome(findings)
+        return Decision(
+            outcome: outcome,
+            findings: findings,
+            nextEligibleAt: outcome == .notEligible ? nextEligibleAt(findings, context) : nil
+        )
+    }
+
+    /// Whether the App Store honours such an offer only for customers with an existing or expired subscription.
+    ///
+    /// Nothing in an offers file switches this off.
+    ///
+    /// Source: Apple, [Implementing promotional offers in your app](https://developer.apple.com/documentation/storekit/implementing-promotional-offers-in-your-app).
+    package var hasFloor: Bool {
+        switch offerType {
+        case .promotional, .winBack: true
+        case .introductory, .offerCode: false
+        }
+    }
+
+    private static let floor = Rule.subscribedBefore(true)
+
+    private func findings(in context: EvaluationContext) -> [Finding] {
+        var findings: [Finding] = []
+        findings.reserveCapacity(8)
+        if hasFloor {
+            let floor = EligibilityPolicy.floor
+            findings.append(floor.subscribedBefore(true, context.facts.subscribedBefore, isFloor: true))
+        }
+        if case .all(let rules) = rule {
+            for rule in rules { findings.append(rule.evaluate(in: context)) }
+        } else if let rule {
+            findings.append(rule.evaluate(in: context))
+        }
+        return findings
+    }
+
+    /// The instant at which this very decision, asked again, would be `eligible`.
+    ///
+    /// Each rule knows when its own answer turns, but another's may turn back in the meantime. So what the rules say
+    /// together is tried, a few times over, and nothing is promised that doesn't hold.
+    private func nextEligibleAt(_ findings: [Finding], _ context: EvaluationContext) -> Timestamp? {
+        var (findings, context) = (findings, context)
+        for _ in 0..<4 {
+            let answer = Answer.all(findings.lazy.map(\.answer))
+            guard answer == .notMet, let turn = findings.turningOfAll(.notMet), turn > context.now else { return nil }
+            context.now = turn
+            findings = self.findings(in: context)
+            if Outcome(findings) == .eligible { return turn }
+        }
+        return nil
+    }
+}
+
+/// What came of a policy.
+package enum Outcome: String, CaseIterable, Sendable {
+    case eligible
+    case notEligible
+    /// Something wasn't known; no offer is signed on that.
+    case undecided
+
+    init(_ findings: [Finding]) {
+        switch Answer.all(findings.lazy.map(\.answer)) {
+        case .met: self = .eligible
+        case .notMet: self = .notEligible
+        case .undecided: self = .undecided
+        }
+    }
+}
+
+/// An outcome with all its reasons.
+package struct Decision: Hashable, Sendable {
+    package let outcome: Outcome
+    /// The App Store's floor first, where there is one.
+    package let findings: [Finding]
+    /// The instant at which the customer becomes eligible if nothing but time passes; nil if waiting doesn't help.
+    package let nextEligibleAt: Timestamp?
+}

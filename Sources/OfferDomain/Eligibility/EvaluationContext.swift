@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Everything that a rule is evaluated against, the clock included.
+package struct EvaluationContext: Hashable, Sendable {
+    package var facts: CustomerFacts
+    /// Nil if no trusted caller stated any; empty if one stated that there are none.
+    package var attributes: Attributes?
+    /// Under which names the customer's grants were looked up; a cap on what isn't among them is undecided.
+    package var identities: [CustomerIdentity]
+    package var grants: GrantHistory
+    package var now: Timestamp
+
+    package init(
+        facts: CustomerFacts = CustomerFacts(),
+        attributes: Attributes? = nil,
+        identities: [CustomerIdentity] = [],
+        grants: GrantHistory = GrantHistory(),
+        now: Timestamp
+    ) {
+        self.facts = facts
+        self.attributes = attributes
+        self.identities = identities
+        self.grants = grants
+        self.now = now
+    }
+
+    /// The original transaction whose grants are counted, if one is known.
+    package var originalTransactionID: TransactionID? {
+        for case .originalTransaction(let id) in identities { return id }
+        return nil
+    }
+
+    /// The grants that a cap of this scope counts, ascending; nil if it isn't known whose to count.
+    func grants(per scope: GrantScope) -> [Timestamp]? {
+        switch scope {
+        case .customer: identities.contains(where: \.namesCustomer) ? grants.byCustomer : nil
+        case .originalTransaction: originalTransactionID == nil ? nil : grants.byOriginalTransaction
+        }
+    }
+}

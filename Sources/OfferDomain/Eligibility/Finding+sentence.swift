@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Finding {
+    /// The reason, for people: a sentence without capital and full stop, as "lapsed 41 days ago, 30 needed".
+    package var because: String {
+        switch code {
+        case .allMet: "all of what follows is met"
+        case .allNotMet: "not all of what follows is met"
+        case .allUndecided: "part of what follows is undecided, and nothing in it is against"
+        case .anyMet: "at least one of what follows is met"
+        case .anyNotMet: "none of what follows is met"
+        case .anyUndecided: "none of what follows is met, and part of it is undecided"
+        case .notMet, .notNotMet, .notUndecided: "the opposite of what follows"
+        case .subscribedBefore, .neverSubscribed, .subscribedBeforeUnknown: subscribedBeforeSentence
+        case .statusMatches, .statusDiffers, .statusUnknown: statusSentence
+        case .lapsed, .lapsedTooShort, .lapsedTooLong, .notLapsed, .lapseStatusUnknown, .lapseExpiryUnknown:
+            lapsedSentence
+        case .autoRenewOn: "the subscription is set to renew"
+        case .autoRenewOff: "the subscription is not set to renew"
+        case .autoRenewUnknown: "nobody told whether the subscription is set to renew"
+        case .usedOffersWithinLimit, .usedOffersOverLimit, .usedOffersUnknown: usedOffersSentence
+        case .grantsBelowCap, .grantsCapReached, .cooldownOver, .cooldownRunning, .customerUnknown,
+            .originalTransactionUnknown, .budgetLeft, .budgetSpent:
+            capSentence
+        case .windowOpen, .windowNotYetOpen, .windowClosed: windowSentence
+        case .storefrontMatches: "the customer's storefront is one of those listed"
+        case .storefrontDiffers: "the customer's storefront is not one of those listed"
+        case .storefrontUnknown: "nobody told the customer's storefront"
+        case .regionMatches: "the customer's region is one of those listed"
+        case .regionDiffers: "the customer's region is not one of those listed"
+        case .regionUnknown: "nobody told the customer's region"
+        case .ownershipMatches, .ownershipDiffers, .ownershipUnknown: ownershipSentence
+        case .refunded, .notRefunded, .refundsUnknown: refundedSentence
+        case .environmentMatches, .environmentDiffers, .environmentUnknown: environmentSentence
+        case .attributeMatches, .attributeDiffers, .attributeExists, .attributeAbsent, .attributeUnknown,
+            .attributeWrongType:
+            attributeSentence
+        }
+    }
+
+    var counted: Int {
+        if case .count(let count) = observation { count } else { 0 }
+    }
+
+    private var subscribedBeforeSentence: String {
+        let sentence =
+            switch code {
+            case .subscribedBefore: "has or had a subscription in the app"
+            case .neverSubscribed: "never had a subscription in the app"
+            default: "nobody told whether there ever was a subscription in the app"
+            }
+        return isFloor ? sentence + "; the App Store gives such offers to current and past subscribers only" : sentence
+    }
+
+    private var statusSentence: String {
+        guard case .status(let allowed) = subject, case .status(let status) = observation else {
+            return "nobody told the status of the subscription"
+        }
+        let list = allowed.map(\.rawValue).joined(separator: ", ")
+        return "the status is \(status.rawValue), \(code == .statusMatches ? "one of" : "not one of") \(list)"
+    }
+
+    private var lapsedSentence: String {
+        guard case .lapsed(let atLeastDays, let atMostDays) = subject else { return "" }
+        let bounds = [
+            atLeastDays.map { "\($0) needed" },
+            atMostDays.map { "at most \($0) allowed" },
+        ]
+        switch code {
+        case .notLapsed:
+            guard case .status(let status) = observation else { return "the subscription has not ended yet" }
+            return "the status is \(status.rawValue), not expired"
+        case .lapseStatusUnknown: return "nobody told whether the subscription has expired for good"
+        case .lapseExpiryUnknown: return "nobody told when the subscription expired"
+        default: return (["lapsed \(days(counted)) ago"] + bounds.compactMap(\.self)).joined(separator: ", ")
+        }
+    }
+
+    private var usedOffersSentence: String {
+        guard case .usedOffers(let type, let offer, let atMost) = subject else { return "" }
+        let what = [type?.rawValue, offer.map { "\"\($0)\"" }].compactMap(\.self).joined(separator: " ")
+        let offers = what.isEmpty ? "offers" : "\(what) offers"
+        return code == .usedOffersUnknown
+            ? "nobody told how many \(offers) the customer has used"
+            : "has used \(counted) \(offers), at most \(atMost) allowed"
+    }
+
+    private var windowSentence: String {
+        guard case .window(let from, let until) = subject else { return "" }
+        switch code {
+        case .windowNotYetOpen: return "opens at \(from?.rfc3339 ?? "")"
+        case .windowClosed: return "closed at \(until?.rfc3339 ?? "")"
+        default: return until.map { "open until \($0.rfc3339)" } ?? "open"
+        }
+    }
+
+    private var ownershipSentence: String {
+        guard case .ownership(let wanted) = subject, code != .ownershipUnknown else {
+            return "nobody told how the customer came by the subscription"
+        }
+        return code == .ownershipMatches
+            ? "the subscription is \(wanted.rawValue)" : "the subscription is not \(wanted.rawValue)"
+    }
+
+    private var environmentSentence: String {
+        guard case .environment(let wanted) = subject, code != .environmentUnknown else {
+            return "nobody told the store environment"
+        }
+        return code == .environmentMatches
+            ? "the environment is \(wanted.rawValue)" : "the environment is not \(wanted.rawValue)"
+    }
+
+    private var refundedSentence: String {
+        guard case .refunded(let withinDays) = subject, code != .refundsUnknown else {
+            return "nobody told whether there were refunds"
+        }
+        return "\(code == .refunded ? "a" : "no") refund in the last \(days(withinDays))"
+    }
+
+    /// Tells the attribute's name, which the offers file has, and never its value, which is the customer's.
+    private var attributeSentence: String {
+        guard case .attribute(let name, _) = subject else { return "" }
+        switch code {
+        case .attributeMatches: return "the attribute \(name) is as required"
+        case .attributeDiffers: return "the attribute \(name) is not as required"
+        case .attributeExists: return "the attribute \(name) is stated"
+        case .attributeAbsent: return "the attribute \(name) is not stated"
+        case .attributeWrongType: return "the attribute \(name) is of another type than the rule asks for"
+        default: return "no trusted caller stated the attribute \(name)"
+        }
+    }
+}
+
+// MARK: - Caps
+
+extension Finding {
+    private var capSentence: String {
+        switch code {
+        case .customerUnknown: return "it is not known whose grants to count: no customer id, token or user name"
+        case .originalTransactionUnknown: return "it is not known whose grants to count: no original transaction"
+        default: break
+        }
+        switch subject {
+        case .grants(let atMost, let perDays, _):
+            return "\(grants(counted)) \(span(perDays, calendar: false)), at most \(atMost) allowed"
+        case .budget(let atMost, let perDays):
+            return "\(grants(counted)) to all customers \(span(perDays, calendar: true)), at most \(atMost) allowed"
+        case .cooldown(let needed, _):
+            guard case .count = observation else { return "no grant before this one" }
+            return "the last grant was \(days(counted)) ago, \(needed) needed"
+        default: return ""
+        }
+    }
+
+    private func span(_ perDays: Int?, calendar: Bool) -> String {
+        guard let perDays else { return "so far" }
+        if calendar, perDays == 1 { return "today (UTC)" }
+        return "in the last \(days(perDays))" + (calendar ? " (UTC)" : "")
+    }
+
+    private func days(_ count: Int) -> String { count == 1 ? "1 day" : "\(count) days" }
+
+    private func grants(_ count: Int) -> String { count == 1 ? "1 grant" : "\(count) grants" }
+}

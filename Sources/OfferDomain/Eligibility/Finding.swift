@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A rule's answer for one customer, with its reason.
+///
+/// Only numbers are stored; the sentence is made when somebody asks for it. No sentence holds an attribute's value or
+/// an identity, so findings may be recorded and logged.
+package struct Finding: Hashable, Sendable {
+    package let answer: Answer
+    /// The reason, for programs.
+    package let code: FindingCode
+    /// The rules inside this one, in their order.
+    package let children: [Finding]
+    /// When waiting alone, all facts staying as they are, turns yes into no or no into yes; nil if it doesn't.
+    let turnsAt: Timestamp?
+    let subject: Rule
+    let observation: Observation
+    let isFloor: Bool
+
+    /// What a sentence tells of the facts.
+    enum Observation: Hashable, Sendable {
+        case nothing
+        case count(Int)
+        case status(SubscriptionStatus)
+    }
+
+    init(
+        _ subject: Rule,
+        _ answer: Answer,
+        _ code: FindingCode,
+        _ observation: Observation = .nothing,
+        turnsAt: Timestamp? = nil,
+        children: [Finding] = [],
+        isFloor: Bool = false
+    ) {
+        self.answer = answer
+        self.code = code
+        self.children = children
+        self.turnsAt = turnsAt
+        self.subject = subject
+        self.observation = observation
+        self.isFloor = isFloor
+    }
+
+    /// The rule's name in an offers file, or `appStoreFloor`.
+    package var rule: String { isFloor ? "appStoreFloor" : subject.name }
+
+    /// The instant from which waiting alone makes this `met`, if it is `notMet` and waiting does.
+    package var nextEligibleAt: Timestamp? { answer == .notMet ? turnsAt : nil }
+}
+
+/// Why a rule answered as it did; stable names for programs, explained in docs/rules.md.
+package enum FindingCode: String, CaseIterable, Sendable {
+    case allMet = "all-met"
+    case allNotMet = "all-not-met"
+    case allUndecided = "all-undecided"
+    case anyMet = "any-met"
+    case anyNotMet = "any-not-met"
+    case anyUndecided = "any-undecided"
+    case notMet = "not-met"
+    case notNotMet = "not-not-met"
+    case notUndecided = "not-undecided"
+    case subscribedBefore = "subscribed-before"
+    case neverSubscribed = "never-subscribed"
+    case subscribedBeforeUnknown = "subscribed-before-unknown"
+    case statusMatches = "status-matches"
+    case statusDiffers = "status-differs"
+    case statusUnknown = "status-unknown"
+    case lapsed
+    case lapsedTooShort = "lapsed-too-short"
+    case lapsedTooLong = "lapsed-too-long"
+    case notLapsed = "not-lapsed"
+    case lapseStatusUnknown = "lapse-status-unknown"
+    case lapseExpiryUnknown = "lapse-expiry-unknown"
+    case autoRenewOn = "auto-renew-on"
+    case autoRenewOff = "auto-renew-off"
+    case autoRenewUnknown = "auto-renew-unknown"
+    case usedOffersWithinLimit = "used-offers-within-limit"
+    case usedOffersOverLimit = "used-offers-over-limit"
+    case usedOffersUnknown = "used-offers-unknown"
+    case grantsBelowCap = "grants-below-cap"
+    case grantsCapReached = "grants-cap-reached"
+    case cooldownOver = "cooldown-over"
+    case cooldownRunning = "cooldown-running"
+    case customerUnknown = "customer-unknown"
+    case originalTransactionUnknown = "original-transaction-unknown"
+    case budgetLeft = "budget-left"
+    case budgetSpent = "budget-spent"
+    case windowOpen = "window-open"
+    case windowNotYetOpen = "window-not-yet-open"
+    case windowClosed = "window-closed"
+    case storefrontMatches = "storefront-matches"
+    case storefrontDiffers = "storefront-differs"
+    case storefrontUnknown = "storefront-unknown"
+    case regionMatches = "region-matches"
+    case regionDiffers = "region-differs"
+    case regionUnknown = "region-unknown"
+    case ownershipMatches = "ownership-matches"
+    case ownershipDiffers = "ownership-differs"
+    case ownershipUnknown = "ownership-unknown"
+    case refunded
+    case notRefunded = "not-refunded"
+    case refundsUnknown = "refunds-unknown"
+    case environmentMatches = "environment-matches"
+    case environmentDiffers = "environment-differs"
+    case environmentUnknown = "environment-unknown"
+    case attributeMatches = "attribute-matches"
+    case attributeDiffers = "attribute-differs"
+    case attributeExists = "attribute-exists"
+    case attributeAbsent = "attribute-absent"
+    case attributeUnknown = "attribute-unknown"
+    case attributeWrongType = "attribute-wrong-type"
+}

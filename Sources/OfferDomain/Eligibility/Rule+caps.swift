@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the ledger counts. A customer's caps slide: days are 24 hours, to the millisecond. A budget is for people who
+// plan campaigns by the calendar, so its days are those of UTC.
+
+extension Rule {
+    func grants(_ atMost: Int, _ days: Int?, _ scope: GrantScope, _ context: EvaluationContext) -> Finding {
+        guard let grants = context.grants(per: scope) else { return unknown(scope) }
+        var firstCounted = 0
+        if let days {
+            firstCounted = grants.firstIndex { $0.adding(days: days) > context.now } ?? grants.count
+        }
+        let count = grants.count - firstCounted
+        guard count >= atMost else { return Finding(self, .met, .grantsBelowCap, .count(count)) }
+        var turnsAt: Timestamp?
+        if let days, atMost > 0 {
+            turnsAt = grants[grants.count - atMost].adding(days: days)
+        }
+        return Finding(self, .notMet, .grantsCapReached, .count(count), turnsAt: turnsAt)
+    }
+
+    func cooldown(_ days: Int, _ scope: GrantScope, _ context: EvaluationContext) -> Finding {
+        guard let grants = context.grants(per: scope) else { return unknown(scope) }
+        guard let last = grants.last else { return Finding(self, .met, .cooldownOver) }
+        let passed = context.now.wholeDays(since: last)
+        let end = last.adding(days: days)
+        guard end > context.now else { return Finding(self, .met, .cooldownOver, .count(passed)) }
+        return Finding(self, .notMet, .cooldownRunning, .count(passed), turnsAt: end)
+    }
+
+    func budget(_ atMost: Int, _ days: Int?, _ context: EvaluationContext) -> Finding {
+        let today = context.now.utcDay
+        var (spent, turnsAt) = (0, Timestamp?.none)
+        // From the newest day backwards: the day that exhausts the budget is the one whose passing frees it.
+        for entry in context.grants.offerGrantsPerDay.reversed() where days.map({ today - entry.day < $0 }) ?? true {
+            let wasLeft = spent < atMost
+            spent += entry.count
+            if let days, wasLeft, spent >= atMost { turnsAt = Timestamp(startOfUTCDay: entry.day).adding(days: days) }
+        }
+        guard spent >= atMost else { return Finding(self, .met, .budgetLeft, .count(spent)) }
+        return Finding(self, .notMet, .budgetSpent, .count(spent), turnsAt: turnsAt)
+    }
+
+    private func unknown(_ scope: GrantScope) -> Finding {
+        Finding(self, .undecided, scope == .customer ? .customerUnknown : .originalTransactionUnknown)
+    }
+}

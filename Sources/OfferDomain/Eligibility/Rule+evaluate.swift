@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Rule {
+    /// Answers the rule, and every rule inside it even where fewer would decide, so that all reasons are told.
+    package func evaluate(in context: EvaluationContext) -> Finding {
+        switch self {
+        case .all(let rules): all(rules.map { $0.evaluate(in: context) })
+        case .any(let rules): any(rules.map { $0.evaluate(in: context) })
+        case .not(let rule): not(rule.evaluate(in: context))
+        case .subscribedBefore(let wanted): subscribedBefore(wanted, context.facts.subscribedBefore)
+        case .status(let allowed): status(allowed, context.facts.status)
+        case .lapsed(let atLeastDays, let atMostDays): lapsed(atLeastDays, atMostDays, context)
+        case .autoRenew(let wanted): autoRenew(wanted, context.facts.autoRenews)
+        case .usedOffers(let type, let offer, let atMost): usedOffers(type, offer, atMost, context.facts.offersUsed)
+        case .grants(let atMost, let days, let scope): grants(atMost, days, scope, context)
+        case .cooldown(let days, let scope): cooldown(days, scope, context)
+        case .budget(let atMost, let days): budget(atMost, days, context)
+        case .window(let from, let until): window(from, until, context.now)
+        case .storefront(let allowed):
+            membership(
+                context.facts.storefront,
+                allowed,
+                .storefrontMatches,
+                .storefrontDiffers,
+                .storefrontUnknown
+            )
+        case .region(let allowed):
+            membership(context.facts.region, allowed, .regionMatches, .regionDiffers, .regionUnknown)
+        case .ownership(let wanted):
+            equality(context.facts.ownership, wanted, .ownershipMatches, .ownershipDiffers, .ownershipUnknown)
+        case .refunded(let days): refunded(days, context)
+        case .environment(let wanted):
+            equality(context.facts.environment, wanted, .environmentMatches, .environmentDiffers, .environmentUnknown)
+        case .attribute(let name, let test): attribute(name, test, context.attributes)
+        }
+    }
+
+    private func membership<Value>(
+        _ fact: Fact<Value>?,
+        _ allowed: [Value],
+        _ matches: FindingCode,
+        _ differs: FindingCode,
+        _ unknown: FindingCode
+    ) -> Finding {
+        guard let fact else { return Finding(self, .undecided, unknown) }
+        let isMet = allowed.contains(fact.value)
+        return Finding(self, Answer(isMet), isMet ? matches : differs)
+    }
+
+    private func equality<Value>(
+        _ fact: Fact<Value>?,
+        _ wanted: Value,
+        _ matches: FindingCode,
+        _ differs: FindingCode,
+        _ unknown: FindingCode
+    ) -> Finding {
+        guard let fact else { return Finding(self, .undecided, unknown) }
+        let isMet = fact.value == wanted
+        return Finding(self, Answer(isMet), isMet ? matches : differs)
+    }
+}
+
+// MARK: - What the store knows of the subscription
+
+extension Rule {
+    func subscribedBefore(_ wanted: Bool, _ fact: Fact<Bool>?, isFloor: Bool = false) -> Finding {
+        guard let fact else { return Finding(self, .undecided, .subscribedBeforeUnknown, isFloor: isFloor) }
+        let code = fact.value ? FindingCode.subscribedBefore : .neverSubscribed
+        return Finding(self, Answer(fact.value == wanted), code, isFloor: isFloor)
+    }
+
+    private func status(_ allowed: [SubscriptionStatus], _ fact: Fact<SubscriptionStatus>?) -> Finding {
+        guard let status = fact?.value else { return Finding(self, .undecided, .statusUnknown) }
+        let isMet = allowed.contains(status)
+        return Finding(self, Answer(isMet), isMet ? .statusMatches : .statusDiffers, .status(status))
+    }
+
+    /// Takes a past end alone for no lapse.
+    ///
+    /// It may be the end of a period that has been renewed since, or one that the store still tries to collect for.
+    /// It does tell how long a lapse could be at most.
+    private func lapsed(_ atLeastDays: Int?, _ atMostDays: Int?, _ context: EvaluationContext) -> Finding {
+        let status = context.facts.status?.value
+        if let status, status != .expired { return Finding(self, .notMet, .notLapsed, .status(status)) }
+        guard let expiry = context.facts.expiresAt?.value else {
+            return Finding(self, .undecided, status == nil ? .lapseStatusUnknown : .lapseExpiryUnknown)
+        }
+        guard expiry <= context.now else { return Finding(self, .notMet, .notLapsed) }
+        let days = context.now.wholeDays(since: expiry)
+        if let atLeastDays, days < atLeastDays {
+            let turnsAt = status == nil ? nil : expiry.adding(days: atLeastDays)
+            return Finding(self, .notMet, .lapsedTooShort, .count(days), turnsAt: turnsAt)
+        }
+        if let atMostDays, days > atMostDays { return Finding(self, .notMet, .lapsedTooLong, .count(days)) }
+        guard status != nil else { return Finding(self, .undecided, .lapseStatusUnknown) }
+        let turnsAt = atMostDays.map { expiry.adding(days: $0).adding(days: 1) }
+        return Finding(self, .met, .lapsed, .count(days), turnsAt: turnsAt)
+    }
+
+    private func autoRenew(_ wanted: Bool, _ fact: Fact<Bool>?) -> Finding {
+        guard let fact else { return Finding(self, .undecided, .autoRenewUnknown) }
+        return Finding(self, Answer(fact.value == wanted), fact.value ? .autoRenewOn : .autoRenewOff)
+    }
+
+    /// A use whose offer isn't known may be of the offer asked for; it counts where it makes no difference.
+    private func usedOffers(
+        _ type: OfferType?,
+        _ offer: OfferID?,
+        _ atMost: Int,
+        _ fact: Fact<[OfferUse]>?
+    ) -> Finding {
+        guard let uses = fact?.value else { return Finding(self, .undecided, .usedOffersUnknown) }
+        var (certain, possible) = (0, 0)
+        for use in uses where type == nil || use.type == type {
+            guard let offer else {
+                certain += 1
+                continue
+            }
+            if use.offerID == offer { certain += 1 }
+            if use.offerID == nil && use.type != .introductory { possible += 1 }
+        }
+        if certain > atMost { return Finding(self, .notMet, .usedOffersOverLimit, .count(certain)) }
+        if certain + possible > atMost { return Finding(self, .undecided, .usedOffersUnknown) }
+        return Finding(self, .met, .usedOffersWithinLimit, .count(certain))
+    }
+
+    private func refunded(_ days: Int, _ context: EvaluationContext) -> Finding {
+        guard let refunds = context.facts.refundedAt?.value else { return Finding(self, .undecided, .refundsUnknown) }
+        guard let forgottenAt = refunds.max()?.adding(days: days), forgottenAt > context.now else {
+            return Finding(self, .notMet, .notRefunded)
+        }
+        return Finding(self, .met, .refunded, turnsAt: forgottenAt)
+    }
+
+    private func window(_ from: Timestamp?, _ until: Timestamp?, _ now: Timestamp) -> Finding {
+        if let until, now >= until { return Finding(self, .notMet, .windowClosed) }
+        if let from, now < from { return Finding(self, .notMet, .windowNotYetOpen, turnsAt: from) }
+        return Finding(self, .met, .windowOpen, turnsAt: until)
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Rule {
+    /// Everything in this rule and those inside it that contradicts itself or makes no sense, in their order.
+    package var issues: [RuleIssue] { issues(at: "") }
+
+    private func issues(at parent: String) -> [RuleIssue] {
+        let check = RuleCheck(parent: parent, rule: name)
+        switch self {
+        case .all(let rules), .any(let rules):
+            return check.list(rules.map(\.name), mayRepeat: true)
+                + rules.enumerated().flatMap { $1.issues(at: "\(check.pointer)/\($0)") }
+        case .not(let rule):
+            return rule.issues(at: check.pointer)
+        case .subscribedBefore, .autoRenew, .ownership, .environment:
+            return []
+        case .status(let allowed):
+            return check.list(allowed.map(\.rawValue), "/in")
+        case .storefront(let allowed):
+            return check.list(allowed.map(\.text), "/in")
+        case .region(let allowed):
+            return check.list(allowed.map(\.text), "/in")
+        case .lapsed(let atLeastDays, let atMostDays):
+            return check.days(atLeastDays, "/atLeastDays", least: 0) + check.days(atMostDays, "/atMostDays", least: 0)
+                + check.bounds(atLeastDays, atMostDays)
+        case .usedOffers(let type, let offer, let atMost):
+            let hasNoID = type == .introductory && offer != nil
+            return check.number(atMost, "/atMost", least: 0) + check.when(hasNoID, .introductoryOfferHasNoID, "/offer")
+        case .grants(let atMost, let days, _), .budget(let atMost, let days):
+            return check.number(atMost, "/atMost", least: 1) + check.days(days, "/perDays")
+        case .cooldown(let days, _):
+            return check.days(days, "/days")
+        case .refunded(let days):
+            return check.days(days, "/withinDays")
+        case .window(let from, let until):
+            let isReversed = if let from, let until { from >= until } else { false }
+            return check.when(from == nil && until == nil, .unbounded) + check.when(isReversed, .reversed)
+        case .attribute(let name, let test):
+            return check.when(!Attributes.admits(name: name), .unfitAttributeName, "/name") + check.test(test)
+        }
+    }
+}
+
+extension EligibilityPolicy {
+    /// The rule's issues, and where it asks for what the App Store's floor excludes.
+    package var issues: [RuleIssue] {
+        guard let rule else { return [] }
+        return rule.issues + (hasFloor ? EligibilityPolicy.contradictions(in: rule, at: "") : [])
+    }
+
+    /// Only what has to be met for the whole to be: an alternative among others may be idle without harm.
+    private static func contradictions(in rule: Rule, at parent: String) -> [RuleIssue] {
+        switch rule {
+        case .subscribedBefore(false):
+            [RuleIssue(pointer: parent + "/subscribedBefore", kind: .contradictsFloor)]
+        case .all(let rules):
+            rules.enumerated().flatMap { contradictions(in: $1, at: "\(parent)/all/\($0)") }
+        default: []
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Rule {
+    /// What this rule and those inside it read of the ledger; to be asked once, when the catalogue is loaded.
+    package var needs: LedgerNeeds {
+        var needs = LedgerNeeds()
+        switch self {
+        case .all(let rules), .any(let rules):
+            return rules.reduce(needs) { $0.union($1.needs) }
+        case .not(let rule):
+            return rule.needs
+        case .grants(_, _, let scope), .cooldown(_, let scope):
+            needs.customerGrants = scope == .customer
+            needs.originalTransactionGrants = scope == .originalTransaction
+        case .budget(_, let days):
+            needs.budget = days.map(BudgetSpan.days) ?? .forever
+        case .subscribedBefore, .status, .lapsed, .autoRenew, .usedOffers, .window, .storefront, .region, .ownership,
+            .refunded, .environment, .attribute:
+            break
+        }
+        return needs
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A condition that a customer must meet to be given an offer.
+///
+/// Rules are data, and evaluating one asks nothing of the network or the clock: the same rule and context give the
+/// same ``Finding`` for ever. What each one means, and when it is undecided, is told in docs/rules.md.
+package indirect enum Rule: Hashable, Sendable {
+    /// Met if all are.
+    case all([Rule])
+    /// Met if at least one is.
+    case any([Rule])
+    case not(Rule)
+    /// Whether the customer has or had a subscription of their own in the app.
+    case subscribedBefore(Bool)
+    case status(in: [SubscriptionStatus])
+    /// The subscription has ended, so many whole days of 24 hours ago.
+    case lapsed(atLeastDays: Int?, atMostDays: Int?)
+    case autoRenew(Bool)
+    /// The customer has used offers of this type, this id or both at most so many times.
+    case usedOffers(type: OfferType?, offer: OfferID?, atMost: Int)
+    /// This grant is at most the so-manieth of the offer in the last days of 24 hours, or ever.
+    case grants(atMost: Int, perDays: Int? = nil, per: GrantScope = .customer)
+    /// So many days of 24 hours have passed since the last grant of the offer, if there was one.
+    case cooldown(days: Int, per: GrantScope = .customer)
+    /// This grant is at most the so-manieth of the offer to anybody in the last UTC calendar days, or ever.
+    case budget(atMost: Int, perDays: Int? = nil)
+    /// Now is `from` or later, and before `until`.
+    case window(from: Timestamp?, until: Timestamp?)
+    case storefront(in: [Storefront])
+    case region(in: [Region])
+    case ownership(Ownership)
+    /// There was a refund in the last days of 24 hours.
+    case refunded(withinDays: Int)
+    case environment(StoreEnvironment)
+    case attribute(name: String, AttributeTest)
+
+    /// The name in an offers file.
+    package var name: String {
+        switch self {
+        case .all: "all"
+        case .any: "any"
+        case .not: "not"
+        case .subscribedBefore: "subscribedBefore"
+        case .status: "status"
+        case .lapsed: "lapsed"
+        case .autoRenew: "autoRenew"
+        case .usedOffers: "usedOffers"
+        case .grants: "grants"
+        case .cooldown: "cooldown"
+        case .budget: "budget"
+        case .window: "window"
+        case .storefront: "storefront"
+        case .region: "region"
+        case .ownership: "ownership"
+        case .refunded: "refunded"
+        case .environment: "environment"
+        case .attribute: "attribute"
+        }
+    }
+
+    /// The names of all rules, for suggestions to who misspells one.
+    package static let names = [
+        "all", "any", "not", "subscribedBefore", "status", "lapsed", "autoRenew", "usedOffers", "grants", "cooldown",
+        "budget", "window", "storefront", "region", "ownership", "refunded", "environment", "attribute",
+    ]
+}
+
+/// Whose grants a cap counts.
+package enum GrantScope: String, CaseIterable, Sendable {
+    /// Those to any of the customer's identities.
+    case customer
+    /// Those to the subscription's original transaction.
+    case originalTransaction
+}
+
+/// What is asked of an attribute.
+package enum AttributeTest: Hashable, Sendable {
+    case equals(AttributeValue)
+    case isIn([AttributeValue])
+    /// A number within these bounds, themselves included.
+    case range(atLeast: Double?, atMost: Double?)
+    /// Whether the caller stated it at all.
+    case exists(Bool)
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The state of a subscription.
+///
+/// Source: Apple, [status](https://developer.apple.com/documentation/appstoreserverapi/status).
+package enum SubscriptionStatus: String, CaseIterable, Sendable {
+    case active
+    case expired
+    /// Unpaid, and the customer keeps the service for now.
+    case inGracePeriod
+    /// Unpaid, and the store is still trying to collect.
+    case inBillingRetry
+    /// Taken back by a refund, or by the end of family sharing.
+    case revoked
+}
+
+/// The kinds of offers that the App Store tells apart.
+///
+/// Source: Apple, [offerType](https://developer.apple.com/documentation/appstoreserverapi/offertype).
+package enum OfferType: String, CaseIterable, Sendable {
+    case introductory
+    case promotional
+    case offerCode
+    case winBack
+}
+
+/// How a customer came by a subscription.
+///
+/// Source: Apple, [inAppOwnershipType](https://developer.apple.com/documentation/appstoreserverapi/inappownershiptype).
+package enum Ownership: String, CaseIterable, Sendable {
+    case purchased
+    case familyShared
+}
+
+/// Which of the store's two worlds a purchase belongs to.
+///
+/// Source: Apple, [environment](https://developer.apple.com/documentation/appstoreserverapi/environment).
+package enum StoreEnvironment: String, CaseIterable, Sendable {
+    case production
+    case sandbox
+}
+
+/// One use that a customer made of an offer, however many discounted periods it had.
+package struct OfferUse: Hashable, Sendable {
+    package let type: OfferType
+    /// The store's id of the offer; nil of an introductory offer, which has none, and where it isn't known.
+    package let offerID: OfferID?
+    package let usedAt: Timestamp?
+
+    package init(type: OfferType, offerID: OfferID? = nil, usedAt: Timestamp? = nil) {
+        self.type = type
+        self.offerID = offerID
+        self.usedAt = usedAt
+    }
+}
