@@ -9,7 +9,9 @@ package struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible 
     /// What was being attempted, as in “sign”.
     package let operation: String
 
-    /// OpenSSL's own words, oldest first. Only its fixed reason texts: the data it adds may quote what it was given.
+    /// OpenSSL's own words, oldest first.
+    ///
+    /// Only its fixed reason texts: the data it adds may quote what it was given.
     package let reasons: [String]
 
     package var description: String {

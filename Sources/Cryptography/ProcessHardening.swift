@@ -53,7 +53,9 @@ package enum ProcessHardening {
     private static let restartedOnce = "OFFER_SIGNER_RESTARTED"
 }
 
-/// Why the process could not be hardened. A `code` is an `errno`.
+/// Why the process could not be hardened.
+///
+/// A `code` is an `errno`.
 package enum ProcessHardeningError: Error, Hashable, Sendable, CustomStringConvertible {
     case coreDumpsNotForbidden(code: Int32)
     case backtracerStaysOn

@@ -10,7 +10,9 @@ package final class HMACKey: Sendable {
 
     private let contexts: ContextPool
 
-    /// Prepares a key of at least 32 bytes. The secret itself is not kept.
+    /// Prepares a key of at least 32 bytes.
+    ///
+    /// The secret itself is not kept.
     package init(_ secret: SecureBytes) throws(HMACKeyError) {
         guard secret.count >= Self.minimumByteCount else { throw .tooShort(byteCount: secret.count) }
         do {
@@ -20,13 +22,16 @@ package final class HMACKey: Sendable {
         }
     }
 
-    /// The message's HMAC-SHA256: 32 bytes. To compare one, use ``constantTimeEqual(_:_:)``.
+    /// The message's HMAC-SHA256: 32 bytes.
+    ///
+    /// To compare one, use ``constantTimeEqual(_:_:)``.
     package func authenticationCode(for message: [UInt8]) -> [UInt8] {
         let code = unsafe contexts.withContext { context in
             var succeeded = false
             let code = unsafe [UInt8](unsafeUninitializedCapacity: SHA256Digest.byteCount) { target, count in
                 // No key given: the states prepared from it are taken up again.
-                succeeded = unsafe EVP_MAC_init(context, nil, 0, nil) == 1
+                succeeded =
+                    unsafe EVP_MAC_init(context, nil, 0, nil) == 1
                     && EVP_MAC_update(context, message, message.count) == 1
                     && EVP_MAC_final(context, target.baseAddress, &count, target.count) == 1
             }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// SHA-256. Source: FIPS 180-4.
+/// SHA-256.
+///
+/// Source: FIPS 180-4.
 package enum SHA256 {
-    /// OpenSSL's SHA-256, looked up once: a lookup costs more than a short digest. Never freed; it lives as long as the
-    /// process. `nonisolated(unsafe)`: OpenSSL's algorithm objects are read-only.
+    /// OpenSSL's SHA-256, looked up once: a lookup costs more than a short digest.
+    ///
+    /// Never freed; it lives as long as the process. `nonisolated(unsafe)`: OpenSSL's algorithm objects are read-only.
     nonisolated(unsafe) static let algorithm: OpaquePointer = {
         guard let found = unsafe EVP_MD_fetch(nil, "SHA256", nil) else {
             // Not for data to cause: an OpenSSL without SHA-256 is not one that this program is built for.
@@ -21,7 +24,9 @@ package enum SHA256 {
         }
     }()
 
-    /// The digest of the bytes. Any thread may call this.
+    /// The digest of the bytes.
+    ///
+    /// Any thread may call this.
     package static func digest(of bytes: [UInt8]) -> SHA256Digest {
         unsafe bytes.withUnsafeBytes { unsafe digest(of: $0) }
     }
@@ -30,7 +35,8 @@ package enum SHA256 {
         let digest = unsafe contexts.withContext { context in
             var succeeded = false
             let digest = unsafe SHA256Digest { target in
-                succeeded = unsafe EVP_DigestInit_ex2(context, algorithm, nil) == 1
+                succeeded =
+                    unsafe EVP_DigestInit_ex2(context, algorithm, nil) == 1
                     && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
                     && EVP_DigestFinal_ex(context, target.baseAddress, nil) == 1
             }

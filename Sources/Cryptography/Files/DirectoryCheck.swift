@@ -31,9 +31,9 @@ enum DirectoryCheck {
 
     private static func realPath(of file: borrowing OpenFile) throws(SecretFileError) -> String {
         let link = "/proc/self/fd/\(file.descriptor)"
-        var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe path.withUnsafeMutableBytes { unsafe readlink(link, $0.baseAddress, $0.count) }
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(link, &path, path.count)
         guard count > 0, count < path.count else { throw .directoryUnreadable(path: link, code: errno) }
-        return String(decoding: path[..<count], as: UTF8.self)
+        return String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -7,13 +7,13 @@ struct OpenFile: ~Copyable {
 
     /// Opens a file to read it, without waiting for anybody: a pipe without a writer would keep us here for ever.
     init(reading path: String) throws(SecretFileError) {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw .cannotOpen(code: errno) }
     }
 
     /// Creates a file that only its owner may read and write.
     init(creating path: String) throws(SecretFileError) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0o600)
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw errno == EEXIST ? .exists : .cannotCreate(code: errno) }
     }
 

@@ -2,7 +2,9 @@
 import Glibc
 
 extension SecretFile {
-    /// Writes a new file of random bytes, for a key of HMACs. Read it with ``readHexadecimal(path:policy:)``.
+    /// Writes a new file of random bytes, for a key of HMACs.
+    ///
+    /// Read it with ``readHexadecimal(path:policy:)``.
     ///
     /// The file holds two lowercase hexadecimal digits for each byte and a line end, as `openssl rand -hex` writes it, so
     /// that people can copy it and no editor changes it. Its mode is 0600. It must not exist, and it is on the disk when
@@ -18,7 +20,8 @@ extension SecretFile {
         }
         unsafe text.withMutableBytes { text in
             unsafe secret.withBytes { secret in
-                for (index, byte) in unsafe secret.enumerated() {
+                for index in 0..<secret.count {
+                    let byte = unsafe secret[index]
                     unsafe text[2 * index] = Hexadecimal.digit(byte >> 4)
                     unsafe text[2 * index + 1] = Hexadecimal.digit(byte & 15)
                 }
@@ -59,7 +62,7 @@ extension SecretFile {
             try unsafe file.writeDurably(contents)
             try syncDirectory(of: path)
         } catch {
-            unlink(path)
+            _ = unsafe unlink(path)
             throw error
         }
     }

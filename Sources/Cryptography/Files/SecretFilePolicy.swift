@@ -5,7 +5,9 @@ package struct SecretFilePolicy: Hashable, Sendable {
     /// The largest size, in bytes: 16 KiB, many times what any key needs.
     package static let maximumByteCount = 16_384
 
-    /// Whether the file's group may read it, as with mode 0440 or 0640. Nobody but the owner may ever write it.
+    /// Whether the file's group may read it, as with mode 0440 or 0640.
+    ///
+    /// Nobody but the owner may ever write it.
     package let allowsGroupRead: Bool
 
     /// The owner alone may read the file, unless said otherwise.

@@ -8,13 +8,17 @@ import Synchronization
 /// There come to be as many as there are calls at the same time.
 @safe
 final class ContextPool: Sendable {
-    /// A context out of the pool. `@unchecked`: whoever holds it is the only one that does.
+    /// A context out of the pool.
+    ///
+    /// `@unchecked`: whoever holds it is the only one that does.
     @safe
     private struct Lent: @unchecked Sendable {
         let pointer: OpaquePointer
     }
 
-    /// What the lock guards. `@unchecked`: the template is read under the lock only.
+    /// What the lock guards.
+    ///
+    /// `@unchecked`: the template is read under the lock only.
     private struct State: ~Copyable, @unchecked Sendable {
         let template: Owned
         var idle: [Lent] = []

@@ -31,7 +31,7 @@ package final class SecureBytes: @unchecked Sendable {
     }
 
     /// Lends the bytes for reading, with bounds checked.
-    func withSpan<Result, Failure>(
+    func withSpan<Result: ~Copyable, Failure>(
         _ body: (borrowing Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let bytes = unsafe UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count)
@@ -39,7 +39,7 @@ package final class SecureBytes: @unchecked Sendable {
     }
 
     /// Lends the bytes to a C call.
-    func withBytes<Result, Failure>(
+    func withBytes<Result: ~Copyable, Failure>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try unsafe body(UnsafeRawBufferPointer(start: start, count: count))

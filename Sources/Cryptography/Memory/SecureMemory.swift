@@ -5,7 +5,9 @@ import Synchronization
 
 /// How OpenSSL keeps secrets in memory: pages that are never swapped or dumped, and blocks wiped when they are freed.
 package enum SecureMemory {
-    /// What a caller is ready to do without. A service does without nothing.
+    /// What a caller is ready to do without.
+    ///
+    /// A service does without nothing.
     package struct Concessions: OptionSet, Sendable {
         package let rawValue: UInt8
 
@@ -36,6 +38,7 @@ package enum SecureMemory {
     ///   - secureHeapBytes: The size of the heap, a power of two. A loaded key takes about 128 bytes of it, a file that
     ///     is being read up to 32 KiB. Must fit in `RLIMIT_MEMLOCK`.
     ///   - concessions: What may be missing without an error.
+    /// - Throws: What could not be had and was not conceded.
     package static func start(
         secureHeapBytes: Int = 65_536,
         conceding concessions: Concessions = []

@@ -50,7 +50,9 @@ package final class SystemRandom: RandomSource {
     }
 }
 
-/// Linux gave no random bytes. `code` is an `errno`.
+/// Linux gave no random bytes.
+///
+/// `code` is an `errno`.
 package struct RandomError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Int32
 
