@@ -11,3 +11,17 @@
 static inline int shim_prctl_set_dumpable(unsigned long dumpable) {
     return prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
 }
+
+static inline int shim_prctl_get_dumpable(void) {
+    return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+}
+
+// The name of the limit has another type in C++, GNU C and plain C; Swift sees none of them well.
+static inline int shim_forbid_core_files(void) {
+    const struct rlimit none = {0, 0};
+    return setrlimit(RLIMIT_CORE, &none);
+}
+static inline int shim_core_files_forbidden(void) {
+    struct rlimit found;
+    return getrlimit(RLIMIT_CORE, &found) == 0 && found.rlim_cur == 0 && found.rlim_max == 0;
+}

@@ -10,3 +10,44 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <malloc.h>
+#include <openssl/core_names.h>
+#include <openssl/pkcs12.h>
+#include <stdlib.h>
+#include <string.h>
+
+// An allocator that leaves nothing behind: blocks are wiped, whole, before they go back to malloc.
+static inline void *shim_wiping_malloc(size_t count, const char *file, int line) {
+    (void)file;
+    (void)line;
+    return count == 0 ? NULL : malloc(count);
+}
+static inline void shim_wiping_free(void *block, const char *file, int line) {
+    (void)file;
+    (void)line;
+    if (block == NULL) return;
+    explicit_bzero(block, malloc_usable_size(block));
+    free(block);
+}
+static inline void *shim_wiping_realloc(void *block, size_t count, const char *file, int line) {
+    if (block == NULL) return shim_wiping_malloc(count, file, line);
+    if (count == 0) {
+        shim_wiping_free(block, file, line);
+        return NULL;
+    }
+    // Never realloc: it may move the block, and frees the old place as it is.
+    const size_t usable = malloc_usable_size(block);
+    void *const moved = malloc(count);
+    if (moved == NULL) return NULL;
+    memcpy(moved, block, usable < count ? usable : count);
+    shim_wiping_free(block, file, line);
+    return moved;
+}
+static inline int shim_use_wiping_allocator(void) {
+    return CRYPTO_set_mem_functions(shim_wiping_malloc, shim_wiping_realloc, shim_wiping_free);
+}
+
+// Macros in <openssl/evp.h> and <openssl/bio.h>.
+static inline EVP_PKEY *shim_EVP_EC_gen(const char *curve) { return EVP_EC_gen(curve); }
+static inline long shim_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
+static inline int shim_EVP_PKEY_KEYPAIR(void) { return EVP_PKEY_KEYPAIR; }

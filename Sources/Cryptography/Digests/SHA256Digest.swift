@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A SHA-256 digest: 32 bytes.
+///
+/// Held as four words in the order of memory, so that one costs no allocation.
+package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
+    /// The number of bytes of every digest.
+    package static let byteCount = 32
+
+    private typealias Words = (UInt64, UInt64, UInt64, UInt64)
+    private var word0: UInt64 = 0
+    private var word1: UInt64 = 0
+    private var word2: UInt64 = 0
+    private var word3: UInt64 = 0
+
+    /// A digest from its bytes; nil unless there are 32.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        unsafe self.init { target in unsafe target.copyBytes(from: bytes) }
+    }
+
+    /// A digest written into place; `fill` writes all 32 bytes.
+    init(filledBy fill: (UnsafeMutableRawBufferPointer) -> Void) {
+        var words: Words = (0, 0, 0, 0)
+        unsafe withUnsafeMutableBytes(of: &words) { unsafe fill($0) }
+        (word0, word1, word2, word3) = words
+    }
+
+    /// The digest's 32 bytes.
+    package var bytes: [UInt8] {
+        unsafe withBytes { unsafe Array($0) }
+    }
+
+    /// The digest in 64 lowercase hexadecimal digits.
+    package var hex: String {
+        String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
+    }
+
+    package var description: String { hex }
+
+    /// Lends the 32 bytes.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let words: Words = (word0, word1, word2, word3)
+        return unsafe withUnsafeBytes(of: words) { unsafe body($0) }
+    }
+}

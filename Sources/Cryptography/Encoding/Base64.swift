@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Base64 in the two forms of RFC 4648: standard with padding (section 4) and for URLs without (section 5).
+///
+/// Decoding is canonical: a byte string has one text, and every other text is refused. Line breaks, spaces, missing or
+/// needless padding, letters of the other alphabet, and unused bits that are not zero (section 3.5) are other texts.
+package enum Base64 {
+    /// The standard text, padded with `=` to a multiple of four characters.
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+        encode(bytes, alphabet: standard.characters, padded: true)
+    }
+
+    /// The text for URLs and for JWS (RFC 7515 section 2), without padding.
+    package static func encodeURL(_ bytes: [UInt8]) -> [UInt8] {
+        encode(bytes, alphabet: url.characters, padded: false)
+    }
+
+    /// The bytes of a standard, padded text; nil unless it is canonical.
+    package static func decode(_ text: [UInt8]) -> [UInt8]? {
+        guard text.count.isMultiple(of: 4) else { return nil }
+        let padding = text.suffix(2).reversed().prefix { $0 == paddingCharacter }.count
+        return decode(text.dropLast(padding), values: standard.values)
+    }
+
+    /// The bytes of an unpadded text for URLs; nil unless it is canonical.
+    package static func decodeURL(_ text: [UInt8]) -> [UInt8]? {
+        decode(text[...], values: url.values)
+    }
+
+    static let paddingCharacter = UInt8(ascii: "=")
+
+    /// The value of a character of the standard alphabet; nil if it is none.
+    static func value(_ character: UInt8) -> UInt8? {
+        let value = standard.values[Int(character)]
+        return value < 64 ? value : nil
+    }
+
+    private struct Alphabet {
+        let characters: [UInt8]
+        /// By character; 255 for what is not in the alphabet.
+        let values: [UInt8]
+
+        init(_ text: String) {
+            characters = Array(text.utf8)
+            var values = [UInt8](repeating: 255, count: 256)
+            for (value, character) in characters.enumerated() { values[Int(character)] = UInt8(value) }
+            self.values = values
+        }
+    }
+
+    private static let lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+    private static let standard = Alphabet(lettersAndDigits + "+/")
+    private static let url = Alphabet(lettersAndDigits + "-_")
+
+    private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padded: Bool) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var next = 0
+        while next < bytes.count {
+            let count = min(3, bytes.count - next)
+            var group = UInt32(bytes[next]) << 16
+            if count > 1 { group |= UInt32(bytes[next + 1]) << 8 }
+            if count > 2 { group |= UInt32(bytes[next + 2]) }
+            for index in 0...count { text.append(alphabet[Int(group >> (18 - 6 * UInt32(index)) & 63)]) }
+            next += count
+        }
+        while padded, !text.count.isMultiple(of: 4) { text.append(paddingCharacter) }
+        return text
+    }
+
+    private static func decode(_ text: ArraySlice<UInt8>, values: [UInt8]) -> [UInt8]? {
+        // Six bits more than whole bytes never come of encoding.
+        guard text.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count * 3 / 4)
+        var pending: UInt32 = 0
+        var pendingBits: UInt32 = 0
+        for character in text {
+            let value = values[Int(character)]
+            guard value < 64 else { return nil }
+            pending = pending << 6 | UInt32(value)
+            pendingBits += 6
+            guard pendingBits >= 8 else { continue }
+            pendingBits -= 8
+            bytes.append(UInt8(truncatingIfNeeded: pending >> pendingBits))
+            pending &= 1 << pendingBits - 1
+        }
+        return pending == 0 ? bytes : nil
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Whether others can put a file of theirs in the place of a secret one.
+enum DirectoryCheck {
+    /// Checks every directory on the way to the file: as it was written, and as the open file really lies.
+    static func check(wayTo path: String, of file: borrowing OpenFile) throws(SecretFileError) {
+        for directory in directories(above: path) { try check(directory) }
+        for directory in directories(above: try realPath(of: file)) { try check(directory) }
+    }
+
+    /// `/a/b` and `/a` and `/` for `/a/b/c`; `a` and `.` for `a/b`.
+    static func directories(above path: String) -> [String] {
+        var directories: [String] = []
+        var rest = Substring(path)
+        while let slash = rest.lastIndex(of: "/") {
+            rest = rest[..<slash]
+            if !rest.isEmpty { directories.append(String(rest)) }
+        }
+        return directories + [path.hasPrefix("/") ? "/" : "."]
+    }
+
+    private static func check(_ directory: String) throws(SecretFileError) {
+        var status = stat()
+        guard unsafe stat(directory, &status) == 0 else { throw .directoryUnreadable(path: directory, code: errno) }
+        guard status.st_mode & S_IWOTH != 0 else { return }
+        // In a sticky directory, a file can be replaced only by its owner, the directory's owner and root.
+        let isGuarded = status.st_mode & S_ISVTX != 0 && (status.st_uid == 0 || status.st_uid == geteuid())
+        guard isGuarded else { throw .directoryWritableByAll(path: directory, mode: status.st_mode & 0o7777) }
+    }
+
+    private static func realPath(of file: borrowing OpenFile) throws(SecretFileError) -> String {
+        let link = "/proc/self/fd/\(file.descriptor)"
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(link, &path, path.count)
+        guard count > 0, count < path.count else { throw .directoryUnreadable(path: link, code: errno) }
+        return String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Files that hold one secret: a private key, a passphrase, a key for HMACs.
+package enum SecretFile {
+    /// Reads a file that nobody but root and this process's user can have written or, by the policy, read.
+    ///
+    /// The checks are of the open file, so that no other can take its place between check and reading. Symbolic links
+    /// are followed, because that is how Kubernetes hands out secrets; all directories on the written way and on the
+    /// real way are checked, not the parent alone. A directory that everybody may write is refused, except a sticky one
+    /// that belongs to root or to us, as `/tmp` does: in it, nobody else can replace a file that is not theirs.
+    package static func read(
+        path: String,
+        policy: SecretFilePolicy = SecretFilePolicy()
+    ) throws(SecretFileError) -> SecureBytes {
+        let file = try OpenFile(reading: path)
+        let byteCount = try check(file.status(), against: policy)
+        try DirectoryCheck.check(wayTo: path, of: file)
+        let secret = try SecureBytes.allocate(byteCount)
+        let count = try unsafe secret.withMutableBytes { target throws(SecretFileError) in
+            try unsafe file.read(into: target)
+        }
+        guard count == byteCount, try isAtEnd(file) else { throw .changedWhileRead }
+        return secret
+    }
+
+    /// Checks what kind of file it is, and whose, and returns its size in bytes.
+    private static func check(_ status: stat, against policy: SecretFilePolicy) throws(SecretFileError) -> Int {
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(FileKind(status.st_mode)) }
+        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+            throw .foreignOwner(userID: status.st_uid, expected: geteuid())
+        }
+        guard status.st_mode & policy.forbiddenMode == 0 else {
+            throw .modeTooOpen(mode: status.st_mode & 0o7777, policy: policy)
+        }
+        guard status.st_size > 0 else { throw .empty }
+        guard status.st_size <= SecretFilePolicy.maximumByteCount else { throw .tooLarge(byteCount: status.st_size) }
+        return status.st_size
+    }
+
+    private static func isAtEnd(_ file: borrowing OpenFile) throws(SecretFileError) -> Bool {
+        var oneMore: UInt8 = 0
+        let count = try unsafe withUnsafeMutableBytes(of: &oneMore) { target throws(SecretFileError) in
+            try unsafe file.read(into: target)
+        }
+        oneMore = 0
+        return count == 0
+    }
+}
+
+extension FileKind {
+    fileprivate init(_ mode: mode_t) {
+        switch mode & S_IFMT {
+        case S_IFDIR: self = .directory
+        case S_IFIFO: self = .pipe
+        case S_IFSOCK: self = .socket
+        case S_IFCHR, S_IFBLK: self = .device
+        default: self = .other
+        }
+    }
+}
+
+extension SecureBytes {
+    /// So many zero bytes, with an error that fits those who read and write files.
+    static func allocate(_ count: Int) throws(SecretFileError) -> SecureBytes {
+        do throws(SecureMemoryError) {
+            return try SecureBytes(count: count)
+        } catch {
+            throw .secureMemory(error)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenSSL
+import Glibc
+
+/// What private and public keys ask of OpenSSL's key objects.
+enum EVPKey {
+    /// Whether the key is an EC key on P-256 whose public half is a point of the curve.
+    static func isOnP256(_ key: OpaquePointer) -> Bool {
+        guard unsafe EVP_PKEY_is_a(key, "EC") == 1, unsafe curveName(of: key) == "prime256v1" else { return false }
+        return unsafe check(key, EVP_PKEY_public_check)
+    }
+
+    /// OpenSSL's name of the curve; nil if the curve has none.
+    static func curveName(of key: OpaquePointer) -> String? {
+        var name = [CChar](repeating: 0, count: 64)
+        var count = 0
+        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return nil }
+        return String(decoding: name[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// The answer of one of OpenSSL's checks.
+    ///
+    /// A failed one leaves no trace in the error queue.
+    static func check(_ key: OpaquePointer, _ passes: (OpaquePointer) -> Int32) -> Bool {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
+            OpenSSLError.forget()
+            return false
+        }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        let isPassed = unsafe passes(context) == 1
+        if !isPassed { OpenSSLError.forget() }
+        return isPassed
+    }
+
+    /// Contexts that sign or verify SHA-256 digests with the key.
+    static func contexts(
+        _ key: OpaquePointer,
+        preparedBy prepare: (OpaquePointer) -> Int32
+    ) throws(OpenSSLError) -> ContextPool {
+        let template = try unsafe Owned(
+            EVP_PKEY_CTX_new_from_pkey(nil, key, nil),
+            freedBy: { unsafe EVP_PKEY_CTX_free($0) },
+            while: "prepare the key"
+        )
+        guard
+            unsafe prepare(template.pointer) == 1,
+            unsafe EVP_PKEY_CTX_set_signature_md(template.pointer, SHA256.algorithm) == 1
+        else { throw .drain("prepare the key") }
+        return unsafe ContextPool(
+            template: template,
+            duplicatedBy: { unsafe EVP_PKEY_CTX_dup($0) },
+            freedBy: { unsafe EVP_PKEY_CTX_free($0) }
+        )
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenSSL
+
+extension PrivateKey {
+    /// A new key, for what is signed in our own name and for demonstrations; offers need a key made by Apple.
+    package static func generate() throws(PrivateKeyError) -> PrivateKey {
+        guard SecureMemory.isStarted else { throw .secureMemory(.notStarted) }
+        let key: Owned
+        do throws(OpenSSLError) {
+            key = try unsafe Owned(
+                shim_EVP_EC_gen("P-256"),
+                freedBy: { unsafe EVP_PKEY_free($0) },
+                while: "make a key"
+            )
+        } catch {
+            throw .openSSL(error)
+        }
+        return try PrivateKey(checking: key)
+    }
+
+    /// Writes the key as an unencrypted PKCS #8 text in PEM into a new file of mode 0600.
+    ///
+    /// The file must not exist; it is on the disk when this returns, and not there if this throws. The text is made in
+    /// secure memory.
+    package func writePKCS8(to path: String) throws(PrivateKeyError) {
+        let text: Owned
+        do throws(OpenSSLError) {
+            text = try pkcs8Text()
+        } catch {
+            throw .openSSL(error)
+        }
+        var start: UnsafeMutablePointer<CChar>?
+        let count = unsafe shim_BIO_get_mem_data(text.pointer, &start)
+        do throws(SecretFileError) {
+            try unsafe SecretFile.create(path: path, contents: UnsafeRawBufferPointer(start: start, count: count))
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func pkcs8Text() throws(OpenSSLError) -> Owned {
+        let text = try unsafe Owned(
+            BIO_new(BIO_s_secmem()),
+            freedBy: { unsafe BIO_free_all($0) },
+            while: "write the key"
+        )
+        let isWritten = unsafe withKey { key in
+            unsafe PEM_write_bio_PKCS8PrivateKey(text.pointer, key, nil, nil, 0, nil, nil) == 1
+        }
+        guard isWritten else { throw .drain("write the key") }
+        return text
+    }
+}

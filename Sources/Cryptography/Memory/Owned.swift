@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenSSL
+
+/// A C object and the function that frees it, called once, when the owner goes away.
+///
+/// The pointer is lent, not given: read it in the call that needs it and keep no copy.
+@safe
+struct Owned: ~Copyable {
+    let pointer: OpaquePointer
+    private let free: (OpaquePointer) -> Void
+
+    /// Takes ownership of what a C constructor returned, or throws OpenSSL's reason for returning nothing.
+    init(
+        _ made: OpaquePointer?,
+        freedBy free: @escaping (OpaquePointer) -> Void,
+        while operation: String
+    ) throws(OpenSSLError) {
+        guard let made = unsafe made else { throw .drain(operation) }
+        unsafe self.pointer = made
+        unsafe self.free = free
+    }
+
+    deinit {
+        unsafe free(pointer)
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The C library's words for an `errno`, and its number.
+func describe(_ code: Int32) -> String {
+    // Longer than any text of glibc. The form with a buffer is the one that threads may share.
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+        guard let start = buffer.baseAddress, unsafe strerror_r(code, start, buffer.count) == 0 else {
+            return "errno \(code)"
+        }
+        return unsafe "\(String(cString: start)) (errno \(code))"
+    }
+}

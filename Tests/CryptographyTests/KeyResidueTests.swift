@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Testing
+import TestSupport
+
+/// What of a key is left in memory. Each test has a process of its own, so that secure memory comes first in it and
+/// nothing of the making of the key is in it.
+@Suite(.disabled(if: Sanitizer.isActive, "sanitizers keep freed memory, and map more than can be searched"))
+struct KeyResidueTests {
+    @Test
+    func `has one copy of a key while it is loaded, and none after`() async throws {
+        let directory = try TemporaryDirectory()
+        let (path, needles) = try makeKey(in: directory)
+        await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
+            try SecureMemory.start()
+            #expect(needles.copies() == KeyCopies())
+            try useKey(path, needles: needles)
+            #expect(needles.copies() == KeyCopies())
+        }
+    }
+
+    @Test
+    func `has one copy of an encrypted key while it is loaded, and none after`() async throws {
+        let directory = try TemporaryDirectory()
+        let (path, needles) = try makeKey(in: directory, passphrase: "right")
+        await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
+            try SecureMemory.start()
+            try useKey(path, needles: needles, passphrase: SecureBytes(copying: Array("right".utf8)))
+            #expect(needles.copies() == KeyCopies())
+        }
+    }
+
+    @Test
+    func `has no copy of a key after writing it`() async throws {
+        let directory = try TemporaryDirectory()
+        let (path, needles) = try makeKey(in: directory)
+        await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
+            try SecureMemory.start()
+            try PrivateKey(pem: SecretFile.read(path: path)).writePKCS8(to: path + ".copy")
+            #expect(needles.copies() == KeyCopies())
+        }
+    }
+
+    @Test
+    func `finds what OpenSSL leaves when it does not wipe`() async throws {
+        let directory = try TemporaryDirectory()
+        let (path, needles) = try makeKey(in: directory)
+        await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
+            _ = SHA256.digest(of: [1])
+            try SecureMemory.start(conceding: .unwipedBlocks)
+            let loaded = try copiesWhileLoaded(path, needles: needles)
+            #expect(loaded.map { $0.bigEndian > 0 } == true, "\(String(describing: loaded))")
+        }
+    }
+
+    private func makeKey(
+        in directory: TemporaryDirectory,
+        passphrase: String? = nil
+    ) throws -> (path: String, needles: KeyNeedles) {
+        let pem = try KeyTool.makeKey()
+        let scalar = try KeyDER.numbers(in: pem).scalar
+        let file = try passphrase.map { try KeyTool.encrypt(pem, passphrase: $0, "-v2", "aes-256-cbc") } ?? pem
+        let line = file.split(separator: 10)[1]
+        return (try directory.write(file, to: "key.p8"), KeyNeedles(scalar: scalar, line: Array(line)))
+    }
+}
+
+/// Loads a key, signs with it, and releases it.
+private func useKey(_ path: String, needles: KeyNeedles, passphrase: SecureBytes? = nil) throws {
+    let key = try loadKey(path, needles: needles, passphrase: passphrase)
+    #expect(needles.copies() == KeyCopies(littleEndian: 1))
+    _ = try key.verifiedSignature(of: SHA256.digest(of: [1]))
+    #expect(needles.copies() == KeyCopies(littleEndian: 1))
+}
+
+private func loadKey(_ path: String, needles: KeyNeedles, passphrase: SecureBytes?) throws -> PrivateKey {
+    let text = try SecretFile.read(path: path)
+    #expect(needles.copies() == KeyCopies(text: 1))
+    return try PrivateKey(pem: text, passphrase: passphrase)
+}
+
+private func copiesWhileLoaded(_ path: String, needles: KeyNeedles) throws -> KeyCopies? {
+    let key = try PrivateKey(pem: SecretFile.read(path: path))
+    return withExtendedLifetime(key) { needles.copies() }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import TestSupport
+
+/// Starts secure memory for tests that share a process with others.
+///
+/// A test that used OpenSSL may have come first, so wiping is conceded; tests about wiping have a process of their own.
+func startSecureMemory() throws {
+    try SecureMemory.start(conceding: [.unwipedBlocks])
+}
+
+func secret(_ bytes: [UInt8]) throws -> SecureBytes {
+    try startSecureMemory()
+    return try SecureBytes(copying: bytes)
+}
+
+func privateKey(_ pem: [UInt8], passphrase: String? = nil) throws -> PrivateKey {
+    try PrivateKey(pem: secret(pem), passphrase: passphrase.map { try secret(Array($0.utf8)) })
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A directory of a test's own, mode 0700, removed with everything in it when the test is done.
+package final class TemporaryDirectory: Sendable {
+    package let path: String
+
+    package init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "offer-signer-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: url,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        path = url.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The path of something in the directory, which may or may not exist.
+    package func path(of name: String) -> String {
+        "\(path)/\(name)"
+    }
+
+    /// Writes a file, its owner's alone unless said otherwise, and returns its path.
+    @discardableResult
+    package func write(_ bytes: [UInt8], to name: String, mode: Int = 0o600) throws -> String {
+        let path = path(of: name)
+        try Data(bytes).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return path
+    }
+}
