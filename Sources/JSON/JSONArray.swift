@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The elements of an array.
+package struct JSONArray: Sendable, Sequence {
+    let tape: Tape
+    let index: Int
+
+    /// How many elements there are; counts them.
+    package var count: Int { reduce(0) { count, _ in count + 1 } }
+
+    package var isEmpty: Bool { Int(tape.nodes[index].next) == index + 1 }
+
+    package var underestimatedCount: Int { 0 }
+
+    package func makeIterator() -> Iterator {
+        Iterator(tape: tape, position: index + 1, end: Int(tape.nodes[index].next))
+    }
+
+    /// Walks the elements.
+    package struct Iterator: IteratorProtocol {
+        let tape: Tape
+        var position: Int
+        let end: Int
+
+        package mutating func next() -> JSONValue? {
+            guard position < end else { return nil }
+            defer { position = Int(tape.nodes[position].next) }
+            return JSONValue(tape: tape, index: position)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The members of an object, in the order in which they are written.
+package struct JSONObject: Sendable, Sequence {
+    let tape: Tape
+    let index: Int
+
+    /// How many members there are; counts them.
+    package var count: Int { reduce(0) { count, _ in count + 1 } }
+
+    package var isEmpty: Bool { Int(tape.nodes[index].next) == index + 1 }
+
+    package var underestimatedCount: Int { 0 }
+
+    /// The value of the member with this name, compared as bytes.
+    ///
+    /// Looks at each member in turn, which for the handful of a request is quicker than a table.
+    package subscript(name: String) -> JSONValue? {
+        let end = Int(tape.nodes[index].next)
+        var position = index + 1
+        while position < end {
+            if tape.content(of: tape.nodes[position], equals: name) {
+                return JSONValue(tape: tape, index: position + 1)
+            }
+            position = Int(tape.nodes[position + 1].next)
+        }
+        return nil
+    }
+
+    /// The same for a name that is known when the program is built.
+    package subscript(name: StaticString) -> JSONValue? { self[name.description] }
+
+    package func makeIterator() -> Iterator {
+        Iterator(tape: tape, position: index + 1, end: Int(tape.nodes[index].next))
+    }
+
+    /// Walks the members.
+    package struct Iterator: IteratorProtocol {
+        let tape: Tape
+        var position: Int
+        let end: Int
+
+        package mutating func next() -> JSONMember? {
+            guard position < end else { return nil }
+            defer { position = Int(tape.nodes[position + 1].next) }
+            return JSONMember(tape: tape, index: position)
+        }
+    }
+}
+
+/// One name of an object and its value.
+package struct JSONMember: Sendable {
+    let tape: Tape
+    let index: Int
+
+    /// The name, unescaped.
+    package var name: String { String(decoding: tape.content(of: tape.nodes[index]), as: UTF8.self) }
+
+    /// The name's UTF-8, unescaped.
+    package var nameBytes: [UInt8] { Array(tape.content(of: tape.nodes[index])) }
+
+    /// Bytes of the text before the name.
+    package var nameOffset: Int { Int(tape.nodes[index].start) }
+
+    package var value: JSONValue { JSONValue(tape: tape, index: index + 1) }
+
+    /// Compares the name as bytes; allocates only where it has escapes.
+    package func isNamed(_ name: String) -> Bool { tape.content(of: tape.nodes[index], equals: name) }
+
+    /// The same for a name that is known when the program is built.
+    package func isNamed(_ name: StaticString) -> Bool { isNamed(name.description) }
+}

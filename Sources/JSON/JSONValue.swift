@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What sort of thing a value is.
+package enum JSONKind: String, Hashable, Sendable {
+    case object, array, string, number, boolean, null
+}
+
+/// A view on one value of a document, which it keeps alive.
+///
+/// Each accessor gives nil for a value of another kind; nothing is ever converted from one kind to another.
+package struct JSONValue: Sendable {
+    let tape: Tape
+    let index: Int
+
+    private var node: Node { tape.nodes[index] }
+
+    package var kind: JSONKind {
+        switch node.kind {
+        case .object: .object
+        case .array: .array
+        case .string, .escapedString, .identifier: .string
+        case .integer, .fraction: .number
+        case .true, .false: .boolean
+        case .null: .null
+        }
+    }
+
+    /// Bytes of the text before this value.
+    package var offset: Int { Int(node.start) }
+
+    /// The value as written, quotes and inner white space included.
+    package var text: ArraySlice<UInt8> { tape.bytes[Int(node.start)..<Int(node.end)] }
+
+    /// Where the value stands, as RFC 6901 writes it, found by walking the document; empty for the root.
+    package var pointer: String { tape.pointer(to: index) }
+
+    package var object: JSONObject? { node.kind == .object ? JSONObject(tape: tape, index: index) : nil }
+
+    package var array: JSONArray? { node.kind == .array ? JSONArray(tape: tape, index: index) : nil }
+
+    /// The string, unescaped.
+    package var string: String? {
+        kind == .string ? String(decoding: tape.content(of: node), as: UTF8.self) : nil
+    }
+
+    /// The string's UTF-8, unescaped.
+    package var stringBytes: [UInt8]? {
+        kind == .string ? Array(tape.content(of: node)) : nil
+    }
+
+    /// Whether this is a string that says `text`, compared as bytes; allocates only where the string has escapes.
+    package func string(equals text: String) -> Bool {
+        kind == .string && tape.content(of: node, equals: text)
+    }
+
+    /// The same for a name that is known when the program is built.
+    package func string(equals text: StaticString) -> Bool {
+        string(equals: text.description)
+    }
+
+    package var bool: Bool? {
+        switch node.kind {
+        case .true: true
+        case .false: false
+        default: nil
+        }
+    }
+
+    package var isNull: Bool { node.kind == .null }
+
+    /// A number written as an integer that fits, and not as `1.0` or `1e3`.
+    ///
+    /// In configuration `+5` and `0x1F` are integers too.
+    package var integer: Int64? {
+        node.kind == .integer ? parsedInteger(text) : nil
+    }
+
+    /// Any number, rounded to the nearest double; nil also for one too large for a double.
+    package var double: Double? {
+        kind == .number ? parsedDouble(text) : nil
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Reader {
+    /// Refuses an object in which a name comes twice, be it written differently.
+    ///
+    /// Few names are compared each with each; many are put in a set, so that no text makes this quadratic.
+    mutating func refuseRepeatedNames(in object: Int, members: Int) throws(Fault) {
+        guard members > 1, let name = members <= 16 ? repeatedAmongFew(object) : repeatedAmongMany(object) else {
+            return
+        }
+        let offset = Int(nodes[name].start)
+        forgetNodes(after: name)
+        throw Fault(.repeatedName, at: offset)
+    }
+
+    private func repeatedAmongFew(_ object: Int) -> Int? {
+        var name = object + 1
+        while name < nodes.count {
+            var earlier = object + 1
+            while earlier < name {
+                if isSame(nodes[earlier], nodes[name]) { return name }
+                earlier = Int(nodes[earlier + 1].next)
+            }
+            name = Int(nodes[name + 1].next)
+        }
+        return nil
+    }
+
+    private func repeatedAmongMany(_ object: Int) -> Int? {
+        let tape = Tape(bytes: bytes, nodes: [])
+        var seen: Set<ArraySlice<UInt8>> = []
+        var name = object + 1
+        while name < nodes.count {
+            guard seen.insert(tape.content(of: nodes[name])).inserted else { return name }
+            name = Int(nodes[name + 1].next)
+        }
+        return nil
+    }
+
+    private func isSame(_ one: Node, _ other: Node) -> Bool {
+        guard one.kind == .string, other.kind == .string else {
+            let tape = Tape(bytes: bytes, nodes: [])
+            return tape.content(of: one) == tape.content(of: other)
+        }
+        guard one.end - one.start == other.end - other.start else { return false }
+        let distance = Int(other.start) - Int(one.start)
+        for index in Int(one.start)..<Int(one.end) where bytes[index] != bytes[index + distance] { return false }
+        return true
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import Testing
+
+/// How a document's values are looked at.
+@Suite struct ValueTests {
+    let document: JSONDocument
+
+    init() throws {
+        let text = #"{"a":[1,{"b":"x\ny"},null], "dé/":true, "e":"plain", "f":{}, "g":[]}"#
+        document = try JSONDocument(Array(text.utf8))
+    }
+
+    private func member(_ name: String) throws -> JSONValue {
+        try #require(document.root.object?[name])
+    }
+
+    @Test func `members keep their order and are found by name`() throws {
+        let object = try #require(document.root.object)
+        #expect(object.map(\.name) == ["a", "dé/", "e", "f", "g"])
+        #expect(object.map(\.nameOffset) == [1, 28, 41, 54, 62])
+        #expect(object.count == 5)
+        #expect(object["e" as StaticString]?.string == "plain")
+        #expect(object["dé/"]?.bool == true)
+        #expect(object["b"] == nil, "a name that lies deeper")
+        #expect(object["E"] == nil)
+    }
+
+    @Test func `names are compared without being unescaped by the caller`() throws {
+        let object = try #require(try JSONDocument(Array(#"{"\u0061b":1}"#.utf8)).root.object)
+        let member = try #require(object.first { _ in true })
+        #expect(member.isNamed("ab"))
+        #expect(member.isNamed("ab" as StaticString))
+        #expect(!member.isNamed("a"))
+        #expect(member.nameBytes == Array("ab".utf8))
+        #expect(object["ab"]?.integer == 1)
+    }
+
+    @Test func `elements keep their order`() throws {
+        let array = try #require(try member("a").array)
+        #expect(array.map(\.kind) == [.number, .object, .null])
+        #expect(array.count == 3)
+        #expect(!array.isEmpty)
+        #expect(try member("g").array?.isEmpty == true)
+        #expect(try member("f").object?.isEmpty == true)
+    }
+
+    @Test func `a value of one kind is nothing else`() throws {
+        let array = try member("a")
+        #expect(array.object == nil && array.string == nil && array.stringBytes == nil && array.bool == nil)
+        #expect(array.integer == nil && array.double == nil && !array.isNull)
+        let string = try member("e")
+        #expect(string.array == nil && string.bool == nil && string.double == nil && string.kind == .string)
+        let bool = try member("dé/")
+        #expect(bool.integer == nil && bool.string == nil && bool.kind == .boolean)
+    }
+
+    @Test func `a string is compared as bytes`() throws {
+        let string = try member("e")
+        #expect(string.string(equals: "plain"))
+        #expect(string.string(equals: "plain" as StaticString))
+        #expect(!string.string(equals: "plai"))
+        #expect(!string.string(equals: "plainer"))
+        #expect(!string.string(equals: "plaid"))
+        let escaped = try #require(try member("a").array?.dropFirst().first { _ in true }?.object?["b"])
+        #expect(escaped.string(equals: "x\ny"))
+        #expect(!escaped.string(equals: #"x\ny"#))
+    }
+
+    @Test func `a value knows where it stands`() throws {
+        let inner = try #require(try member("a").array?.dropFirst().first { _ in true }?.object?["b"])
+        #expect(inner.offset == 13)
+        #expect(Array(inner.text) == Array(#""x\ny""#.utf8))
+        #expect(inner.pointer == "/a/1/b")
+        #expect(try member("dé/").pointer == "/dé~1")
+        #expect(document.root.pointer.isEmpty)
+    }
+
+    @Test func `places are told in lines and columns`() throws {
+        let text = Array("[1,\n  é, x]\r\n\r".utf8)
+        let error = try #require(refusal(text))
+        #expect(error.kind == .expectedValue)
+        #expect(error.position(in: text) == (2, 3))
+        let document = try JSONDocument(Array("[1,\r\n\"é\", 2,\r3]".utf8))
+        let places = try #require(document.root.array).map { document.position(of: $0.offset) }
+        #expect(places.map(\.line) == [1, 2, 2, 3])
+        #expect(places.map(\.column) == [2, 1, 6, 1])
+    }
+
+    @Test func `an error is one sentence that cannot play tricks on a terminal`() throws {
+        let error = try #require(refusal(Array("{\"\\u001b[2J\u{202E}é\":x}".utf8)))
+        #expect(error.description == #"A value is expected (at /\u{1b}[2J\u{202e}é, byte 18)."#)
+        let long = try #require(refusal(Array(#"{"\#(String(repeating: "a", count: 500))":x}"#.utf8)))
+        #expect(long.description.count < 200)
+        #expect(refusal([])?.description == "There is no JSON value (at byte 0).")
+    }
+}

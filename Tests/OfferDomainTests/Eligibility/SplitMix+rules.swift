@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import OfferDomain
+
+extension SplitMix {
+    /// Any rule, nested at most so deep.
+    mutating func rule(depth: Int) throws -> Rule {
+        if depth > 0, chance(in: 2) {
+            switch Int.random(in: 0..<3, using: &self) {
+            case 0: return .not(try rule(depth: depth - 1))
+            case 1: return .all(try rules(depth: depth - 1))
+            default: return .any(try rules(depth: depth - 1))
+            }
+        }
+        return chance(in: 2) ? try storeRule() : ledgerRule()
+    }
+
+    private mutating func rules(depth: Int) throws -> [Rule] {
+        try (0..<Int.random(in: 1...3, using: &self)).map { _ in try rule(depth: depth) }
+    }
+
+    private mutating func storeRule() throws -> Rule {
+        let days = Int.random(in: 0...20, using: &self)
+        switch Int.random(in: 0..<10, using: &self) {
+        case 0: return .subscribedBefore(chance(in: 2))
+        case 1: return .status(in: [pick(SubscriptionStatus.allCases), pick(SubscriptionStatus.allCases)])
+        case 2: return .lapsed(atLeastDays: chance(in: 3) ? nil : days, atMostDays: chance(in: 2) ? nil : days + 5)
+        case 3: return .autoRenew(chance(in: 2))
+        case 4:
+            let offer = chance(in: 2) ? nil : try OfferID(pick(["a", "b"]))
+            return .usedOffers(type: chance(in: 2) ? nil : pick(OfferType.allCases), offer: offer, atMost: days % 3)
+        case 5: return .storefront(in: [try Storefront(pick(["USA", "DEU"]))])
+        case 6: return .region(in: [try Region(pick(["US", "DE"]))])
+        case 7: return .ownership(pick(Ownership.allCases))
+        case 8: return .refunded(withinDays: days + 1)
+        default: return .environment(pick(StoreEnvironment.allCases))
+        }
+    }
+
+    private mutating func ledgerRule() -> Rule {
+        let days = Int.random(in: 1...20, using: &self)
+        let perDays = chance(in: 3) ? nil : days
+        switch Int.random(in: 0..<5, using: &self) {
+        case 0:
+            return .grants(
+                atMost: Int.random(in: 1...3, using: &self),
+                perDays: perDays,
+                per: pick(GrantScope.allCases)
+            )
+        case 1: return .cooldown(days: days, per: pick(GrantScope.allCases))
+        case 2: return .budget(atMost: Int.random(in: 1...9, using: &self), perDays: perDays)
+        case 3:
+            let from = chance(in: 3) ? nil : RuleRow.now.adding(days: days - 10)
+            return .window(from: from, until: chance(in: 2) ? nil : RuleRow.now.adding(days: days))
+        default: return .attribute(name: "risk", attributeTest())
+        }
+    }
+
+    private mutating func attributeTest() -> AttributeTest {
+        switch Int.random(in: 0..<4, using: &self) {
+        case 0: .equals(pick([.text("a"), .number(1), .boolean(true)]))
+        case 1: .isIn([.text("a"), .number(1)])
+        case 2: .range(atLeast: 0.5, atMost: chance(in: 2) ? nil : 1)
+        default: .exists(chance(in: 2))
+        }
+    }
+
+    /// Any customer, of whom any part may be unknown.
+    mutating func context() throws -> EvaluationContext {
+        var context = EvaluationContext(now: RuleRow.now)
+        if !chance(in: 5) { context.facts = try facts() }
+        if !chance(in: 3) {
+            context.attributes =
+                chance(in: 3) ? Attributes() : try Attributes(["risk": pick([.text("a"), .number(1)])])
+        }
+        if !chance(in: 4) { context.identities.append(.appAccountToken(.version4(next(), next()))) }
+        if !chance(in: 3) { context.identities.append(.originalTransaction(try TransactionID("7"))) }
+        context.grants.byCustomer = instants().sorted()
+        context.grants.byOriginalTransaction = instants().sorted()
+        context.grants.offerGrantsPerDay = Set(instants().map(\.utcDay)).sorted().map {
+            GrantHistory.DayCount(day: $0, count: Int.random(in: 1...4, using: &self))
+        }
+        return context
+    }
+
+    private mutating func facts() throws -> CustomerFacts {
+        var facts = CustomerFacts()
+        if !chance(in: 4) { facts.subscribedBefore = .stated(!chance(in: 4)) }
+        if !chance(in: 4) { facts.status = .stated(pick(SubscriptionStatus.allCases)) }
+        if !chance(in: 4) { facts.expiresAt = .stated(instant()) }
+        if !chance(in: 4) { facts.autoRenews = .stated(chance(in: 2)) }
+        if !chance(in: 4) { facts.refundedAt = .stated(instants()) }
+        if !chance(in: 4) { facts.storefront = .stated(try Storefront("USA")) }
+        if !chance(in: 4) { facts.region = .stated(try Region("US")) }
+        if !chance(in: 4) { facts.ownership = .stated(pick(Ownership.allCases)) }
+        if !chance(in: 4) { facts.environment = .stated(pick(StoreEnvironment.allCases)) }
+        if !chance(in: 4) {
+            facts.offersUsed = .stated(
+                try instants().map {
+                    let type = pick(OfferType.allCases)
+                    let isNamed = type != .introductory && !chance(in: 3)
+                    return OfferUse(type: type, offerID: isNamed ? try OfferID(pick(["a", "b"])) : nil, usedAt: $0)
+                }
+            )
+        }
+        return facts
+    }
+
+    private mutating func instants() -> [Timestamp] {
+        (0..<Int.random(in: 0...4, using: &self)).map { _ in instant() }
+    }
+
+    /// An instant of the last thirty days.
+    private mutating func instant() -> Timestamp {
+        RuleRow.now.adding(milliseconds: -Int64.random(in: 0...30 * 86_400_000, using: &self))
+    }
+}

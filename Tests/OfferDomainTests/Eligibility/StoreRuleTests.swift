@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import OfferDomain
+
+struct StoreRuleTests {
+    static let subscription: [RuleRow] = [
+        RuleRow(.subscribedBefore(true), .met, .subscribedBefore, "has or had a subscription in the app") {
+            $0.facts.subscribedBefore = .stated(true)
+        },
+        RuleRow(.subscribedBefore(true), .notMet, .neverSubscribed, "never had a subscription in the app") {
+            $0.facts.subscribedBefore = .stated(false)
+        },
+        RuleRow(.subscribedBefore(false), .met, .neverSubscribed, "never had a subscription in the app") {
+            $0.facts.subscribedBefore = .stated(false)
+        },
+        RuleRow(.subscribedBefore(false), .notMet, .subscribedBefore, "has or had a subscription in the app") {
+            $0.facts.subscribedBefore = .stated(true)
+        },
+        RuleRow(
+            .subscribedBefore(true),
+            .undecided,
+            .subscribedBeforeUnknown,
+            "nobody told whether there ever was a subscription in the app"
+        ),
+        RuleRow(
+            .status(in: [.active, .expired]),
+            .met,
+            .statusMatches,
+            "the status is expired, one of active, expired"
+        ) { $0.facts.status = .stated(.expired) },
+        RuleRow(
+            .status(in: [.active]),
+            .notMet,
+            .statusDiffers,
+            "the status is inBillingRetry, not one of active"
+        ) { $0.facts.status = .stated(.inBillingRetry) },
+        RuleRow(.status(in: [.active]), .undecided, .statusUnknown, "nobody told the status of the subscription"),
+        RuleRow(.autoRenew(false), .met, .autoRenewOff, "the subscription is not set to renew") {
+            $0.facts.autoRenews = .stated(false)
+        },
+        RuleRow(.autoRenew(false), .notMet, .autoRenewOn, "the subscription is set to renew") {
+            $0.facts.autoRenews = .stated(true)
+        },
+        RuleRow(
+            .autoRenew(true),
+            .undecided,
+            .autoRenewUnknown,
+            "nobody told whether the subscription is set to renew"
+        ),
+        RuleRow(.ownership(.purchased), .met, .ownershipMatches, "the subscription is purchased") {
+            $0.facts.ownership = .stated(.purchased)
+        },
+        RuleRow(.ownership(.purchased), .notMet, .ownershipDiffers, "the subscription is not purchased") {
+            $0.facts.ownership = .stated(.familyShared)
+        },
+        RuleRow(
+            .ownership(.purchased),
+            .undecided,
+            .ownershipUnknown,
+            "nobody told how the customer came by the subscription"
+        ),
+        RuleRow(.environment(.production), .met, .environmentMatches, "the environment is production") {
+            $0.facts.environment = .stated(.production)
+        },
+        RuleRow(.environment(.production), .notMet, .environmentDiffers, "the environment is not production") {
+            $0.facts.environment = .stated(.sandbox)
+        },
+        RuleRow(.environment(.production), .undecided, .environmentUnknown, "nobody told the store environment"),
+    ]
+
+    private static func lapsed(_ status: SubscriptionStatus?, days: Int) -> (inout EvaluationContext) -> Void {
+        {
+            $0.facts.status = status.map { .stated($0) }
+            $0.facts.expiresAt = .stated(.ago(days: days))
+        }
+    }
+
+    static let lapse: [RuleRow] = [
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .met,
+            .lapsed,
+            "lapsed 41 days ago, 30 needed",
+            where: lapsed(.expired, days: 41)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .met,
+            .lapsed,
+            "lapsed 30 days ago, 30 needed",
+            where: lapsed(.expired, days: 30)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .notMet,
+            .lapsedTooShort,
+            "lapsed 29 days ago, 30 needed",
+            next: RuleRow.now.adding(milliseconds: 1)
+        ) {
+            $0.facts.status = .stated(.expired)
+            $0.facts.expiresAt = .stated(Timestamp.ago(days: 30).adding(milliseconds: 1))
+        },
+        RuleRow(
+            .lapsed(atLeastDays: 2, atMostDays: 90),
+            .notMet,
+            .lapsedTooShort,
+            "lapsed 1 day ago, 2 needed, at most 90 allowed",
+            next: RuleRow.now.adding(days: 1),
+            where: lapsed(.expired, days: 1)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: nil, atMostDays: 90),
+            .met,
+            .lapsed,
+            "lapsed 90 days ago, at most 90 allowed"
+        ) {
+            $0.facts.status = .stated(.expired)
+            $0.facts.expiresAt = .stated(Timestamp.ago(days: 91).adding(milliseconds: 1))
+        },
+        RuleRow(
+            .lapsed(atLeastDays: nil, atMostDays: 90),
+            .notMet,
+            .lapsedTooLong,
+            "lapsed 91 days ago, at most 90 allowed",
+            where: lapsed(.expired, days: 91)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 1, atMostDays: nil),
+            .notMet,
+            .notLapsed,
+            "the status is active, not expired",
+            where: lapsed(.active, days: 41)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 1, atMostDays: nil),
+            .notMet,
+            .notLapsed,
+            "the status is inBillingRetry, not expired",
+            where: lapsed(.inBillingRetry, days: 41)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 1, atMostDays: nil),
+            .notMet,
+            .notLapsed,
+            "the status is inGracePeriod, not expired",
+            where: lapsed(.inGracePeriod, days: 41)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 1, atMostDays: nil),
+            .notMet,
+            .notLapsed,
+            "the status is revoked, not expired",
+            where: lapsed(.revoked, days: 41)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 1, atMostDays: nil),
+            .notMet,
+            .notLapsed,
+            "the subscription has not ended yet",
+            where: lapsed(nil, days: -1)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .notMet,
+            .lapsedTooShort,
+            "lapsed 3 days ago, 30 needed",
+            where: lapsed(nil, days: 3)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .undecided,
+            .lapseStatusUnknown,
+            "nobody told whether the subscription has expired for good",
+            where: lapsed(nil, days: 41)
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .undecided,
+            .lapseStatusUnknown,
+            "nobody told whether the subscription has expired for good"
+        ),
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .undecided,
+            .lapseExpiryUnknown,
+            "nobody told when the subscription expired"
+        ) { $0.facts.status = .stated(.expired) },
+    ]
+
+    static func lists() throws -> [RuleRow] {
+        let usa = try Storefront("USA")
+        let us = try Region("US")
+        return [
+            RuleRow(
+                .storefront(in: [usa]),
+                .met,
+                .storefrontMatches,
+                "the customer's storefront is one of those listed"
+            ) { $0.facts.storefront = .stated(usa) },
+            RuleRow(
+                .storefront(in: [try Storefront("DEU")]),
+                .notMet,
+                .storefrontDiffers,
+                "the customer's storefront is not one of those listed"
+            ) { $0.facts.storefront = .stated(usa) },
+            RuleRow(
+                .storefront(in: [usa]),
+                .undecided,
+                .storefrontUnknown,
+                "nobody told the customer's storefront"
+            ),
+            RuleRow(.region(in: [us]), .met, .regionMatches, "the customer's region is one of those listed") {
+                $0.facts.region = .stated(us)
+            },
+            RuleRow(
+                .region(in: [try Region("DE")]),
+                .notMet,
+                .regionDiffers,
+                "the customer's region is not one of those listed"
+            ) { $0.facts.region = .stated(us) },
+            RuleRow(.region(in: [us]), .undecided, .regionUnknown, "nobody told the customer's region"),
+        ]
+    }
+
+    static func offersAndRefunds() throws -> [RuleRow] {
+        let spring = try OfferID("spring")
+        let use = OfferUse(type: .promotional, offerID: spring)
+        let nameless = OfferUse(type: .promotional)
+        let introductory = OfferUse(type: .introductory)
+        return [
+            RuleRow(
+                .usedOffers(type: .promotional, offer: nil, atMost: 1),
+                .met,
+                .usedOffersWithinLimit,
+                "has used 1 promotional offers, at most 1 allowed"
+            ) { $0.facts.offersUsed = .stated([use, introductory]) },
+            RuleRow(
+                .usedOffers(type: .promotional, offer: spring, atMost: 0),
+                .notMet,
+                .usedOffersOverLimit,
+                "has used 1 promotional \"spring\" offers, at most 0 allowed"
+            ) { $0.facts.offersUsed = .stated([use]) },
+            RuleRow(
+                .usedOffers(type: nil, offer: nil, atMost: 2),
+                .notMet,
+                .usedOffersOverLimit,
+                "has used 3 offers, at most 2 allowed"
+            ) { $0.facts.offersUsed = .stated([use, nameless, introductory]) },
+            RuleRow(
+                .usedOffers(type: nil, offer: spring, atMost: 0),
+                .met,
+                .usedOffersWithinLimit,
+                "has used 0 \"spring\" offers, at most 0 allowed"
+            ) { $0.facts.offersUsed = .stated([introductory]) },
+            RuleRow(
+                .usedOffers(type: nil, offer: spring, atMost: 0),
+                .undecided,
+                .usedOffersUnknown,
+                "nobody told how many \"spring\" offers the customer has used"
+            ) { $0.facts.offersUsed = .stated([nameless]) },
+            RuleRow(
+                .usedOffers(type: nil, offer: spring, atMost: 1),
+                .met,
+                .usedOffersWithinLimit,
+                "has used 0 \"spring\" offers, at most 1 allowed"
+            ) { $0.facts.offersUsed = .stated([nameless]) },
+            RuleRow(
+                .usedOffers(type: .winBack, offer: nil, atMost: 0),
+                .undecided,
+                .usedOffersUnknown,
+                "nobody told how many winBack offers the customer has used"
+            ),
+            RuleRow(.refunded(withinDays: 90), .met, .refunded, "a refund in the last 90 days") {
+                $0.facts.refundedAt = .stated([.ago(days: 200), Timestamp.ago(days: 90).adding(milliseconds: 1)])
+            },
+            RuleRow(.refunded(withinDays: 90), .notMet, .notRefunded, "no refund in the last 90 days") {
+                $0.facts.refundedAt = .stated([.ago(days: 90)])
+            },
+            RuleRow(.refunded(withinDays: 1), .notMet, .notRefunded, "no refund in the last 1 day") {
+                $0.facts.refundedAt = .stated([])
+            },
+            RuleRow(.refunded(withinDays: 90), .undecided, .refundsUnknown, "nobody told whether there were refunds"),
+            RuleRow(
+                .not(.refunded(withinDays: 90)),
+                .notMet,
+                .notNotMet,
+                "the opposite of what follows",
+                next: RuleRow.now.adding(days: 80)
+            ) { $0.facts.refundedAt = .stated([.ago(days: 10)]) },
+        ]
+    }
+
+    @Test(arguments: try subscription + lapse + lists() + offersAndRefunds())
+    func `answers, and says why and until when`(row: RuleRow) {
+        let finding = row.rule.evaluate(in: row.context)
+        #expect(finding.answer == row.answer)
+        #expect(finding.code == row.code)
+        #expect(finding.because == row.because)
+        #expect(finding.nextEligibleAt == row.nextEligibleAt)
+        #expect(finding.rule == row.rule.name)
+    }
+}
