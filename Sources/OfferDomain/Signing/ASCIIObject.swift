@@ -6,8 +6,8 @@ struct ASCIIObject {
 
     init() { bytes.reserveCapacity(384) }
 
-    mutating func append(_ name: StaticString, _ text: String) {
-        precondition(text.utf8.allSatisfy(ASCIIObject.plain.contains), "A claim would need escaping.")
+    mutating func append(_ name: String, _ text: String) {
+        precondition(ASCIIObject.isPlain(text.utf8.span), "A claim would need escaping.")
         appendName(name)
         bytes.append(0x22)
         bytes.append(contentsOf: text.utf8)
@@ -15,7 +15,7 @@ struct ASCIIObject {
     }
 
     /// Appends a number or a boolean.
-    mutating func append(_ name: StaticString, literal: String) {
+    mutating func append(_ name: String, literal: String) {
         appendName(name)
         bytes.append(contentsOf: literal.utf8)
     }
@@ -25,12 +25,18 @@ struct ASCIIObject {
         return bytes
     }
 
-    private mutating func appendName(_ name: StaticString) {
+    private mutating func appendName(_ name: String) {
         if bytes.count > 1 { bytes.append(0x2C) }
         bytes.append(0x22)
-        bytes.append(contentsOf: name.description.utf8)
+        bytes.append(contentsOf: name.utf8)
         bytes.append(0x22)
         bytes.append(0x3A)
+    }
+
+    private static func isPlain(_ text: Span<UInt8>) -> Bool {
+        let plain = plain
+        for index in text.indices where !plain.contains(text[index]) { return false }
+        return true
     }
 
     /// Printable ASCII without the quotation mark and the backslash.

@@ -11,14 +11,17 @@ enum SeparatedFields {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
         for (index, field) in fields.enumerated() {
+            guard isPrintable(field.utf8.span) else { throw .notPrintableASCII(field: index) }
             if index > 0 { bytes.append(contentsOf: separator) }
-            for byte in field.utf8 {
-                guard (0x20...0x7E).contains(byte) else { throw .notPrintableASCII(field: index) }
-                bytes.append(byte)
-            }
+            bytes.append(contentsOf: field.utf8)
         }
         guard splits(bytes, into: fields) else { throw .ambiguous }
         return bytes
+    }
+
+    private static func isPrintable(_ field: Span<UInt8>) -> Bool {
+        for index in field.indices where field[index] < 0x20 || field[index] > 0x7E { return false }
+        return true
     }
 
     /// Whether `bytes`, cut at every separator, are exactly `fields`.
@@ -29,16 +32,18 @@ enum SeparatedFields {
     }
 
     static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        let text = bytes.span
         var parts: [ArraySlice<UInt8>] = []
         parts.reserveCapacity(8)
         var (start, index) = (0, 0)
-        while index < bytes.count {
-            let isSeparator = bytes[index] == separator[0] && bytes[index...].starts(with: separator)
+        while index < text.count {
+            let isSeparator =
+                text[index] == 0xE2 && index + 2 < text.count && text[index + 1] == 0x81 && text[index + 2] == 0xA3
             if isSeparator {
                 parts.append(bytes[start..<index])
-                start = index + separator.count
+                start = index + 3
             }
-            index += isSeparator ? separator.count : 1
+            index += isSeparator ? 3 : 1
         }
         parts.append(bytes[start...])
         return parts

@@ -110,6 +110,9 @@ struct IdentifierTests {
         let inProduct = isLetterOrDigit || [0x2E, 0x5F, 0x2D].contains(byte)
         #expect(((try? BundleID(utf8: [byte])) != nil) == (isLetterOrDigit || [0x2E, 0x2D].contains(byte)))
         #expect(((try? ProductID(utf8: [byte])) != nil) == inProduct)
+        #expect(((try? OfferID(utf8: [byte])) != nil) == inProduct)
+        #expect(((try? CatalogOfferID(utf8: [byte])) != nil) == inProduct)
+        #expect(((try? SubscriptionGroupID(utf8: [byte])) != nil) == inProduct)
         #expect(((try? ApplicationUsername(utf8: [byte])) != nil) == (0x21...0x7E).contains(byte))
         #expect(((try? TransactionID(utf8: [byte])) != nil) == (0x30...0x39).contains(byte))
     }

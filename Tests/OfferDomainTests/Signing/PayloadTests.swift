@@ -67,6 +67,9 @@ struct PayloadTests {
         #expect(!SeparatedFields.splits([0x61] + separator + [0x62], into: ["a\u{2063}b"]))
         #expect(!SeparatedFields.splits([0x61] + separator + [0x62] + separator, into: ["a", "b"]))
         #expect(SeparatedFields.split([0x61, 0xE2, 0x81]).count == 1)
+        for near: [UInt8] in [[0xE2, 0x81, 0xA2], [0xE2, 0x82, 0xA3], [0xE3, 0x81, 0xA3]] {
+            #expect(SeparatedFields.split(near + [0x61]).count == 1)
+        }
         #expect(SeparatedFields.split(separator + separator).map(\.count) == [0, 0, 0])
     }
 
