@@ -19,9 +19,13 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["CLibEvent", "COpenSSL", "CLinux"]),
         .target(
             name: "OfferService",
-            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "CLinux"]
+            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "CLinux"],
+            resources: [.embedInCode("Resources")]
         ),
-        .executableTarget(name: "offer-signer", dependencies: ["OfferService"]),
+        .executableTarget(
+            name: "offer-signer",
+            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "OfferService"]
+        ),
 
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),

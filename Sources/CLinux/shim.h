@@ -25,3 +25,10 @@ static inline int shim_core_files_forbidden(void) {
     struct rlimit found;
     return getrlimit(RLIMIT_CORE, &found) == 0 && found.rlim_cur == 0 && found.rlim_max == 0;
 }
+
+// A GNU extension. The name, as top and gdb show it, has at most 15 bytes.
+int pthread_setname_np(unsigned long thread, const char *name);
+unsigned long pthread_self(void);
+static inline void shim_name_thread(const char *name) {
+    pthread_setname_np(pthread_self(), name);
+}

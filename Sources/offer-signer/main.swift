@@ -1,1 +1,5 @@
-print("offer-signer")
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import OfferService
+
+exit(CommandLineTool.run(CommandLine.arguments).rawValue)

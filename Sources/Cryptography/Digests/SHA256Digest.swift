@@ -31,6 +31,20 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
         unsafe withBytes { unsafe Array($0) }
     }
 
+    /// A digest from 64 hexadecimal digits of any letter case; nil for anything else.
+    package init?(hex: String) {
+        let digits = Array(hex.utf8)
+        guard digits.count == 2 * Self.byteCount else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Hexadecimal.value(digits[index]), let low = Hexadecimal.value(digits[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        self.init(bytes: bytes)
+    }
+
     /// The digest in 64 lowercase hexadecimal digits.
     package var hex: String {
         String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import HTTP
+import OfferDomain
+
+/// All calls of the service: finds the one that is asked for, and turns every refusal into its problem.
+package struct API: Responder {
+    private let current: CurrentSnapshot
+    private let promotionalOffers: PromotionalOfferCall
+    private let operation: OperationCalls
+    private let metrics: Metrics
+    private let clock: WallClock
+    private let random: any RandomSource
+    private let log: Log
+
+    package init(
+        current: CurrentSnapshot,
+        signer: OfferSigner,
+        operation: OperationCalls,
+        metrics: Metrics,
+        clock: WallClock,
+        random: any RandomSource,
+        log: Log
+    ) {
+        self.current = current
+        promotionalOffers = PromotionalOfferCall(signer: signer)
+        self.operation = operation
+        self.metrics = metrics
+        self.clock = clock
+        self.random = random
+        self.log = log
+    }
+
+    package func respond(to request: Request) async -> Response {
+        let now = clock.now()
+        let requestID = UniqueID.version7(at: now, random.next(), random.next())
+        let route = Route(path: request.path)
+        let response: Response
+        do throws(Refusal) {
+            response = try await answer(request, route, requestID, now)
+        } catch {
+            response = Problem(error).response(requestID: requestID)
+        }
+        metrics.count(.requests(route: route, status: response.status))
+        log(
+            response.status >= 500 ? .warning : .debug,
+            "request answered",
+            ["route": .text(route.rawValue), "status": .integer(Int64(response.status)), "request": .text("\(requestID)")]
+        )
+        return response
+    }
+
+    private func answer(
+        _ request: Request,
+        _ route: Route,
+        _ requestID: UniqueID,
+        _ now: Timestamp
+    ) async throws(Refusal) -> Response {
+        guard route != .unknown else { throw .request(.noSuchPath) }
+        guard route.allowedMethods.contains(request.method) else {
+            throw .request(.methodNotAllowed(allowed: route.allowedMethods))
+        }
+        switch route {
+        case .promotionalOfferSignature:
+            return try await promotionalOffers.respond(
+                to: request,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
+        case .live: return operation.live()
+        case .ready: return operation.ready()
+        case .metrics: return operation.metrics()
+        case .openAPI: return operation.openAPI()
+        case .unknown: throw .request(.noSuchPath)
+        }
+    }
+}

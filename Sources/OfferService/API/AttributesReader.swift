@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+
+/// Reads the `attributes` member: an object of booleans, numbers and strings.
+enum AttributesReader {
+    static func read(_ value: JSONValue, into mismatches: Mismatches) -> Attributes {
+        guard let object = value.object else {
+            mismatches.add(value, "expected an object of booleans, numbers and strings, found \(value.summary)")
+            return Attributes()
+        }
+        var values: [(name: String, value: AttributeValue)] = []
+        for member in object {
+            if let attribute = AttributeValue(member.value) {
+                values.append((member.name, attribute))
+            } else {
+                mismatches.add(
+                    member.value,
+                    "expected a boolean, a number or a string, found \(member.value.summary)"
+                )
+            }
+        }
+        do {
+            return try Attributes(values)
+        } catch {
+            mismatches.add(value, "\(error)")
+            return Attributes()
+        }
+    }
+
+}
+
+extension AttributeValue {
+    /// The boolean, number or string that stands here.
+    init?(_ value: JSONValue) {
+        switch value.kind {
+        case .boolean:
+            guard let bool = value.bool else { return nil }
+            self = .boolean(bool)
+        case .number:
+            guard let number = value.double else { return nil }
+            self = .number(number)
+        case .string:
+            guard let text = value.string else { return nil }
+            self = .text(text)
+        case .object, .array, .null: return nil
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// The calls for whoever runs the service: health, metrics, and its own description.
+package struct OperationCalls: Sendable {
+    private let current: CurrentSnapshot
+    private let health: Health
+    private let counters: Metrics
+    private let gauges: @Sendable () -> [Gauge]
+
+    package init(
+        current: CurrentSnapshot,
+        health: Health,
+        metrics: Metrics,
+        gauges: @escaping @Sendable () -> [Gauge]
+    ) {
+        self.current = current
+        self.health = health
+        counters = metrics
+        self.gauges = gauges
+    }
+
+    func live() -> Response {
+        Response(status: 200, headers: Self.jsonHeaders, body: Array(#"{"status":"live"}"#.utf8))
+    }
+
+    /// 200 when the service can do its work, else 503; either way with each obstacle.
+    func ready() -> Response {
+        let obstacles = health.obstacles(current.value)
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("status")
+        writer.string(obstacles.isEmpty ? "ready" : "not-ready")
+        writer.name("obstacles")
+        writer.beginArray()
+        for obstacle in obstacles {
+            writer.beginObject()
+            writer.name("name")
+            writer.string(obstacle.name)
+            writer.name("detail")
+            writer.string(obstacle.detail)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return Response(status: obstacles.isEmpty ? 200 : 503, headers: Self.jsonHeaders, body: writer.bytes)
+    }
+
+    func metrics() -> Response {
+        let keys = current.value.keyRing.keys.map { key in
+            Gauge.Sample(1, labels: [("key", key.id.text), ("status", key.status.rawValue)])
+        }
+        let info = Gauge("offer_signer_key_info", "Keys of the ring and their state", keys)
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
+            body: Array(counters.text(gauges: [info] + gauges()).utf8)
+        )
+    }
+
+    func openAPI() -> Response {
+        Response(
+            status: 200,
+            headers: [("Content-Type", "application/yaml")],
+            body: PackageResources.openapi_yaml
+        )
+    }
+
+    private static let jsonHeaders = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+extension Problem {
+    /// Tells a refusal to the caller; the one place where our failures become HTTP.
+    package init(_ refusal: Refusal) {
+        switch refusal {
+        case .request(let fault): self.init(fault)
+        case .caller(let fault): self.init(fault)
+        case .decision(let decision): self.init(decision)
+        case .service(let fault): self.init(fault)
+        }
+    }
+
+    private init(_ fault: RequestFault) {
+        switch fault {
+        case .malformedJSON(let error):
+            self.init("malformed-json", "The body is not acceptable JSON", 400, error.description)
+            mismatches = [Mismatch(pointer: error.pointer, offset: error.offset, message: error.description)]
+        case .invalid(let mismatches):
+            self.init("invalid-request", "A member is not as expected", 400, Self.summary(of: mismatches))
+            self.mismatches = mismatches
+        case .unsupportedMediaType:
+            self.init(
+                "unsupported-media-type",
+                "The body must be JSON",
+                415,
+                "Content-Type must be application/json, and UTF-8 if it names a charset."
+            )
+        case .invalidIdempotencyKey:
+            self.init(
+                "invalid-idempotency-key",
+                "The Idempotency-Key header is not acceptable",
+                400,
+                "Expected one header of 1 to 255 printable ASCII characters, with or without double quotes around it."
+            )
+        case .idempotencyKeyReused:
+            self.init(
+                "idempotency-key-reused",
+                "The idempotency key belongs to another request",
+                422,
+                "This key was used within the last \(IdempotencyClaim.lifetimeHours) hours with another body; "
+                    + "use a fresh key for each new request."
+            )
+        case .noSuchPath:
+            self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")
+        case .methodNotAllowed(let allowed):
+            let list = allowed.map(\.name).joined(separator: ", ")
+            self.init("method-not-allowed", "The method is not allowed here", 405, "Allowed here: \(list).")
+            headers = [("Allow", list)]
+        case .rejected(let rejection): self.init(rejection)
+        }
+    }
+
+    private init(_ rejection: Rejection) {
+        switch rejection {
+        case .bodyTooLarge, .headTooLarge, .tooManyFields:
+            self.init("too-large", "The request is too large", rejection.status, rejection.explanation)
+        case .headTimeout, .bodyTimeout:
+            self.init("timeout", "The request did not arrive in time", rejection.status, rejection.explanation)
+        case .tooManyConnections, .tooManyConnectionsFromAddress:
+            self.init("too-many-connections", "Too many connections", rejection.status, rejection.explanation)
+            headers = [("Retry-After", "1")]
+        case .malformed, .lengthRequired, .expectationFailed, .methodNotImplemented, .versionNotSupported:
+            self.init("malformed-http", "The request is not HTTP as it is spoken here", rejection.status, rejection.explanation)
+        }
+    }
+
+    private static func summary(of mismatches: [Mismatch]) -> String {
+        guard let first = mismatches.first else { return "The body is not as expected." }
+        let place = first.pointer.isEmpty ? "The body" : first.pointer
+        let more = mismatches.count > 1 ? " (and \(mismatches.count - 1) more, see errors)" : ""
+        return "\(place) \(first.message)\(more)"
+    }
+
+    private init(_ fault: CallerFault) {
+        switch fault {
+        case .unauthenticated:
+            self.init(
+                "unauthenticated",
+                "No valid API key",
+                401,
+                "Send Authorization: Bearer ID.SECRET with a key that is neither expired nor revoked."
+            )
+            headers = [("WWW-Authenticate", "Bearer realm=\"offer-signer\"")]
+        case .roleNotAllowed(let role):
+            self.init(
+                "role-not-allowed",
+                "The caller's role can't do this",
+                403,
+                "Callers of role \(role.rawValue) can't do this."
+            )
+        case .assertionNotAllowed(let pointer, let role):
+            self.init(
+                "assertion-not-allowed",
+                "The caller may not state this",
+                403,
+                "What a caller of role \(role.rawValue) says of a customer is not believed; leave \(pointer) out."
+            )
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "may not be stated by \(role.rawValue)")]
+        case .bundleNotAllowed(let bundleID):
+            self.init(
+                "bundle-not-allowed",
+                "The caller may not ask for this app",
+                403,
+                "This caller's key is not for \(bundleID)."
+            )
+            mismatches = [Mismatch(pointer: "/bundleId", offset: 0, message: "is outside this caller's scope")]
+        }
+    }
+
+    private init(_ refusal: DecisionRefusal) {
+        switch refusal {
+        case .unknownOffer(let missing):
+            let (pointer, what) =
+                switch missing {
+                case .app: ("/bundleId", "app of that bundleId")
+                case .product: ("/productId", "product of that productId in this app")
+                case .offer: ("/offerId", "offer of that offerId for this product")
+                }
+            self.init("unknown-offer", "The catalogue has no such offer", 404, "The catalogue has no \(what).")
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is not in the catalogue")]
+        case .notEligible(let decision, let policyName, let showsFindings):
+            if decision.outcome == .undecided {
+                self.init(
+                    "eligibility-undecided",
+                    "Eligibility could not be decided",
+                    403,
+                    "Too little is known of this customer; nothing is signed on a guess."
+                )
+            } else {
+                self.init(
+                    "not-eligible",
+                    "The customer is not eligible for this offer",
+                    403,
+                    "The rules of this offer do not admit this customer now."
+                )
+            }
+            self.decision = DecisionJSON.bytes(of: decision, policyName: policyName, showsFindings: showsFindings)
+        }
+    }
+
+    private init(_ fault: ServiceFault) {
+        switch fault {
+        case .keyUnavailable(let purpose):
+            self.init(
+                "key-unavailable",
+                "No active key",
+                503,
+                "No key is active for this app and the purpose \(purpose.rawValue)."
+            )
+        case .auditUnavailable:
+            self.init(
+                "audit-unavailable",
+                "The record could not be written",
+                503,
+                "Only what is on record is signed: nothing was signed, and nothing counts against a cap. Try again."
+            )
+            headers = [("Retry-After", "5")]
+        case .overloaded:
+            self.init("overloaded", "Too many requests are waiting", 503, "Nothing was decided. Try again.")
+            headers = [("Retry-After", "1")]
+        case .signingFailed:
+            self.init(
+                "signing-failed",
+                "The signature could not be made",
+                500,
+                "The grant is on record, and so is this failure; no signature left the service."
+            )
+        }
+    }
+}

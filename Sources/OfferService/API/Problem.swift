@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP
+import JSON
+package import OfferDomain
+
+/// An error as callers see it, RFC 9457 (`application/problem+json`).
+///
+/// `type` is a path below the service's own documentation: each has its heading in docs/problems.md.
+package struct Problem: Sendable {
+    /// The last part of `type`, stable for ever.
+    package let name: StaticString
+    package let title: StaticString
+    package let status: Int
+    package let detail: String
+    package var mismatches: [Mismatch] = []
+    /// The `decision` member, already JSON.
+    package var decision: [UInt8]?
+    package var headers: [(name: String, value: String)] = []
+
+    package init(_ name: StaticString, _ title: StaticString, _ status: Int, _ detail: String) {
+        self.name = name
+        self.title = title
+        self.status = status
+        self.detail = detail
+    }
+
+    /// The response that carries it.
+    ///
+    /// - Parameter requestID: Becomes `instance`, `urn:uuid:…`; the same id stands in the log.
+    package func response(requestID: UniqueID?) -> Response {
+        var writer = JSONWriter(reserving: 512)
+        writer.beginObject()
+        writer.name("type")
+        writer.string("/problems/\(name)")
+        writer.name("title")
+        writer.string("\(title)")
+        writer.name("status")
+        writer.integer(Int64(status))
+        writer.name("detail")
+        writer.string(detail)
+        if let requestID {
+            writer.name("instance")
+            writer.string("urn:uuid:\(requestID)")
+        }
+        writeErrors(&writer)
+        if let decision {
+            writer.name("decision")
+            writer.value(json: decision)
+        }
+        writer.endObject()
+        return Response(
+            status: status,
+            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + headers,
+            body: writer.bytes
+        )
+    }
+
+    private func writeErrors(_ writer: inout JSONWriter) {
+        guard !mismatches.isEmpty else { return }
+        writer.name("errors")
+        writer.beginArray()
+        for mismatch in mismatches.prefix(20) {
+            writer.beginObject()
+            writer.name("pointer")
+            writer.string(mismatch.pointer)
+            writer.name("detail")
+            writer.string(mismatch.message)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP
+
+/// The calls of the service.
+package enum Route: String, CaseIterable, Hashable, Sendable {
+    case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
+    case live = "/health/live"
+    case ready = "/health/ready"
+    case metrics = "/metrics"
+    case openAPI = "/openapi.yaml"
+    /// Whatever is none of the above; counted as one.
+    case unknown = "other"
+
+    /// The call at that path.
+    package init(path: [UInt8]) {
+        self = Self.byPath[path] ?? .unknown
+    }
+
+    private static let byPath: [[UInt8]: Route] = Dictionary(
+        uniqueKeysWithValues: allCases.filter { $0 != .unknown }.map { (Array($0.rawValue.utf8), $0) }
+    )
+
+    package var allowedMethods: [HTTP.Method] {
+        switch self {
+        case .promotionalOfferSignature: [.post]
+        case .live, .ready, .metrics, .openAPI: [.get, .head]
+        case .unknown: []
+        }
+    }
+}

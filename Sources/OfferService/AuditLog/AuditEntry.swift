@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+package import OfferDomain
+
+/// Writes entries of the audit log: canonical JSON (RFC 8785), at most 4 KiB, nothing personal in the clear.
+///
+/// Member names are in the order of their code units, as RFC 8785 wants them. An entry holds the digest that is
+/// signed and never a signature: whoever has a signature can find its entry, and nobody can take one from here.
+package enum AuditEntry {
+    /// The largest entry.
+    package static let maximumBytes = 4096
+
+    /// The bytes of one entry.
+    ///
+    /// - Parameter recordedAt: When it is written; never earlier than the entry before it.
+    package static func bytes(of event: AuditEvent, recordedAt: Timestamp) -> [UInt8] {
+        var writer = JSONWriter(reserving: 768)
+        writer.beginObject()
+        switch event {
+        case .signature(let record): write(record, event, recordedAt, &writer)
+        case .refusal(let record): write(record, event, recordedAt, &writer)
+        default: writeEvent(event, recordedAt, &writer)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private static func write(
+        _ record: SignatureRecord,
+        _ event: AuditEvent,
+        _ recordedAt: Timestamp,
+        _ writer: inout JSONWriter
+    ) {
+        let request = record.request
+        let key = request.plan.key
+        writer.member("bundle", request.offer.bundleID.text)
+        writer.member("caller", request.callerID.text)
+        writer.member("digest", record.intent.digest.hex)
+        writer.member("ev", event.name)
+        writer.member("fmt", record.intent.form.rawValue)
+        writer.member("grant", record.grantID.description)
+        writer.member("kid", key.id.text)
+        writer.member("nonce", record.nonce.description)
+        writer.member("offer", request.offer.storeOfferID.text)
+        writer.member("product", request.offer.productID.text)
+        writer.member("rid", request.requestID.description)
+        writer.member("rule", request.offer.id.text)
+        writer.member("rules", request.policyName)
+        writer.member("spki", key.publicKeyDigest ?? "")
+        writer.member("t", recordedAt.milliseconds)
+        writer.member("ts", record.signedAt.milliseconds)
+        write(users: request.recordedUsers, &writer)
+        writer.member("v", 1)
+    }
+
+    private static func write(
+        _ record: RefusalRecord,
+        _ event: AuditEvent,
+        _ recordedAt: Timestamp,
+        _ writer: inout JSONWriter
+    ) {
+        let request = record.request
+        writer.member("bundle", request.offer.bundleID.text)
+        writer.member("caller", request.callerID.text)
+        writer.member("ev", event.name)
+        writer.member("kid", request.plan.key.id.text)
+        writer.member("offer", request.offer.storeOfferID.text)
+        writer.member("outcome", record.decision.outcome.rawValue)
+        writer.member("product", request.offer.productID.text)
+        writer.member("rid", request.requestID.description)
+        writer.member("rule", request.offer.id.text)
+        writer.member("rules", request.policyName)
+        writer.member("t", recordedAt.milliseconds)
+        write(users: request.recordedUsers, &writer)
+        writer.member("v", 1)
+        write(reasons: record.decision, &writer)
+    }
+
+    private static func write(users: [String], _ writer: inout JSONWriter) {
+        writer.name("users")
+        writer.beginArray()
+        for user in users { writer.string(user) }
+        writer.endArray()
+    }
+
+    /// The findings that were not met, as rule and code; sentences could repeat what a customer's attributes hold.
+    private static func write(reasons decision: Decision, _ writer: inout JSONWriter) {
+        writer.name("why")
+        writer.beginArray()
+        for finding in decision.reasons.prefix(16) {
+            writer.beginObject()
+            writer.member("answer", finding.answer.rawValue)
+            writer.member("code", finding.code.rawValue)
+            writer.member("rule", finding.rule)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    private static func writeEvent(_ event: AuditEvent, _ recordedAt: Timestamp, _ writer: inout JSONWriter) {
+        var members = details(of: event)
+        members.append(("ev", .text("\(event.name)")))
+        members.append(("t", .integer(recordedAt.milliseconds)))
+        members.append(("v", .integer(1)))
+        for (name, value) in members.sorted(by: { "\($0.name)" < "\($1.name)" }) {
+            switch value {
+            case .text(let text): writer.member(name, text)
+            case .integer(let integer): writer.member(name, integer)
+            }
+        }
+    }
+
+    private enum Detail {
+        case text(String)
+        case integer(Int64)
+    }
+
+    private static func details(of event: AuditEvent) -> [(name: StaticString, value: Detail)] {
+        switch event {
+        case .signature, .refusal, .serviceStopped, .recordsResumed: []
+        case .signatureFailed(let grantID, let keyID, let form, let reason):
+            [
+                ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),
+                ("why", .text(reason)),
+            ]
+        case .serviceStarted(let version): [("version", .text(version))]
+        case .keyLoaded(let keyID, let digest, let status):
+            [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
+        case .keyDisabled(let keyID), .keyEnabled(let keyID): [("kid", .text(keyID.text))]
+        case .configurationLoaded(let policy, let keys): [("rules", .text(policy)), ("keys", .text(keys))]
+        case .configurationRefused(let issues): [("issues", .integer(Int64(issues)))]
+        case .callerCreated(let caller, let role, let keyID):
+            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("ck", .text(keyID))]
+        case .callerKeyAdded(let caller, let keyID): [("caller", .text(caller.text)), ("ck", .text(keyID))]
+        case .callerRevoked(let caller, let keyID):
+            [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
+        case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: StaticString, _ value: String) {
+        self.name(name)
+        string(value)
+    }
+
+    fileprivate mutating func member(_ name: StaticString, _ value: StaticString) {
+        self.name(name)
+        string("\(value)")
+    }
+
+    fileprivate mutating func member(_ name: StaticString, _ value: Int64) {
+        self.name(name)
+        integer(value)
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+package import OfferDomain
+
+/// Something that the audit log records; each becomes one entry.
+package enum AuditEvent: Sendable {
+    /// A signature is about to be made: written before the key is used, and only then is it used.
+    case signature(SignatureRecord)
+    /// A rule said no, or could not be answered.
+    case refusal(RefusalRecord)
+    /// What was recorded as a signature could not be made, or did not verify.
+    case signatureFailed(grantID: UniqueID, keyID: KeyID, form: SignatureForm, reason: String)
+    case serviceStarted(version: String)
+    case serviceStopped
+    /// Records could not be written for a while; now they can.
+    case recordsResumed
+    case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
+    case keyDisabled(KeyID)
+    case keyEnabled(KeyID)
+    /// A new configuration is in force.
+    case configurationLoaded(policyName: String, keysDigest: String)
+    /// A new configuration was refused; the old one stays in force.
+    case configurationRefused(issues: Int)
+    case callerCreated(CallerID, role: CallerRole, keyID: String)
+    case callerKeyAdded(CallerID, keyID: String)
+    case callerRevoked(CallerID, keyID: String?)
+    case recordsExported(from: Int64, count: Int64)
+
+    /// What the entry's `ev` member says.
+    package var name: StaticString {
+        switch self {
+        case .signature: "sign.intent"
+        case .refusal: "sign.deny"
+        case .signatureFailed: "sign.failed"
+        case .serviceStarted: "service.start"
+        case .serviceStopped: "service.stop"
+        case .recordsResumed: "audit.resume"
+        case .keyLoaded: "key.load"
+        case .keyDisabled: "key.disable"
+        case .keyEnabled: "key.enable"
+        case .configurationLoaded: "config.load"
+        case .configurationRefused: "config.refuse"
+        case .callerCreated: "caller.create"
+        case .callerKeyAdded: "caller.key"
+        case .callerRevoked: "caller.revoke"
+        case .recordsExported: "audit.export"
+        }
+    }
+}
+
+/// What is recorded of one signature.
+package struct SignatureRecord: Sendable {
+    package let request: DecisionRequest
+    package let grantID: UniqueID
+    package let nonce: UniqueID
+    package let signedAt: Timestamp
+    package let intent: SigningIntent
+}
+
+/// What is recorded of one refusal.
+package struct RefusalRecord: Sendable {
+    package let request: DecisionRequest
+    package let decision: Decision
+}

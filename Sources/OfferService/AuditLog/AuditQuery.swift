@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+package import OfferDomain
+package import Storage
+
+/// What is looked for in the audit log; every condition that is set must hold.
+package struct AuditQuery: Sendable {
+    /// The members of an entry that can be asked for, by the name of their option.
+    package enum Field: String, CaseIterable, Hashable, Sendable {
+        case event, key, caller, bundle, product, offer, rule, outcome, user, grant, nonce, digest, request
+
+        /// The member of the entry.
+        package var member: StaticString {
+            switch self {
+            case .event: "ev"
+            case .key: "kid"
+            case .caller: "caller"
+            case .bundle: "bundle"
+            case .product: "product"
+            case .offer: "offer"
+            case .rule: "rule"
+            case .outcome: "outcome"
+            case .user: "users"
+            case .grant: "grant"
+            case .nonce: "nonce"
+            case .digest: "digest"
+            case .request: "rid"
+            }
+        }
+    }
+
+    package var from: Timestamp?
+    package var until: Timestamp?
+    package var fields: [Field: String]
+    /// At most so many entries, the earliest first.
+    package var limit: Int
+
+    package init(from: Timestamp? = nil, until: Timestamp? = nil, fields: [Field: String] = [:], limit: Int = .max) {
+        self.from = from
+        self.until = until
+        self.fields = fields
+        self.limit = limit
+    }
+
+    func matches(_ entry: JSONObject) -> Bool {
+        fields.allSatisfy { field, wanted in
+            guard let value = entry[field.member] else { return false }
+            if let list = value.array { return list.contains { $0.string(equals: wanted) } }
+            return value.string(equals: wanted)
+        }
+    }
+}
+
+/// Reads the audit log, through a connection that only reads.
+package struct AuditReader {
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// Gives each entry that matches, in order, with its index.
+    ///
+    /// Entries are in the order of their time, so the first one of a span is found by halving.
+    package func entries(
+        matching query: AuditQuery,
+        from first: Int64 = 0,
+        _ each: (_ index: Int64, _ entry: [UInt8]) -> Void
+    ) throws(StorageError) {
+        var next = max(first, try query.from.map { from throws(StorageError) in try firstIndex(at: from) } ?? 0)
+        var remaining = query.limit
+        while remaining > 0 {
+            let page = try page(from: next)
+            guard let last = page.last else { return }
+            for (index, entry) in page where remaining > 0 {
+                guard let document = try? JSONDocument(entry), let object = document.root.object else { continue }
+                if let until = query.until, let time = object["t"]?.integer, time >= until.milliseconds { return }
+                guard query.matches(object) else { continue }
+                each(index, entry)
+                remaining -= 1
+            }
+            next = last.index + 1
+        }
+    }
+
+    private func page(from index: Int64) throws(StorageError) -> [(index: Int64, entry: [UInt8])] {
+        var page: [(Int64, [UInt8])] = []
+        try connection.rows(
+            SQL(
+                "SELECT entry_index, entry FROM audit_entries WHERE entry_index >= ? ORDER BY entry_index LIMIT 512",
+                .integer(index)
+            )
+        ) { row in
+            page.append((row.integer(0), row.blob(1)))
+        }
+        return page
+    }
+
+    private func firstIndex(at instant: Timestamp) throws(StorageError) -> Int64 {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        try connection.rows(SQL("SELECT count(*) FROM audit_entries")) { row in high = row.integer(0) }
+        while low < high {
+            let middle = (low + high) / 2
+            if try time(of: middle) < instant.milliseconds { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func time(of index: Int64) throws(StorageError) -> Int64 {
+        var time: Int64 = 0
+        try connection.rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in
+            time = (try? JSONDocument(row.blob(0)))?.root.object?["t"]?.integer ?? 0
+        }
+        return time
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What a caller may do.
+package enum CallerRole: String, CaseIterable, Hashable, Sendable {
+    /// An app on somebody's device: may ask for a signature, but not state facts, attributes or a customer id.
+    case app
+    /// The team's own server: may also say who the customer is and what is known of them.
+    case backend
+    /// Reads the log.
+    case auditor
+    /// Reads the log and acts on keys.
+    case admin
+
+    /// Whether this role may ask for decisions and signatures.
+    package var mayAskForSignatures: Bool { self == .app || self == .backend }
+    /// Whether what this role says of a customer is believed.
+    package var mayAssertFacts: Bool { self == .backend }
+}
+
+/// The name of a caller, chosen by the operator: 1 to 64 of `a-z 0-9 . _ -`.
+package struct CallerID: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    package init?(_ text: String) {
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        self.text = text
+    }
+
+    package var description: String { text }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Somebody who may call the service.
+package struct Caller: Hashable, Sendable {
+    package let id: CallerID
+    package let role: CallerRole
+    /// The apps it may ask for; empty for all.
+    package let bundleIDs: Set<BundleID>
+
+    package init(id: CallerID, role: CallerRole, bundleIDs: Set<BundleID>) {
+        self.id = id
+        self.role = role
+        self.bundleIDs = bundleIDs
+    }
+
+    package func mayAsk(for bundleID: BundleID) -> Bool {
+        bundleIDs.isEmpty || bundleIDs.contains(bundleID)
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import OfferDomain
+
+/// One stored API key of a caller.
+package struct StoredCallerKey: Hashable, Sendable {
+    package let id: String
+    package let secretDigest: [UInt8]
+    package let createdAt: Timestamp
+    package let expiresAt: Timestamp?
+    package let revokedAt: Timestamp?
+
+    package init(
+        id: String,
+        secretDigest: [UInt8],
+        createdAt: Timestamp,
+        expiresAt: Timestamp?,
+        revokedAt: Timestamp?
+    ) {
+        self.id = id
+        self.secretDigest = secretDigest
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.revokedAt = revokedAt
+    }
+
+    package func isLive(at now: Timestamp) -> Bool {
+        revokedAt == nil && expiresAt.map { now < $0 } ?? true
+    }
+}
+
+/// All callers and their keys; an immutable snapshot.
+package struct CallerDirectory: Sendable {
+    private let owners: [String: (caller: Caller, key: StoredCallerKey)]
+
+    package init(_ callers: [(caller: Caller, keys: [StoredCallerKey])]) {
+        var owners: [String: (caller: Caller, key: StoredCallerKey)] = [:]
+        for (caller, keys) in callers {
+            for key in keys { owners[key.id] = (caller, key) }
+        }
+        self.owners = owners
+    }
+
+    package var isEmpty: Bool { owners.isEmpty }
+
+    /// The caller that presents this credential, or `nil`.
+    ///
+    /// Compared in constant time, and an unknown id costs as much as a known one, so that time tells nothing.
+    package func caller(presenting key: APIKey, at now: Timestamp) -> Caller? {
+        let found = owners[key.id]
+        let expected = found?.key.secretDigest ?? Self.nobody
+        let isRight = constantTimeEqual(expected, key.secretDigest)
+        guard let found, isRight, found.key.isLive(at: now) else { return nil }
+        return found.caller
+    }
+
+    private static let nobody = [UInt8](repeating: 0, count: 32)
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// Why a caller could not be changed.
+package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    case alreadyExists(CallerID)
+    case unknownCaller(CallerID)
+    case unknownKey(String)
+    /// Two keys are live already; that is what a rotation needs, and no more.
+    case twoLiveKeys(CallerID)
+    case database(StorageError)
+
+    package var description: String {
+        switch self {
+        case .alreadyExists(let id): "a caller named \(id) exists already; choose another name, or add a key to it"
+        case .unknownCaller(let id): "there is no caller named \(id)"
+        case .unknownKey(let id): "the caller has no key \(id)"
+        case .twoLiveKeys(let id): "\(id) has two live keys already; revoke one of them first"
+        case .database(let error): "\(error)"
+        }
+    }
+}
+
+/// Callers as rows of the database.
+package struct CallerStore {
+    /// A caller as it is stored.
+    package typealias Entry = (caller: Caller, keys: [StoredCallerKey], revokedAt: Timestamp?)
+
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// Every caller with its keys, by name; revoked ones too if asked for.
+    package func all() throws(StorageError) -> [Entry] {
+        var keys: [String: [StoredCallerKey]] = [:]
+        try connection.rows(
+            SQL(
+                """
+                SELECT caller_id, key_id, secret_digest, created_at, expires_at, revoked_at
+                FROM caller_keys ORDER BY created_at, key_id
+                """
+            )
+        ) { row in
+            keys[row.text(0), default: []].append(
+                StoredCallerKey(
+                    id: row.text(1),
+                    secretDigest: row.blob(2),
+                    createdAt: Timestamp(milliseconds: row.integer(3)),
+                    expiresAt: row.optionalInteger(4).map(Timestamp.init(milliseconds:)),
+                    revokedAt: row.optionalInteger(5).map(Timestamp.init(milliseconds:))
+                )
+            )
+        }
+        var callers: [Entry] = []
+        try connection.rows(
+            SQL("SELECT caller_id, role, bundle_ids, revoked_at FROM callers ORDER BY caller_id")
+        ) { row in
+            guard let id = CallerID(row.text(0)), let role = CallerRole(rawValue: row.text(1)) else { return }
+            let bundles = row.text(2).split(separator: " ").compactMap { try? BundleID(String($0)) }
+            let revoked = row.optionalInteger(3).map(Timestamp.init(milliseconds:))
+            callers.append((Caller(id: id, role: role, bundleIDs: Set(bundles)), keys[id.text] ?? [], revoked))
+        }
+        return callers
+    }
+
+    /// The callers that are not revoked, for authentication.
+    package func directory() throws(StorageError) -> CallerDirectory {
+        CallerDirectory(try all().filter { $0.revokedAt == nil }.map { ($0.caller, $0.keys) })
+    }
+
+    package func add(_ caller: Caller, at now: Timestamp) throws(CallerStoreError) {
+        if try find(caller.id) != nil { throw .alreadyExists(caller.id) }
+        try run(
+            SQL(
+                "INSERT INTO callers (caller_id, role, bundle_ids, created_at) VALUES (?, ?, ?, ?)",
+                .text(caller.id.text),
+                .text(caller.role.rawValue),
+                .text(caller.bundleIDs.map(\.text).sorted().joined(separator: " ")),
+                .integer(now.milliseconds)
+            )
+        )
+    }
+
+    /// Gives a caller one more key; at most two may be live.
+    package func addKey(
+        _ key: APIKey,
+        to id: CallerID,
+        expiresAt: Timestamp?,
+        at now: Timestamp
+    ) throws(CallerStoreError) {
+        guard let found = try find(id), found.revokedAt == nil else { throw .unknownCaller(id) }
+        guard found.keys.count(where: { $0.isLive(at: now) }) < 2 else { throw .twoLiveKeys(id) }
+        try run(
+            SQL(
+                """
+                INSERT INTO caller_keys (key_id, caller_id, secret_digest, created_at, expires_at)
+                VALUES (?, ?, ?, ?, ?)
+                """,
+                .text(key.id),
+                .text(id.text),
+                .blob(key.secretDigest),
+                .integer(now.milliseconds),
+                expiresAt.map { .integer($0.milliseconds) } ?? .null
+            )
+        )
+    }
+
+    /// Revokes one key of a caller, or the caller with all its keys.
+    package func revoke(_ id: CallerID, keyID: String?, at now: Timestamp) throws(CallerStoreError) {
+        guard let found = try find(id) else { throw .unknownCaller(id) }
+        if let keyID {
+            guard found.keys.contains(where: { $0.id == keyID }) else { throw .unknownKey(keyID) }
+            try run(
+                SQL(
+                    "UPDATE caller_keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL",
+                    .integer(now.milliseconds),
+                    .text(keyID)
+                )
+            )
+        } else {
+            try run(
+                SQL(
+                    "UPDATE callers SET revoked_at = ? WHERE caller_id = ? AND revoked_at IS NULL",
+                    .integer(now.milliseconds),
+                    .text(id.text)
+                )
+            )
+        }
+    }
+
+    private func find(_ id: CallerID) throws(CallerStoreError) -> Entry? {
+        do { return try all().first { $0.caller.id == id } } catch { throw .database(error) }
+    }
+
+    private func run(_ sql: SQL) throws(CallerStoreError) {
+        do { try connection.run(sql) } catch { throw .database(error) }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import OfferDomain
+import Storage
+
+/// Why the callers could not be read or changed.
+package enum CallersError: Error, CustomStringConvertible {
+    case refused(CallerStoreError)
+    case ledger(LedgerError)
+    case random(RandomError)
+
+    package var description: String {
+        switch self {
+        case .refused(let error): error.description
+        case .ledger(let error): error.description
+        case .random(let error): error.description
+        }
+    }
+
+    /// Whether the database was at fault, and not what was asked for.
+    package var isOfDatabase: Bool {
+        switch self {
+        case .refused(.database), .ledger, .random: true
+        case .refused: false
+        }
+    }
+}
+
+/// Changes who may call, and records each change with it.
+package struct Callers {
+    private let ledger: LedgerAccess
+    private let clock: WallClock
+
+    package init(ledger: LedgerAccess, clock: WallClock) {
+        self.ledger = ledger
+        self.clock = clock
+    }
+
+    /// Makes a caller with its first key, which is never to be seen again.
+    package func add(_ caller: Caller, expiresInDays: Int?) -> Result<APIKey, CallersError> {
+        withFreshKey { key, store, now throws(CallerStoreError) in
+            try store.add(caller, at: now)
+            try store.addKey(key, to: caller.id, expiresAt: expiresInDays.map(now.adding(days:)), at: now)
+            return .callerCreated(caller.id, role: caller.role, keyID: key.id)
+        }
+    }
+
+    /// Gives a caller one more key.
+    package func addKey(to id: CallerID, expiresInDays: Int?) -> Result<APIKey, CallersError> {
+        withFreshKey { key, store, now throws(CallerStoreError) in
+            try store.addKey(key, to: id, expiresAt: expiresInDays.map(now.adding(days:)), at: now)
+            return .callerKeyAdded(id, keyID: key.id)
+        }
+    }
+
+    /// Revokes one key of a caller, or the caller with all its keys.
+    package func revoke(_ id: CallerID, keyID: String?) -> Result<Void, CallersError> {
+        let now = clock.now()
+        return change { store throws(CallerStoreError) in
+            try store.revoke(id, keyID: keyID, at: now)
+            return .callerRevoked(id, keyID: keyID)
+        }
+    }
+
+    /// A line for each caller and each of its keys, for people.
+    package func all() -> Result<[String], CallersError> {
+        let now = clock.now()
+        do throws(StorageError) {
+            return .success(try CallerStore(connection: try ledger.open()).all().flatMap { lines($0, at: now) })
+        } catch {
+            return .failure(.ledger(.database(error)))
+        }
+    }
+
+    private func lines(_ entry: CallerStore.Entry, at now: Timestamp) -> [String] {
+        let apps = entry.caller.bundleIDs.map(\.text).sorted().joined(separator: " ")
+        let state = entry.revokedAt.map { "revoked \($0.rfc3339)" } ?? "live"
+        let head = "\(entry.caller.id)  \(entry.caller.role.rawValue)  \(apps.isEmpty ? "all apps" : apps)  \(state)"
+        return [head]
+            + entry.keys.map { key in
+                let state =
+                    key.revokedAt.map { "revoked \($0.rfc3339)" }
+                    ?? key.expiresAt.map { "\($0 <= now ? "expired" : "expires") \($0.rfc3339)" } ?? "live"
+                return "  key \(key.id)  since \(key.createdAt.rfc3339)  \(state)"
+            }
+    }
+
+    private func withFreshKey(
+        _ body: (APIKey, CallerStore, Timestamp) throws(CallerStoreError) -> AuditEvent
+    ) -> Result<APIKey, CallersError> {
+        let key: APIKey
+        do { key = APIKey(random: try SystemRandom()) } catch { return .failure(.random(error)) }
+        let now = clock.now()
+        return change { store throws(CallerStoreError) in try body(key, store, now) }.map { key }
+    }
+
+    private func change(
+        _ body: (CallerStore) throws(CallerStoreError) -> AuditEvent
+    ) -> Result<Void, CallersError> {
+        do throws(LedgerChangeError<CallerStoreError>) {
+            return .success(
+                try ledger.change { connection throws(CallerStoreError) in
+                    [try body(CallerStore(connection: connection))]
+                }
+            )
+        } catch {
+            switch error {
+            case .refused(let refusal): return .failure(.refused(refusal))
+            case .ledger(let error): return .failure(.ledger(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+
+/// Reads the rule of an offer: an object with one member, named as the rule (see docs/rules.md).
+struct RuleFile {
+    private let mismatches: Mismatches
+    private static let deepest = 12
+
+    /// The rule, or `nil` with mismatches saying why not.
+    static func read(_ value: JSONValue, _ mismatches: Mismatches) -> Rule? {
+        let reader = RuleFile(mismatches: mismatches)
+        guard let rule = reader.rule(value, depth: 0) else { return nil }
+        for issue in rule.issues {
+            mismatches.add(
+                Mismatch(pointer: value.pointer + issue.pointer, offset: value.offset, message: issue.description)
+            )
+        }
+        return rule
+    }
+
+    private func rule(_ value: JSONValue, depth: Int) -> Rule? {
+        guard let object = value.object, object.count == 1, let member = object.first(where: { _ in true }) else {
+            return mismatches.none(value, "expected an object with one member, named as a rule, found \(describe(value))")
+        }
+        guard depth < Self.deepest else { return mismatches.none(value, "is nested more than \(Self.deepest) deep") }
+        switch member.name {
+        case "all": return rules(member.value, depth).map(Rule.all)
+        case "any": return rules(member.value, depth).map(Rule.any)
+        case "not": return rule(member.value, depth: depth + 1).map(Rule.not)
+        default: return leaf(member.name, member.value)
+        }
+    }
+
+    private func describe(_ value: JSONValue) -> String {
+        value.object.map { "one with \($0.count) members" } ?? value.summary
+    }
+
+    private func rules(_ value: JSONValue, _ depth: Int) -> [Rule]? {
+        guard let array = value.array else { return mismatches.none(value, "expected an array of rules") }
+        let rules = array.compactMap { rule($0, depth: depth + 1) }
+        return rules.count == array.count ? rules : nil
+    }
+
+    private func leaf(_ name: String, _ value: JSONValue) -> Rule? {
+        switch name {
+        case "subscribedBefore":
+            return value.bool.map(Rule.subscribedBefore) ?? mismatches.none(value, expected("true or false", value))
+        case "autoRenew":
+            if let isOn = ["on": true, "off": false][value.string ?? ""] { return .autoRenew(isOn) }
+            return mismatches.none(value, expected("“on” or “off”", value))
+        case "ownership": return choice(value).map(Rule.ownership)
+        case "environment": return choice(value).map(Rule.environment)
+        default: return members(name, value)
+        }
+    }
+
+    /// The rules whose value is an object.
+    private func members(_ name: String, _ value: JSONValue) -> Rule? {
+        let before = mismatches.all.count
+        var reader = ObjectReader(value, into: mismatches)
+        let rule: Rule?
+        switch name {
+        case "status": rule = .status(in: list(&reader) { choice($0) })
+        case "storefront": rule = .storefront(in: list(&reader) { identifier($0) })
+        case "region": rule = .region(in: list(&reader) { identifier($0) })
+        case "lapsed":
+            rule = .lapsed(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
+        case "cooldown": rule = requiredDays(&reader, "days").map { .cooldown(days: $0, per: scope(&reader)) }
+        case "refunded": rule = requiredDays(&reader, "withinDays").map(Rule.refunded)
+        case "grants":
+            let perDays = days(&reader, "perDays")
+            rule = requiredDays(&reader, "atMost").map { .grants(atMost: $0, perDays: perDays, per: scope(&reader)) }
+        case "budget":
+            let perDays = days(&reader, "perDays")
+            rule = requiredDays(&reader, "atMost").map { .budget(atMost: $0, perDays: perDays) }
+        case "usedOffers": rule = usedOffers(&reader)
+        case "window": rule = .window(from: instant(&reader, "from"), until: instant(&reader, "until"))
+        case "attribute": rule = attribute(&reader, value)
+        default:
+            let suggestion = nearest(to: name, among: Rule.names).map { "; did you mean “\($0)”?" } ?? ""
+            let known = Rule.names.sorted().joined(separator: ", ")
+            return mismatches.none(value, "is not a rule\(suggestion) (known: \(known))")
+        }
+        reader.finish()
+        return mismatches.all.count == before ? rule : nil
+    }
+
+    // MARK: - Parts of rules
+
+    private func days(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
+        reader.optional(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
+    }
+
+    private func requiredDays(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
+        reader.required(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
+    }
+
+    private func scope(_ reader: inout ObjectReader) -> GrantScope {
+        let names = GrantScope.allCases.map(\.rawValue).joined(separator: " or ")
+        return reader.optional("per", names) { $0.string.flatMap(GrantScope.init) } ?? .customer
+    }
+
+    private func instant(_ reader: inout ObjectReader, _ name: StaticString) -> Timestamp? {
+        reader.optional(name, "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z") { value in
+            value.string.flatMap(Timestamp.init(rfc3339:))
+        }
+    }
+
+    private func usedOffers(_ reader: inout ObjectReader) -> Rule? {
+        let names = OfferType.allCases.map(\.rawValue).joined(separator: ", ")
+        let type = reader.optional("type", "one of \(names)") { $0.string.flatMap(OfferType.init) }
+        let offer = reader.optional("offer", text: OfferID.init)
+        return requiredDays(&reader, "atMost").map { .usedOffers(type: type, offer: offer, atMost: $0) }
+    }
+
+    private func list<Element>(
+        _ reader: inout ObjectReader,
+        _ read: (JSONValue) -> Element?
+    ) -> [Element] {
+        _ = reader.required("in", "an array") { $0.array }
+        return reader.elements("in", read)
+    }
+
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ value: JSONValue
+    ) -> Choice? {
+        if let choice = value.string.flatMap(Choice.init(rawValue:)) { return choice }
+        let names = Choice.allCases.map(\.rawValue)
+        let suggestion = value.string.flatMap { nearest(to: $0, among: names) }.map { "; did you mean “\($0)”?" }
+        let message = expected("one of \(names.joined(separator: ", "))", value) + (suggestion ?? "")
+        return mismatches.none(value, message)
+    }
+
+    private func identifier<Kind>(_ value: JSONValue) -> Identifier<Kind>? {
+        guard let text = value.string else { return mismatches.none(value, expected("a string", value)) }
+        do {
+            return try Identifier<Kind>(text)
+        } catch {
+            return mismatches.none(value, error.description)
+        }
+    }
+
+    private func attribute(_ reader: inout ObjectReader, _ value: JSONValue) -> Rule? {
+        guard let name = reader.required("name", "the name of an attribute", \.string) else { return nil }
+        var tests: [AttributeTest] = []
+        if let equals = reader.optional("equals", "a boolean, a number or a string", AttributeValue.init) {
+            tests.append(.equals(equals))
+        }
+        if reader.member("in") != nil {
+            tests.append(
+                .isIn(reader.elements("in") { AttributeValue($0) ?? mismatches.none($0, expected("a plain value", $0)) })
+            )
+        }
+        let atLeast = reader.optional("atLeast", "a number", \.double)
+        let atMost = reader.optional("atMost", "a number", \.double)
+        if atLeast != nil || atMost != nil { tests.append(.range(atLeast: atLeast, atMost: atMost)) }
+        if let exists = reader.optional("exists", "true or false", \.bool) { tests.append(.exists(exists)) }
+        guard tests.count == 1, let test = tests.first else {
+            return mismatches.none(value, "expected one test: equals, in, atLeast and atMost, or exists")
+        }
+        return .attribute(name: name, test)
+    }
+
+    private func expected(_ what: String, _ value: JSONValue) -> String {
+        "expected \(what), found \(value.summary)"
+    }
+}

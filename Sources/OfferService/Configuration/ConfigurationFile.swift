@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import JSON
+
+/// A JSON5 file that people edit, parsed but not yet understood.
+package struct ConfigurationFile {
+    package let path: String
+    package let document: JSONDocument
+    /// Over the bytes of the file: which version of it was in force.
+    package let digest: SHA256Digest
+    private let mismatches = Mismatches()
+
+    /// Reads and parses the file; a syntax error is told with line and column.
+    package init(path: String) throws(ConfigurationError) {
+        self.path = path
+        let bytes: [UInt8]
+        do {
+            bytes = try TextFile.read(path)
+        } catch {
+            throw ConfigurationError([ConfigurationIssue(.error, place: path, error.description)])
+        }
+        digest = SHA256.digest(of: bytes)
+        do {
+            document = try JSONDocument(bytes, dialect: .configuration, limits: .configuration)
+        } catch {
+            let (line, column) = error.position(in: bytes)
+            let place = "\(path):\(line):\(column)"
+            throw ConfigurationError([ConfigurationIssue(.error, place: place, pointer: error.pointer, error.description)])
+        }
+    }
+
+    /// Reads the root object; every member left unread is a mismatch.
+    package func read<Value>(_ body: (inout ObjectReader, Mismatches) -> Value) -> (Value, [ConfigurationIssue]) {
+        var root = ObjectReader(document.root, into: mismatches)
+        let value = body(&root, mismatches)
+        root.finish()
+        return (value, mismatches.all.map(issue))
+    }
+
+    private func issue(_ mismatch: Mismatch) -> ConfigurationIssue {
+        let (line, column) = document.position(of: mismatch.offset)
+        return ConfigurationIssue(
+            .error,
+            place: "\(path):\(line):\(column)",
+            pointer: mismatch.pointer,
+            mismatch.message
+        )
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+import Storage
+
+/// Both files, read and checked together, with every key loaded.
+package struct LoadedConfiguration: Sendable {
+    package let keys: KeyMaterial
+    package let catalog: Catalog
+
+    /// - Throws: Everything that is wrong in either file, all at once.
+    package init(_ settings: Settings) throws(ConfigurationError) {
+        let policy = SecretFilePolicy(allowsGroupRead: settings.admitsGroupReadableSecrets)
+        var issues: [ConfigurationIssue] = []
+        var keys: KeyMaterial?
+        var catalog: Catalog?
+        do throws(ConfigurationError) {
+            keys = try KeyRingFile(path: settings.keysPath, policy: policy).load()
+        } catch {
+            issues += error.issues
+        }
+        do throws(ConfigurationError) {
+            catalog = try CatalogFile.read(settings.offersPath)
+        } catch {
+            issues += error.issues
+        }
+        guard let keys, let catalog else { throw ConfigurationError(issues) }
+        self.keys = keys
+        self.catalog = catalog
+    }
+
+    /// Everything that does not stop the service and still should be looked at.
+    package var warnings: [ConfigurationIssue] {
+        let unsigned = catalog.bundleIDs.sorted { $0.text < $1.text }
+            .filter { keys.ring.activeKey(for: $0, purpose: .promotionalOffer) == nil }
+        return keys.warnings
+            + unsigned.map { bundleID in
+                ConfigurationIssue(
+                    .warning,
+                    place: "keys and offers",
+                    "no key is active for \(bundleID) and promotional-offer; its offers can't be signed"
+                )
+            }
+    }
+
+    /// What requests are decided by, with the callers and disabled keys that the database holds.
+    func snapshot(_ connection: any DatabaseConnection) throws(StorageError) -> Snapshot {
+        Snapshot(
+            catalog: catalog,
+            keyRing: keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),
+            pseudonyms: keys.pseudonyms,
+            callers: try CallerStore(connection: connection).directory()
+        )
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package import JSON
+
+/// Something in a JSON text that is not as expected, with where it stands.
+package struct Mismatch: Hashable, Sendable {
+    /// RFC 6901 pointer to the value.
+    package let pointer: String
+    /// Byte offset in the text, for line and column.
+    package let offset: Int
+    /// What was found and what was expected.
+    package let message: String
+}
+
+/// Collects mismatches while a text is read, so that all of them are told at once.
+package final class Mismatches {
+    package private(set) var all: [Mismatch] = []
+
+    package init() {}
+
+    package func add(_ mismatch: Mismatch) {
+        all.append(mismatch)
+    }
+
+    /// Notes what is wrong with a value that stands in the text.
+    package func add(_ value: JSONValue, _ message: String) {
+        add(Mismatch(pointer: value.pointer, offset: value.offset, message: message))
+    }
+
+    /// Like ``add(_:_:)``, as an expression that has no value.
+    package func none<Value>(_ value: JSONValue, _ message: String) -> Value? {
+        add(value, message)
+        return nil
+    }
+}
+
+/// Reads the members of one JSON object into typed values, and notes what does not fit.
+///
+/// Requests and configuration files are read by the same code: take each member by its name, then call
+/// ``finish()``, which reports the members nobody asked for, with a suggestion for a misspelt name.
+/// A value that does not fit gives `nil` and a mismatch; an absent optional member gives `nil` alone.
+package struct ObjectReader {
+    private let object: JSONObject?
+    private let value: JSONValue
+    private let mismatches: Mismatches
+    private var asked: [StaticString] = []
+
+    /// Begins to read `value`, noting a mismatch if it is no object.
+    package init(_ value: JSONValue, into mismatches: Mismatches) {
+        self.value = value
+        self.object = value.object
+        self.mismatches = mismatches
+        asked.reserveCapacity(16)
+        if object == nil { mismatches.add(value, "expected an object, found \(value.kind.noun)") }
+    }
+
+    /// Notes that a member is missing or does not fit.
+    package func note(_ name: StaticString, _ message: String) {
+        let offset = object?[name]?.offset ?? value.offset
+        mismatches.add(Mismatch(pointer: "\(value.pointer)/\(name)", offset: offset, message: message))
+    }
+
+    /// The member of that name; absent or `null` is `nil`.
+    package mutating func member(_ name: StaticString) -> JSONValue? {
+        asked.append(name)
+        guard let found = object?[name], found.kind != .null else { return nil }
+        return found
+    }
+
+    /// The member of that name as `parse` reads it; `parse` answers `nil` for a value that does not fit.
+    package mutating func optional<Value>(
+        _ name: StaticString,
+        _ expected: String,
+        _ parse: (JSONValue) -> Value?
+    ) -> Value? {
+        guard let found = member(name) else { return nil }
+        if let parsed = parse(found) { return parsed }
+        mismatches.add(found, "expected \(expected), found \(found.summary)")
+        return nil
+    }
+
+    /// Like ``optional(_:_:_:)``, but an absent member is a mismatch too.
+    package mutating func required<Value>(
+        _ name: StaticString,
+        _ expected: String,
+        _ parse: (JSONValue) -> Value?
+    ) -> Value? {
+        guard object != nil else { return nil }
+        if member(name) == nil { note(name, "is missing; expected \(expected)") }
+        return optional(name, expected, parse)
+    }
+
+    /// The member of that name through a throwing initialiser whose error says what is wrong.
+    package mutating func optional<Value, Failure: Error & CustomStringConvertible>(
+        _ name: StaticString,
+        text make: (String) throws(Failure) -> Value
+    ) -> Value? {
+        guard let found = member(name) else { return nil }
+        guard let text = found.string else {
+            mismatches.add(found, "expected a string, found \(found.summary)")
+            return nil
+        }
+        do {
+            return try make(text)
+        } catch {
+            mismatches.add(found, "\(error)")
+            return nil
+        }
+    }
+
+    /// Like ``optional(_:text:)``, but an absent member is a mismatch too.
+    package mutating func required<Value, Failure: Error & CustomStringConvertible>(
+        _ name: StaticString,
+        text make: (String) throws(Failure) -> Value
+    ) -> Value? {
+        guard object != nil else { return nil }
+        if member(name) == nil { note(name, "is missing; expected a string") }
+        return optional(name, text: make)
+    }
+
+    /// Reads each element of an array member; an absent member gives an empty array.
+    package mutating func elements<Value>(
+        _ name: StaticString,
+        atMost: Int = 10_000,
+        _ read: (JSONValue) -> Value?
+    ) -> [Value] {
+        guard let found = member(name) else { return [] }
+        guard let array = found.array else {
+            mismatches.add(found, "expected an array, found \(found.summary)")
+            return []
+        }
+        guard array.count <= atMost else {
+            mismatches.add(found, "expected at most \(atMost) elements, found \(array.count)")
+            return []
+        }
+        return array.compactMap(read)
+    }
+
+    /// Reports every member that was not asked for.
+    package func finish() {
+        guard let object else { return }
+        for member in object where !asked.contains(where: { member.isNamed($0) }) {
+            let names = asked.map { "\($0)" }
+            let suggestion = nearest(to: member.name, among: names).map { "; did you mean “\($0)”?" } ?? ""
+            let known = names.sorted().joined(separator: ", ")
+            mismatches.add(member.value, "is not a known member\(suggestion) (known: \(known))")
+        }
+    }
+}
+
+extension JSONKind {
+    /// The kind with its article, for messages.
+    package var noun: String {
+        switch self {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: "a number"
+        case .boolean: "a boolean"
+        case .null: "null"
+        }
+    }
+}
+
+extension JSONValue {
+    /// What stands here, shortened, for messages; control and format characters are not repeated.
+    package var summary: String {
+        switch kind {
+        case .string: string.map(printable) ?? "a string"
+        case .number: integer.map { "\($0)" } ?? double.map { "\($0)" } ?? "a number"
+        case .boolean: bool == true ? "true" : "false"
+        default: kind.noun
+        }
+    }
+}
+
+/// Text quoted for a message: at most 64 characters, what is not printable ASCII as U+XXXX.
+package func printable(_ text: String) -> String {
+    var shown = "“"
+    for scalar in text.unicodeScalars.prefix(64) {
+        if scalar.value >= 0x20 && scalar.value < 0x7F {
+            shown.unicodeScalars.append(scalar)
+        } else {
+            let digits = String(scalar.value, radix: 16, uppercase: true)
+            shown += "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }
+    }
+    return shown + (text.unicodeScalars.count > 64 ? "…”" : "”")
+}

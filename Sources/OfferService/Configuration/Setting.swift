@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The settings of the service; each is a flag and an environment variable, the flag wins.
+package enum Setting: String, CaseIterable, Hashable, Sendable {
+    case listen
+    case keys
+    case offers
+    case database
+    case tlsCertificate = "tls-certificate"
+    case tlsKey = "tls-key"
+    case log
+    case selfVerification = "self-verification"
+    case appFindings = "app-findings"
+    case loops
+    case connections
+    case connectionsPerAddress = "connections-per-address"
+    case groupReadableSecrets = "group-readable-secrets"
+    case unlockedMemory = "unlocked-memory"
+
+    /// As in `--self-verification`.
+    package var flag: String { "--\(rawValue)" }
+
+    /// As in `OFFER_SIGNER_SELF_VERIFICATION`.
+    package var variable: String {
+        "OFFER_SIGNER_" + rawValue.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+    }
+
+    /// What holds when neither is given; `nil` if the setting is off then.
+    package var defaultText: String? {
+        switch self {
+        case .listen: "127.0.0.1:8080"
+        case .keys: "keys"
+        case .offers: "offers"
+        case .database: "sqlite:offer-signer.db"
+        case .tlsCertificate, .tlsKey: nil
+        case .log: "info"
+        case .selfVerification: "sampled"
+        case .appFindings: "no"
+        case .loops: "auto"
+        case .connections: "4096"
+        case .connectionsPerAddress: "256"
+        case .groupReadableSecrets, .unlockedMemory: "no"
+        }
+    }
+
+    /// What may be written, for help and messages.
+    package var expected: String {
+        switch self {
+        case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
+        case .keys, .offers, .tlsCertificate, .tlsKey: "the path of a file"
+        case .database: "sqlite:PATH"
+        case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
+        case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")
+        case .loops: "auto, or 1 to 64"
+        case .connections, .connectionsPerAddress: "1 to 1000000"
+        case .appFindings, .groupReadableSecrets, .unlockedMemory: "yes or no"
+        }
+    }
+
+    /// What it is for, for `--help`.
+    package var help: String {
+        switch self {
+        case .listen: "where to listen"
+        case .keys: "the key ring, JSON5 (see keys.example)"
+        case .offers: "the catalogue, JSON5 (see offers.example)"
+        case .database: "ledger and records"
+        case .tlsCertificate: "certificate chain in PEM; with it the service speaks TLS 1.3"
+        case .tlsKey: "private key of that certificate in PEM"
+        case .log: "how much is logged to standard error"
+        case .selfVerification: "which signatures are verified before they leave"
+        case .appFindings: "whether callers of role app are told which rule said no"
+        case .loops: "event loops; auto is one for each core"
+        case .connections: "connections at once"
+        case .connectionsPerAddress: "connections at once from one address"
+        case .groupReadableSecrets: "whether secret files may be readable by their group (mode 0440)"
+        case .unlockedMemory: "whether to run when memory for keys can't be locked"
+        }
+    }
+}

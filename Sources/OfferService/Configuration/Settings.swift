@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP
+import JSON
+package import Storage
+
+/// Where to listen.
+package struct ListenAddress: Hashable, Sendable {
+    package let host: String
+    package let port: UInt16
+
+    /// Reads `127.0.0.1:8080` or `[::1]:8080`; port 0 lets the system choose.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = String(text[..<colon])
+        if host.hasPrefix("[") && host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.host = host
+        self.port = port
+    }
+}
+
+/// All settings, in their types.
+package struct Settings: Sendable {
+    package let listen: ListenAddress
+    package let keysPath: String
+    package let offersPath: String
+    package let database: DatabaseLocation
+    package let tls: TLSConfiguration?
+    package let logLevel: LogLevel
+    package let selfVerification: SelfVerification.Mode
+    package let showsFindingsToApps: Bool
+    /// `nil`: one for each core.
+    package let loops: Int?
+    package let connections: Int
+    package let connectionsPerAddress: Int
+    package let admitsGroupReadableSecrets: Bool
+    package let admitsUnlockedMemory: Bool
+
+    /// Reads all settings.
+    ///
+    /// - Parameter flags: What stands on the command line.
+    /// - Parameter environment: All variables; those that begin with `OFFER_SIGNER_` must be known.
+    /// - Throws: Everything that is wrong, all at once.
+    package init(flags: [Setting: String], environment: [String: String]) throws(ConfigurationError) {
+        var reader = SettingsReader(flags: flags, environment: environment)
+        let listen = reader.value(.listen, ListenAddress.init)
+        keysPath = reader.text(.keys) ?? ""
+        offersPath = reader.text(.offers) ?? ""
+        let database = reader.value(.database) { DatabaseLocation($0) }
+        tls = reader.tls()
+        logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
+        selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
+        showsFindingsToApps = reader.flag(.appFindings)
+        loops = reader.value(.loops) { $0 == "auto" ? .some(nil) : whole($0, in: 1...64).map(Int?.some) } ?? nil
+        connections = reader.value(.connections) { whole($0, in: 1...1_000_000) } ?? 0
+        connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0
+        admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
+        admitsUnlockedMemory = reader.flag(.unlockedMemory)
+        guard reader.issues.isEmpty, let listen, let database else { throw ConfigurationError(reader.issues) }
+        self.listen = listen
+        self.database = database
+    }
+}
+
+/// Takes settings from flags, environment or defaults, and notes what does not fit.
+private struct SettingsReader {
+    private let flags: [Setting: String]
+    private let environment: [String: String]
+    private(set) var issues: [ConfigurationIssue] = []
+
+    init(flags: [Setting: String], environment: [String: String]) {
+        self.flags = flags
+        self.environment = environment
+        let known = Setting.allCases.map(\.variable)
+        for name in environment.keys.sorted() 
+        where name.hasPrefix("OFFER_SIGNER_") && name != "OFFER_SIGNER_RESTARTED" && !known.contains(name) {
+            let suggestion = nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+            issues.append(
+                ConfigurationIssue(.error, place: "environment variable \(name)", "is not a setting\(suggestion)")
+            )
+        }
+    }
+
+    private func place(_ setting: Setting) -> String {
+        flags[setting] != nil ? setting.flag : "environment variable \(setting.variable)"
+    }
+
+    func text(_ setting: Setting) -> String? {
+        flags[setting] ?? environment[setting.variable] ?? setting.defaultText
+    }
+
+    mutating func value<Value>(_ setting: Setting, _ parse: (String) -> Value?) -> Value? {
+        guard let text = text(setting) else { return nil }
+        if let value = parse(text) { return value }
+        issues.append(
+            ConfigurationIssue(
+                .error,
+                place: place(setting),
+                "expected \(setting.expected), found \(printable(text))"
+            )
+        )
+        return nil
+    }
+
+    mutating func flag(_ setting: Setting) -> Bool {
+        value(setting) { ["yes": true, "no": false][$0] } ?? false
+    }
+
+    mutating func tls() -> TLSConfiguration? {
+        switch (text(.tlsCertificate), text(.tlsKey)) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): return TLSConfiguration(certificateChainFile: certificate, privateKeyFile: key)
+        case (let certificate, _):
+            let missing: Setting = certificate == nil ? .tlsCertificate : .tlsKey
+            issues.append(
+                ConfigurationIssue(.error, place: missing.flag, "is missing: TLS needs a certificate and its key")
+            )
+            return nil
+        }
+    }
+}
+
+private func whole(_ text: String, in range: ClosedRange<Int>) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text).flatMap { range.contains($0) ? $0 : nil }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A configuration file that could not be read.
+package struct TextFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+}
+
+/// A file that people edit, read whole.
+package enum TextFile {
+    /// The bytes of a regular file of at most `maximumBytes`.
+    package static func read(_ path: String, maximumBytes: Int = 4 << 20) throws(TextFileError) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw TextFileError(description: "cannot be opened: \(systemMessage(errno))") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw TextFileError(description: "is not a regular file")
+        }
+        guard status.st_size <= maximumBytes else {
+            throw TextFileError(description: "has \(status.st_size) bytes, at most \(maximumBytes) are read")
+        }
+        return try readAll(descriptor, expecting: Int(status.st_size))
+    }
+
+    private static func readAll(_ descriptor: Int32, expecting size: Int) throws(TextFileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: size)
+        var filled = 0
+        while filled < size {
+            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: filled), size - filled)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw TextFileError(description: "ended early or failed while it was read") }
+            filled += count
+        }
+        return bytes
+    }
+}
+
+/// What the system says about an error number.
+package func systemMessage(_ code: Int32) -> String {
+    unsafe String(cString: strerror(code))
+}
+
+/// The path of `file` as seen from the folder that holds `base`; absolute paths stay as they are.
+package func resolve(_ file: String, beside base: String) -> String {
+    guard !file.hasPrefix("/"), let slash = base.lastIndex(of: "/") else { return file }
+    return base[...slash] + file
+}

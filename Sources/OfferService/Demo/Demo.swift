@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Glibc
+import OfferDomain
+import Storage
+
+/// Why the example could not be written.
+package struct DemoError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+}
+
+/// A runnable example in a folder: the example files with a fresh key, a caller, and a request to send.
+package struct Demo {
+    /// The files of the example.
+    package enum File: String, CaseIterable, Sendable {
+        case keys
+        case offers
+        case database = "offer-signer.db"
+        case privateKey = "SubscriptionKey_ABC123DEFG.p8"
+        case publicKey = "public-key.pem"
+        case customerIDs = "customer-ids.key"
+        case apiKey = "api-key"
+        case request = "request.json"
+    }
+
+    private let directory: String
+    private let clock: WallClock
+
+    /// - Parameter directory: A folder to make, or one that an earlier call made.
+    package init(directory: String, clock: WallClock) {
+        self.directory = directory.hasSuffix("/") ? String(directory.dropLast()) : directory
+        self.clock = clock
+    }
+
+    package func path(_ file: File) -> String { "\(directory)/\(file.rawValue)" }
+
+    /// Whether the example is there already.
+    package var exists: Bool { unsafe access(path(.request), F_OK) == 0 }
+
+    /// Writes the example; leaves an earlier one as it is.
+    package func write() throws(DemoError) {
+        guard !exists else { return }
+        guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+            throw DemoError(description: "\(directory) can't be made: \(systemMessage(errno))")
+        }
+        let publicKey = try writeSecrets()
+        try write(PackageResources.keys_example, to: .keys)
+        try write(PackageResources.offers_example, to: .offers)
+        try write(Array(publicKey.utf8), to: .publicKey)
+        try write(Array(try addCaller().credential.utf8), to: .apiKey)
+        // Last, because it marks the example as complete.
+        try write(Array(Self.request.utf8), to: .request)
+    }
+
+    /// A command that asks the service for a signature, to be pasted into a shell.
+    package func curl(url: String) -> String {
+        """
+        curl -sS \(url)\(Route.promotionalOfferSignature.rawValue) \\
+          -H "Authorization: Bearer $(cat \(path(.apiKey)))" \\
+          -H 'Content-Type: application/json' \\
+          -d @\(path(.request))
+        """
+    }
+
+    private func writeSecrets() throws(DemoError) -> String {
+        do throws(SecretFileError) {
+            try SecretFile.createRandom(path: path(.customerIDs))
+        } catch {
+            throw DemoError(description: "\(path(.customerIDs)): \(error)")
+        }
+        do throws(PrivateKeyError) {
+            let key = try PrivateKey.generate()
+            try key.writePKCS8(to: path(.privateKey))
+            return key.publicKey.pem
+        } catch {
+            throw DemoError(description: "\(path(.privateKey)): \(error)")
+        }
+    }
+
+    private func addCaller() throws(DemoError) -> APIKey {
+        guard let id = CallerID("demo-backend"), let location = DatabaseLocation("sqlite:\(path(.database))") else {
+            throw DemoError(description: "\(path(.database)) is not a path for a database")
+        }
+        let callers = Callers(ledger: LedgerAccess(location: location, clock: clock), clock: clock)
+        switch callers.add(Caller(id: id, role: .backend, bundleIDs: []), expiresInDays: nil) {
+        case .success(let key): return key
+        case .failure(let error): throw DemoError(description: error.description)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to file: File) throws(DemoError) {
+        let descriptor = unsafe open(path(file), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw DemoError(description: "\(path(file)) can't be made: \(systemMessage(errno))")
+        }
+        defer { close(descriptor) }
+        guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw DemoError(description: "\(path(file)) can't be written: \(systemMessage(errno))")
+        }
+    }
+
+    private static let request = """
+        {
+          "bundleId": "com.example.app",
+          "productId": "com.example.pro.monthly",
+          "offerId": "winback_3m",
+          "appAccountToken": "7E3FB204-2A6B-4B2F-9A3C-1B2C3D4E5F60",
+          "facts": {
+            "status": "expired",
+            "expiresAt": "2026-01-01T00:00:00Z",
+            "originalTransactionId": "2000000123456789"
+          },
+          "formats": ["v1", "jws"]
+        }
+
+        """
+}

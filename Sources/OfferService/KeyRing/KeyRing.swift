@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import OfferDomain
+
+/// What a key may be used for, named as Apple names the audience of what it signs.
+package enum KeyPurpose: String, CaseIterable, Hashable, Sendable {
+    case promotionalOffer = "promotional-offer"
+    case introductoryOfferEligibility = "introductory-offer-eligibility"
+    case advancedCommerce = "advanced-commerce-api"
+}
+
+/// Where a key is in its life.
+package enum KeyStatus: String, CaseIterable, Hashable, Sendable {
+    /// Signs.
+    case active
+    /// Loaded and checked but signs nothing new; what it signed stays good for 24 hours, so it must not be
+    /// revoked in App Store Connect before then.
+    case retiring
+    /// Not used for anything; its file is not read.
+    case disabled
+}
+
+/// One in-app purchase key with all that the configuration says of it.
+package final class SigningKey: Sendable {
+    package let id: KeyID
+    package let issuerID: UniqueID
+    package let bundleIDs: [BundleID]
+    package let purposes: Set<KeyPurpose>
+    package let status: KeyStatus
+    /// `nil` for a disabled key.
+    package let privateKey: PrivateKey?
+    /// SHA-256 over the SubjectPublicKeyInfo as 64 hex digits; records name the key by it.
+    package let publicKeyDigest: String?
+
+    package init(
+        id: KeyID,
+        issuerID: UniqueID,
+        bundleIDs: [BundleID],
+        purposes: Set<KeyPurpose>,
+        status: KeyStatus,
+        privateKey: PrivateKey?
+    ) {
+        self.id = id
+        self.issuerID = issuerID
+        self.bundleIDs = bundleIDs
+        self.purposes = purposes
+        self.status = privateKey == nil ? .disabled : status
+        self.privateKey = privateKey
+        publicKeyDigest = privateKey?.publicKey.spkiSHA256.hex
+    }
+
+    /// The same key in another state; a disabled one lets go of its private key.
+    package func with(status: KeyStatus) -> SigningKey {
+        SigningKey(
+            id: id,
+            issuerID: issuerID,
+            bundleIDs: bundleIDs,
+            purposes: purposes,
+            status: status,
+            privateKey: status == .disabled ? nil : privateKey
+        )
+    }
+}
+
+/// The keys of all apps; an immutable snapshot, swapped whole on a reload.
+package struct KeyRing: Sendable {
+    private let active: [BundleID: [KeyPurpose: SigningKey]]
+    /// In the order of the file, disabled ones too.
+    package let keys: [SigningKey]
+
+    package init(keys: [SigningKey]) {
+        self.keys = keys
+        var active: [BundleID: [KeyPurpose: SigningKey]] = [:]
+        for key in keys where key.status == .active {
+            for bundleID in key.bundleIDs {
+                for purpose in key.purposes { active[bundleID, default: [:]][purpose] = key }
+            }
+        }
+        self.active = active
+    }
+
+    /// The one key that signs for that app and purpose.
+    package func activeKey(for bundleID: BundleID, purpose: KeyPurpose) -> SigningKey? {
+        active[bundleID]?[purpose]
+    }
+
+    /// The same ring with some keys disabled by an administrator, whatever the file says.
+    package func disabling(_ disabled: Set<KeyID>) -> KeyRing {
+        guard !disabled.isEmpty else { return self }
+        return KeyRing(keys: keys.map { disabled.contains($0.id) ? $0.with(status: .disabled) : $0 })
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import Glibc
+import JSON
+import OfferDomain
+
+/// What the `keys` file holds once everything in it is loaded and checked.
+package struct KeyMaterial: Sendable {
+    package let ring: KeyRing
+    /// Turns customer ids into what the ledger and the records hold of them.
+    package let pseudonyms: Pseudonyms
+    /// Over the bytes of the `keys` file.
+    package let digest: SHA256Digest
+    /// What is doubtful but does not stop the service.
+    package let warnings: [ConfigurationIssue]
+}
+
+/// Reads the `keys` file and every secret that it names.
+package struct KeyRingFile {
+    private let path: String
+    private let policy: SecretFilePolicy
+
+    /// - Parameter policy: What is demanded of the files that hold secrets.
+    package init(path: String, policy: SecretFilePolicy) {
+        self.path = path
+        self.policy = policy
+    }
+
+    /// Loads all keys, or none.
+    ///
+    /// - Throws: Everything that is wrong, all at once: in the file, and with each key it names.
+    package func load() throws(ConfigurationError) -> KeyMaterial {
+        let file = try ConfigurationFile(path: path)
+        var warnings: [ConfigurationIssue] = []
+        let ((keys, pseudonyms), issues) = file.read { root, mismatches in
+            let keys = root.elements("keys") { readKey($0, file, mismatches, &warnings) }
+            if keys.isEmpty && mismatches.all.isEmpty {
+                root.note("keys", "names no key; nothing could be signed")
+            }
+            reportConflicts(keys, root)
+            return (keys, readPseudonyms(&root, mismatches))
+        }
+        guard issues.isEmpty, let pseudonyms else { throw ConfigurationError(issues + warnings) }
+        return KeyMaterial(ring: KeyRing(keys: keys), pseudonyms: pseudonyms, digest: file.digest, warnings: warnings)
+    }
+
+    private func readKey(
+        _ value: JSONValue,
+        _ file: ConfigurationFile,
+        _ mismatches: Mismatches,
+        _ warnings: inout [ConfigurationIssue]
+    ) -> SigningKey? {
+        var reader = ObjectReader(value, into: mismatches)
+        let id = reader.required("id", text: KeyID.init)
+        let issuerID = reader.required("issuerId", "a UUID, as the Keys page of App Store Connect shows it") {
+            $0.string.flatMap { UniqueID($0) }
+        }
+        let bundleIDs = reader.elements("bundleIds") { readBundleID($0, mismatches) }
+        if bundleIDs.isEmpty { reader.note("bundleIds", "expected at least one bundle id") }
+        let purposes = readPurposes(&reader, mismatches)
+        let status = reader.optional("status", "“active”, “retiring” or “disabled”") {
+            $0.string.flatMap(KeyStatus.init)
+        }
+        let privateKey = readPrivateKey(&reader, status ?? .active)
+        reader.finish()
+        if let name = reader.fileName, name.hasPrefix("AuthKey_") {
+            let (line, column) = file.document.position(of: value.offset)
+            warnings.append(
+                ConfigurationIssue(
+                    .warning,
+                    place: "\(path):\(line):\(column)",
+                    pointer: "\(value.pointer)/file",
+                    "is named AuthKey_…, as App Store Connect names API keys; offers are signed with an "
+                        + "In-App Purchase key, whose file is named SubscriptionKey_…"
+                )
+            )
+        }
+        guard let id, let issuerID, !bundleIDs.isEmpty else { return nil }
+        return SigningKey(
+            id: id,
+            issuerID: issuerID,
+            bundleIDs: bundleIDs,
+            purposes: purposes,
+            status: status ?? .active,
+            privateKey: privateKey
+        )
+    }
+
+    private func readBundleID(_ value: JSONValue, _ mismatches: Mismatches) -> BundleID? {
+        guard let text = value.string else {
+            return mismatches.none(value, "expected a bundle id, found \(value.summary)")
+        }
+        do {
+            return try BundleID(text)
+        } catch {
+            return mismatches.none(value, "\(error)")
+        }
+    }
+
+    private func readPurposes(_ reader: inout ObjectReader, _ mismatches: Mismatches) -> Set<KeyPurpose> {
+        let names = KeyPurpose.allCases.map(\.rawValue)
+        let listed: [KeyPurpose] = reader.elements("purposes") { value in
+            if let purpose = value.string.flatMap(KeyPurpose.init) { return purpose }
+            let suggestion = value.string.flatMap { nearest(to: $0, among: names) }.map { "; did you mean “\($0)”?" }
+            let message = "expected one of \(names.joined(separator: ", ")), found \(value.summary)\(suggestion ?? "")"
+            return mismatches.none(value, message)
+        }
+        return listed.isEmpty ? Set(KeyPurpose.allCases) : Set(listed)
+    }
+
+    private func readPrivateKey(_ reader: inout ObjectReader, _ status: KeyStatus) -> PrivateKey? {
+        let passphrase = readSecret(&reader, "passphraseFile", isRequired: false)
+        let pin = reader.optional("publicKeySha256", "64 hexadecimal digits") { value in
+            value.string.flatMap { SHA256Digest(hex: $0) }
+        }
+        guard status != .disabled else {
+            _ = reader.member("file")
+            return nil
+        }
+        guard let pem = readSecret(&reader, "file", isRequired: true) else { return nil }
+        do throws(PrivateKeyError) {
+            return try PrivateKey(pem: pem, passphrase: passphrase, pinnedTo: pin)
+        } catch {
+            reader.note("file", error.description)
+            return nil
+        }
+    }
+
+    private func readSecret(_ reader: inout ObjectReader, _ name: StaticString, isRequired: Bool, isHexadecimal: Bool = false) -> SecureBytes? {
+        let expected = "a path, or credential:NAME"
+        let found =
+            isRequired
+            ? reader.required(name, expected, \.string.nonEmpty) : reader.optional(name, expected, \.string.nonEmpty)
+        guard let found else { return nil }
+        do {
+            let location = try SecretLocation(found, beside: path)
+            return isHexadecimal
+                ? try SecretFile.readHexadecimal(path: location.path, policy: policy)
+                : try SecretFile.read(path: location.path, policy: policy)
+        } catch let error as SecretFileError {
+            reader.note(name, "\(printable(found)) \(error)")
+        } catch let error as SecretLocationError {
+            reader.note(name, error.description)
+        } catch {
+            reader.note(name, "\(error)")
+        }
+        return nil
+    }
+
+    private func readPseudonyms(_ root: inout ObjectReader, _ mismatches: Mismatches) -> Pseudonyms? {
+        let expected = "an object with epoch and file: the secret under which customer ids are kept"
+        guard let value = root.required("customerIds", expected, { $0.object == nil ? nil : $0 }) else { return nil }
+        var reader = ObjectReader(value, into: mismatches)
+        let epoch = reader.required("epoch", "1 to 16 letters or digits") { value in
+            value.string.flatMap { Pseudonyms.isEpoch($0) ? $0 : nil }
+        }
+        let secret = readSecret(&reader, "file", isRequired: true, isHexadecimal: true)
+        reader.finish()
+        guard let epoch, let secret else { return nil }
+        do {
+            return Pseudonyms(epoch: epoch, key: try HMACKey(secret))
+        } catch {
+            reader.note("file", "\(error)")
+            return nil
+        }
+    }
+
+    /// No two keys may share an id, and no two active ones an app and a purpose: which one signs must be certain.
+    private func reportConflicts(_ keys: [SigningKey], _ root: ObjectReader) {
+        var ids: Set<KeyID> = []
+        var signers: [String: KeyID] = [:]
+        for key in keys {
+            if !ids.insert(key.id).inserted { root.note("keys", "\(key.id) is listed twice") }
+            for bundleID in key.bundleIDs where key.status == .active {
+                for purpose in key.purposes.sorted(by: { $0.rawValue < $1.rawValue }) {
+                    guard let other = signers.updateValue(key.id, forKey: "\(bundleID) \(purpose)"), other != key.id
+                    else { continue }
+                    root.note(
+                        "keys",
+                        "\(other) and \(key.id) are both active for \(bundleID) and \(purpose.rawValue); "
+                            + "make one of them retiring"
+                    )
+                }
+            }
+        }
+    }
+}
+
+extension ObjectReader {
+    /// The last part of the `file` member, without its folders.
+    fileprivate var fileName: String? {
+        var copy = self
+        return copy.member("file")?.string?.split(separator: "/").last.map(String.init)
+    }
+}
+
+extension String? {
+    fileprivate var nonEmpty: String? { flatMap { $0.isEmpty ? nil : $0 } }
+}

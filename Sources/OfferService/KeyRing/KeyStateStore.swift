@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// Which keys an administrator has disabled, whatever the `keys` file says of them.
+package struct KeyStateStore {
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    package func disabled() throws(StorageError) -> Set<KeyID> {
+        var ids: Set<KeyID> = []
+        try connection.rows(SQL("SELECT key_id FROM key_states")) { row in
+            if let id = try? KeyID(row.text(0)) { ids.insert(id) }
+        }
+        return ids
+    }
+
+    package func disable(_ id: KeyID, at now: Timestamp) throws(StorageError) {
+        try connection.run(
+            SQL(
+                "INSERT INTO key_states (key_id, disabled_at) VALUES (?, ?) ON CONFLICT (key_id) DO NOTHING",
+                .text(id.text),
+                .integer(now.milliseconds)
+            )
+        )
+    }
+
+    package func enable(_ id: KeyID) throws(StorageError) {
+        try connection.run(SQL("DELETE FROM key_states WHERE key_id = ?", .text(id.text)))
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import Storage
+
+/// Switches keys off and on in the database, and records it.
+package struct KeySwitch {
+    private let ledger: LedgerAccess
+    private let clock: WallClock
+
+    package init(ledger: LedgerAccess, clock: WallClock) {
+        self.ledger = ledger
+        self.clock = clock
+    }
+
+    /// The keys that are switched off.
+    package func disabled() throws(LedgerError) -> Set<KeyID> {
+        do throws(StorageError) {
+            return try KeyStateStore(connection: try ledger.open()).disabled()
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    /// Switches a key off, or leaves it to the `keys` file again.
+    package func set(_ id: KeyID, isDisabled: Bool) throws(LedgerError) {
+        let now = clock.now()
+        do throws(LedgerChangeError<StorageError>) {
+            try ledger.change { connection throws(StorageError) in
+                let store = KeyStateStore(connection: connection)
+                if isDisabled { try store.disable(id, at: now) } else { try store.enable(id) }
+                return [isDisabled ? .keyDisabled(id) : .keyEnabled(id)]
+            }
+        } catch {
+            switch error {
+            case .refused(let error): throw .database(error)
+            case .ledger(let error): throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import OfferDomain
+package import Storage
+import Synchronization
+
+/// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.
+///
+/// Nobody is answered before the commit that holds their record has returned. If it fails, everybody in the batch
+/// is told so, and nothing of the batch is on disk.
+package final class Committer: Sendable {
+    /// One thing to be written, and who waits for it.
+    fileprivate enum Job: Sendable {
+        case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
+        case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
+    }
+
+    private struct Queue {
+        var jobs: [Job] = []
+        var isAsleep = false
+        var isStopping = false
+    }
+
+    /// Opens the connection that the committer owns; called again after an I/O error, which leaves a
+    /// connection in a state that nothing is known of.
+    package typealias Opener = @Sendable () throws(StorageError) -> any DatabaseConnection
+
+    private let queue = Mutex(Queue())
+    private let wakeUp = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+    private let open: Opener
+    private let clock: WallClock
+    private let observer: any CommitObserver
+    private let maximumWaiting: Int
+
+    /// - Parameter maximumWaiting: How many requests may wait; more are refused as overload.
+    package init(
+        clock: WallClock,
+        observer: any CommitObserver,
+        maximumWaiting: Int = 4096,
+        open: @escaping Opener
+    ) {
+        self.clock = clock
+        self.observer = observer
+        self.maximumWaiting = maximumWaiting
+        self.open = open
+    }
+
+    /// Starts the thread, on a connection that is already open.
+    package func start(on connection: sending any DatabaseConnection) {
+        let first = Handover(connection)
+        Worker.start(named: "committer") { [self] in run(first.take()) }
+    }
+
+    /// Writes what still waits, then ends the thread; what comes later is refused.
+    package func stop() {
+        let wasAsleep = queue.withLock { queue in
+            queue.isStopping = true
+            defer { queue.isAsleep = false }
+            return queue.isAsleep
+        }
+        if wasAsleep { wakeUp.signal() }
+        hasEnded.wait()
+    }
+
+    /// Decides and records; returns when the record is durable.
+    package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.decide(request, continuation)) { continuation.resume(returning: .failure(refusal)) }
+        }.get()
+    }
+
+    /// Records events; returns when they are durable.
+    package func append(_ events: [AuditEvent]) async throws(LedgerError) {
+        try await withCheckedContinuation { continuation in
+            append(events) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    /// Like ``append(_:)`` for a thread that may block: one of our own, never one of Swift's shared pool.
+    package func appendBlocking(_ events: [AuditEvent]) throws(LedgerError) {
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Mutex<Result<Void, LedgerError>>(.failure(.stopped))
+        append(events) { result in
+            outcome.withLock { $0 = result }
+            done.signal()
+        }
+        done.wait()
+        try outcome.withLock { $0 }.get()
+    }
+
+    private func append(_ events: [AuditEvent], _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
+        if let refusal = submit(.append(events, done)) { done(.failure(refusal)) }
+    }
+
+    /// How many requests wait now.
+    package var waiting: Int { queue.withLock { $0.jobs.count } }
+
+    private func submit(_ job: Job) -> LedgerError? {
+        let (refusal, wasAsleep): (LedgerError?, Bool) = queue.withLock { queue in
+            if queue.isStopping { return (.stopped, false) }
+            if queue.jobs.count >= maximumWaiting { return (.overloaded, false) }
+            queue.jobs.append(job)
+            defer { queue.isAsleep = false }
+            return (nil, queue.isAsleep)
+        }
+        if wasAsleep { wakeUp.signal() }
+        return refusal
+    }
+
+    /// What waits, in order; sleeps while nothing does; `nil` once the committer is to end.
+    private func nextBatch() -> [Job]? {
+        while true {
+            let batch: [Job]? = queue.withLock { queue in
+                if queue.jobs.isEmpty && !queue.isStopping {
+                    queue.isAsleep = true
+                    return nil
+                }
+                var batch: [Job] = []
+                batch.reserveCapacity(64)
+                swap(&batch, &queue.jobs)
+                return batch
+            }
+            guard let batch else {
+                wakeUp.wait()
+                continue
+            }
+            return batch.isEmpty ? nil : batch
+        }
+    }
+}
+
+// MARK: - The thread
+
+extension Committer {
+    private func run(_ first: any DatabaseConnection) {
+        var writer: LedgerWriter? = LedgerWriter(connection: first)
+        var lastCleaning = Timestamp(milliseconds: 0)
+        while let batch = nextBatch() {
+            let started = clock.now()
+            let stopwatch = clock.stopwatch()
+            do throws(LedgerError) {
+                if writer == nil { writer = try reopened() }
+                guard let current = writer else { continue }
+                let outcomes = try write(batch, with: current, at: started, &lastCleaning)
+                observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
+                for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
+            } catch {
+                if error.leavesConnectionUnknown { writer = nil } else { writer?.rollback() }
+                observer.failed(error)
+                for job in batch { job.fail(error) }
+            }
+        }
+        hasEnded.signal()
+    }
+
+    private func reopened() throws(LedgerError) -> LedgerWriter {
+        do { return LedgerWriter(connection: try open()) } catch { throw .database(error) }
+    }
+
+    /// The verdicts of a batch, in its order, once all of it is durable.
+    private func write(
+        _ batch: [Job],
+        with writer: LedgerWriter,
+        at now: Timestamp,
+        _ lastCleaning: inout Timestamp
+    ) throws(LedgerError) -> [Verdict?] {
+        try writer.begin(at: now)
+        var verdicts: [Verdict?] = []
+        verdicts.reserveCapacity(batch.count)
+        for job in batch {
+            switch job {
+            case .decide(let request, _): verdicts.append(try writer.decide(request))
+            case .append(let events, _):
+                for event in events { try writer.append(event) }
+                verdicts.append(nil)
+            }
+        }
+        if now.seconds - lastCleaning.seconds >= 10 {
+            try writer.forgetIdempotencyKeys(before: now.adding(hours: -IdempotencyClaim.lifetimeHours))
+            lastCleaning = now
+        }
+        try writer.commit()
+        return verdicts
+    }
+}
+
+extension Committer.Job {
+    fileprivate func resume(_ verdict: Verdict?) {
+        switch self {
+        case .decide(_, let continuation):
+            if let verdict { continuation.resume(returning: .success(verdict)) }
+        case .append(_, let done): done(.success(()))
+        }
+    }
+
+    fileprivate func fail(_ error: LedgerError) {
+        switch self {
+        case .decide(_, let continuation): continuation.resume(returning: .failure(error))
+        case .append(_, let done): done(.failure(error))
+        }
+    }
+}
+
+extension LedgerError {
+    /// Whether nothing is known of the connection any more, so that it must be opened anew.
+    fileprivate var leavesConnectionUnknown: Bool {
+        guard case .database(let error) = self else { return false }
+        return error.requiresReopening
+    }
+}
+
+/// Is told what each commit took; counts for the metrics.
+package protocol CommitObserver: Sendable {
+    /// A batch is durable.
+    func committed(requests: Int, microseconds: Int64)
+    /// A batch could not be written; nothing of it is on disk.
+    func failed(_ error: LedgerError)
+}

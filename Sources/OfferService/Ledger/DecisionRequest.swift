@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import OfferDomain
+package import Storage
+
+/// A promise that a retried request gets the answer of the first one.
+package struct IdempotencyClaim: Hashable, Sendable {
+    /// How long a key is remembered: as long as Apple honours what was signed under it.
+    package static let lifetimeHours = 24
+
+    /// Over the caller and the key's text, 16 bytes; the text itself is not kept.
+    package let keyDigest: [UInt8]
+    /// Over the body of the request, 32 bytes.
+    package let requestDigest: [UInt8]
+
+    package init(callerID: CallerID, key: [UInt8], body: [UInt8]) {
+        keyDigest = Array(SHA256.digest(of: Array(callerID.text.utf8) + [0] + key).bytes.prefix(16))
+        requestDigest = SHA256.digest(of: body).bytes
+    }
+}
+
+/// What is to be decided, and recorded, in one transaction of the ledger.
+package struct DecisionRequest: Sendable {
+    /// UUIDv7 of the request; the grant's id if it is granted.
+    package let requestID: UniqueID
+    /// UUIDv4, fresh; what is signed carries it if it is granted.
+    package let nonce: UniqueID
+    package let callerID: CallerID
+    package let offer: CatalogOffer
+    /// Everything the customer is known as, with the pseudonym that caps count under.
+    package let identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
+    package let facts: CustomerFacts
+    /// `nil` if nobody who is believed stated any.
+    package let attributes: Attributes?
+    package let idempotency: IdempotencyClaim?
+    /// What will be signed if the answer is yes.
+    package let plan: SigningPlan
+    /// How records name the customer, `hmac:EPOCH:…`, one for each identity.
+    package let recordedUsers: [String]
+    /// The policy in force, `sha256:…` over the offers file.
+    package let policyName: String
+    package let receivedAt: Timestamp
+
+    package init(
+        requestID: UniqueID,
+        nonce: UniqueID,
+        callerID: CallerID,
+        offer: CatalogOffer,
+        identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)],
+        facts: CustomerFacts,
+        attributes: Attributes?,
+        idempotency: IdempotencyClaim?,
+        plan: SigningPlan,
+        recordedUsers: [String],
+        policyName: String,
+        receivedAt: Timestamp
+    ) {
+        self.requestID = requestID
+        self.nonce = nonce
+        self.callerID = callerID
+        self.offer = offer
+        self.identities = identities
+        self.facts = facts
+        self.attributes = attributes
+        self.idempotency = idempotency
+        self.plan = plan
+        self.recordedUsers = recordedUsers
+        self.policyName = policyName
+        self.receivedAt = receivedAt
+    }
+}
+
+/// Permission to sign, already on disk.
+package struct Grant: Sendable {
+    package let id: UniqueID
+    package let nonce: UniqueID
+    /// When it was granted; the timestamp inside what is signed.
+    package let signedAt: Timestamp
+    /// Exactly what may be signed, one for each form.
+    package let intents: [SigningIntent]
+    /// What the rules said; `nil` for a replay, whose decision is only kept as JSON.
+    package let decision: Decision?
+    /// The decision as it was first answered.
+    package let decisionJSON: [UInt8]
+    /// Whether an earlier request with the same idempotency key already had this grant.
+    package let isReplay: Bool
+}
+
+/// What came of a ``DecisionRequest``, all of it recorded and durable.
+package enum Verdict: Sendable {
+    case granted(Grant)
+    case refused(Decision)
+    /// The idempotency key was used before, with another body.
+    case idempotencyKeyReused
+}
+
+/// Why the ledger recorded nothing; nothing may be signed then.
+package enum LedgerError: Error, Hashable, Sendable {
+    /// More requests wait than the ledger will hold.
+    case overloaded
+    /// The database refused; nothing of the batch is on disk.
+    case database(StorageError)
+    /// The service is stopping.
+    case stopped
+    /// What should have been signed could not be built; a mistake of ours.
+    case unbuildable(PayloadError)
+}
+
+extension LedgerError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .overloaded: "More requests wait for the ledger than it holds."
+        case .database(let error): error.description
+        case .stopped: "The ledger is closed, because the service is stopping."
+        case .unbuildable(let error): error.description
+        }
+    }
+
+    /// One word for metrics.
+    package var label: String {
+        switch self {
+        case .overloaded: "overloaded"
+        case .database(.diskFull): "disk-full"
+        case .database(.readOnly): "read-only"
+        case .database(.busy): "busy"
+        case .database(.ioFailure): "io-failure"
+        case .database: "database"
+        case .stopped: "stopped"
+        case .unbuildable: "unbuildable"
+        }
+    }
+}

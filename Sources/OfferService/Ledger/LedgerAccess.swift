@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+package import Storage
+
+/// Opens the database of the service, with its schema brought up to date.
+package struct LedgerAccess: Sendable {
+    private let location: DatabaseLocation
+    private let clock: WallClock
+
+    package init(location: DatabaseLocation, clock: WallClock) {
+        self.location = location
+        self.clock = clock
+    }
+
+    /// A connection that writes; the tables are made or migrated first.
+    package func open() throws(StorageError) -> any DatabaseConnection {
+        let connection = try location.connect(.readWrite)
+        try Migrations.apply(LedgerSchema.migrations, to: connection, at: clock.now().milliseconds)
+        return connection
+    }
+
+    /// Keeps other services from writing to the same database; `nil` where the engine lets several do so.
+    package func lockInstance() throws(StorageError) -> InstanceLock? {
+        try location.lockInstance()
+    }
+
+    /// A connection that only reads.
+    package func openForReading() throws(StorageError) -> any DatabaseConnection {
+        try location.connect(.readOnly)
+    }
+
+    /// Changes something and records the change, both or neither.
+    ///
+    /// - Parameter body: Makes the change, and answers what the audit log is to say of it.
+    package func change<Failure: Error>(
+        _ body: (any DatabaseConnection) throws(Failure) -> [AuditEvent]
+    ) throws(LedgerChangeError<Failure>) {
+        let (writer, connection) = try begun(Failure.self)
+        let events: [AuditEvent]
+        do throws(Failure) {
+            events = try body(connection)
+        } catch {
+            writer.rollback()
+            throw .refused(error)
+        }
+        do throws(LedgerError) {
+            for event in events { try writer.append(event) }
+            try writer.commit()
+        } catch {
+            writer.rollback()
+            throw .ledger(error)
+        }
+    }
+
+    private func begun<Failure: Error>(
+        _: Failure.Type
+    ) throws(LedgerChangeError<Failure>) -> (LedgerWriter, any DatabaseConnection) {
+        let connection: any DatabaseConnection
+        do { connection = try open() } catch { throw .ledger(.database(error)) }
+        let writer = LedgerWriter(connection: connection)
+        do { try writer.begin(at: clock.now()) } catch { throw .ledger(error) }
+        return (writer, connection)
+    }
+}
+
+/// Why a change was not made.
+package enum LedgerChangeError<Failure: Error>: Error {
+    /// The change itself was refused.
+    case refused(Failure)
+    /// The database could not be used.
+    case ledger(LedgerError)
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// Decides and records inside the open transaction of one connection; used by one thread, the committer's.
+///
+/// A cap is checked where it is reserved: the rule is evaluated on what the ledger holds within the very
+/// transaction that adds the grant, so there is no race between check and reservation.
+package final class LedgerWriter {
+    private let connection: any DatabaseConnection
+    private var nextEntryIndex: Int64 = 0
+    private var recordedAt = Timestamp(milliseconds: 0)
+    /// Grants of this transaction that are not yet added to their day.
+    private var pendingDays: [DayKey: Int64] = [:]
+
+    private struct DayKey: Hashable {
+        let offer: Int64
+        let day: Int
+    }
+
+    /// - Parameter connection: Open for writing, with ``LedgerSchema`` applied.
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// Begins a transaction.
+    ///
+    /// - Parameter now: The time of its entries; moved forward if an earlier entry is later than that.
+    package func begin(at now: Timestamp) throws(LedgerError) {
+        pendingDays.removeAll(keepingCapacity: true)
+        do { try connection.begin() } catch { throw .database(error) }
+        nextEntryIndex = 0
+        var last: Int64 = -1
+        try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
+            last = row.optionalInteger(0) ?? -1
+        }
+        nextEntryIndex = last + 1
+        recordedAt = max(recordedAt, now)
+    }
+
+    /// Makes everything since ``begin(at:)`` durable.
+    package func commit() throws(LedgerError) {
+        for (key, count) in pendingDays { try add(count, to: key) }
+        do { try connection.commit() } catch { throw .database(error) }
+    }
+
+    /// Forgets everything since ``begin(at:)``.
+    package func rollback() {
+        connection.rollback()
+    }
+
+    /// Adds one entry to the log.
+    @discardableResult
+    package func append(_ event: AuditEvent) throws(LedgerError) -> Int64 {
+        let entry = AuditEntry.bytes(of: event, recordedAt: recordedAt)
+        let index = nextEntryIndex
+        try run(SQL("INSERT INTO audit_entries (entry_index, entry) VALUES (?, ?)", .integer(index), .blob(entry)))
+        nextEntryIndex += 1
+        return index
+    }
+
+    /// Decides, and records what was decided.
+    package func decide(_ request: DecisionRequest) throws(LedgerError) -> Verdict {
+        if let claim = request.idempotency, let earlier = try earlierGrant(claim, at: request.receivedAt) {
+            guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
+            return .granted(try replay(earlier, request))
+        }
+        let decision = request.offer.policy.decide(try context(request))
+        guard decision.outcome == .eligible else {
+            try append(.refusal(RefusalRecord(request: request, decision: decision)))
+            return .refused(decision)
+        }
+        return .granted(try grant(request, decision))
+    }
+
+    /// Forgets idempotency keys that are past their time.
+    package func forgetIdempotencyKeys(before instant: Timestamp) throws(LedgerError) {
+        try run(
+            SQL(
+                """
+                DELETE FROM idempotency_keys WHERE key_digest IN (
+                    SELECT key_digest FROM idempotency_keys WHERE signed_at < ? ORDER BY signed_at LIMIT 256
+                )
+                """,
+                .integer(instant.milliseconds)
+            )
+        )
+    }
+
+    // MARK: - Granting
+
+    private func grant(_ request: DecisionRequest, _ decision: Decision) throws(LedgerError) -> Grant {
+        let grant = Grant(
+            id: request.requestID,
+            nonce: request.nonce,
+            signedAt: request.receivedAt,
+            intents: try intents(request.plan, request.nonce, request.receivedAt),
+            decision: decision,
+            decisionJSON: DecisionJSON.bytes(of: decision, policyName: request.policyName),
+            isReplay: false
+        )
+        let index = try record(grant, request)
+        for subject in Set(request.identities.map(\.pseudonym)) {
+            try addGrant(grant.id, to: subject, request.offer, index)
+        }
+        pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
+        if let claim = request.idempotency { try remember(claim, grant) }
+        return grant
+    }
+
+    /// One entry for each signature that will be made.
+    private func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
+        let first = nextEntryIndex
+        for intent in grant.intents {
+            let record = SignatureRecord(
+                request: request,
+                grantID: grant.id,
+                nonce: grant.nonce,
+                signedAt: grant.signedAt,
+                intent: intent
+            )
+            try append(.signature(record))
+        }
+        return first
+    }
+
+    private func addGrant(
+        _ grantID: UniqueID,
+        to subject: Pseudonym,
+        _ offer: CatalogOffer,
+        _ entryIndex: Int64
+    ) throws(LedgerError) {
+        try run(
+            SQL(
+                "INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?)",
+                .blob(subject.ledgerKey),
+                .integer(offer.ledgerKey),
+                .blob(grantID.bytes),
+                .integer(entryIndex)
+            )
+        )
+    }
+
+    private func add(_ count: Int64, to key: DayKey) throws(LedgerError) {
+        try run(
+            SQL(
+                """
+                INSERT INTO grants_per_day (offer_key, day, granted) VALUES (?, ?, ?)
+                ON CONFLICT (offer_key, day) DO UPDATE SET granted = grants_per_day.granted + excluded.granted
+                """,
+                .integer(key.offer),
+                .integer(Int64(key.day)),
+                .integer(count)
+            )
+        )
+    }
+
+    private func intents(
+        _ plan: SigningPlan,
+        _ nonce: UniqueID,
+        _ instant: Timestamp
+    ) throws(LedgerError) -> [SigningIntent] {
+        do {
+            return try plan.intents(nonce: nonce, at: instant)
+        } catch {
+            throw .unbuildable(error)
+        }
+    }
+
+    // MARK: - Idempotency
+
+    private struct EarlierGrant {
+        let requestDigest: [UInt8]
+        let grantID: UniqueID
+        let nonce: UniqueID
+        let signedAt: Timestamp
+        let decisionJSON: [UInt8]
+    }
+
+    private func earlierGrant(_ claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> EarlierGrant? {
+        var earlier: EarlierGrant?
+        try rows(
+            SQL(
+                """
+                SELECT request_digest, grant_id, nonce, signed_at, decision
+                FROM idempotency_keys WHERE key_digest = ? AND signed_at > ?
+                """,
+                .blob(claim.keyDigest),
+                .integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
+            )
+        ) { row in
+            guard let grantID = UniqueID(bytes: row.blob(1)), let nonce = UniqueID(bytes: row.blob(2)) else { return }
+            earlier = EarlierGrant(
+                requestDigest: row.blob(0),
+                grantID: grantID,
+                nonce: nonce,
+                signedAt: Timestamp(milliseconds: row.integer(3)),
+                decisionJSON: row.blob(4)
+            )
+        }
+        return earlier
+    }
+
+    /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
+    private func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Grant {
+        let grant = Grant(
+            id: earlier.grantID,
+            nonce: earlier.nonce,
+            signedAt: earlier.signedAt,
+            intents: try intents(request.plan, earlier.nonce, earlier.signedAt),
+            decision: nil,
+            decisionJSON: earlier.decisionJSON,
+            isReplay: true
+        )
+        _ = try record(grant, request)
+        return grant
+    }
+
+    private func remember(_ claim: IdempotencyClaim, _ grant: Grant) throws(LedgerError) {
+        try run(
+            SQL(
+                """
+                INSERT INTO idempotency_keys (key_digest, request_digest, grant_id, nonce, signed_at, decision)
+                VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (key_digest) DO UPDATE SET
+                    request_digest = excluded.request_digest, grant_id = excluded.grant_id,
+                    nonce = excluded.nonce, signed_at = excluded.signed_at, decision = excluded.decision
+                """,
+                .blob(claim.keyDigest),
+                .blob(claim.requestDigest),
+                .blob(grant.id.bytes),
+                .blob(grant.nonce.bytes),
+                .integer(grant.signedAt.milliseconds),
+                .blob(grant.decisionJSON)
+            )
+        )
+    }
+
+    // MARK: - What the rules ask
+
+    private func context(_ request: DecisionRequest) throws(LedgerError) -> EvaluationContext {
+        var history = GrantHistory()
+        let offer = request.offer
+        if offer.needs.customerGrants {
+            history.byCustomer = try grantTimes(of: request.identities.map(\.pseudonym), offer)
+        }
+        if offer.needs.originalTransactionGrants {
+            let subscriptions = request.identities.filter { !$0.identity.namesCustomer }
+            history.byOriginalTransaction = try grantTimes(of: subscriptions.map(\.pseudonym), offer)
+        }
+        if let span = offer.needs.budget {
+            history.offerGrantsPerDay = try grantsPerDay(offer, span, until: request.receivedAt.utcDay)
+        }
+        return EvaluationContext(
+            facts: request.facts,
+            attributes: request.attributes,
+            identities: request.identities.map(\.identity),
+            grants: history,
+            now: request.receivedAt
+        )
+    }
+
+    /// When the offer was granted to any of the subjects, each grant once, in order.
+    private func grantTimes(of subjects: [Pseudonym], _ offer: CatalogOffer) throws(LedgerError) -> [Timestamp] {
+        var grants: Set<UniqueID> = []
+        for subject in subjects {
+            try rows(
+                SQL(
+                    "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
+                    .blob(subject.ledgerKey),
+                    .integer(offer.ledgerKey)
+                )
+            ) { row in
+                if let id = UniqueID(bytes: row.blob(0)) { grants.insert(id) }
+            }
+        }
+        return grants.map(\.timestamp).sorted()
+    }
+
+    private func grantsPerDay(
+        _ offer: CatalogOffer,
+        _ span: BudgetSpan,
+        until today: Int
+    ) throws(LedgerError) -> [GrantHistory.DayCount] {
+        let firstDay =
+            switch span {
+            case .forever: 0
+            case .days(let days): today - days + 1
+            }
+        var counts: [Int: Int] = [:]
+        for (key, count) in pendingDays where key.offer == offer.ledgerKey && key.day >= firstDay {
+            counts[key.day] = Int(count)
+        }
+        try rows(
+            SQL(
+                "SELECT day, granted FROM grants_per_day WHERE offer_key = ? AND day >= ?",
+                .integer(offer.ledgerKey),
+                .integer(Int64(firstDay))
+            )
+        ) { row in
+            counts[Int(row.integer(0)), default: 0] += Int(row.integer(1))
+        }
+        return counts.sorted { $0.key < $1.key }.map { GrantHistory.DayCount(day: $0.key, count: $0.value) }
+    }
+
+    // MARK: - SQL
+
+    private func run(_ sql: SQL) throws(LedgerError) {
+        do { try connection.run(sql) } catch { throw .database(error) }
+    }
+
+    private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
+        do { try connection.rows(sql, each) } catch { throw .database(error) }
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import OfferDomain
+import Storage
+
+/// A promotional offer, signed.
+package struct SignedOffer: Sendable {
+    package let grant: Grant
+    package let offer: CatalogOffer
+    package let keyID: KeyID
+    package let binding: PurchaseBinding
+    /// DER in Base64 with padding.
+    package let signature: [UInt8]?
+    /// Compact JWS.
+    package let jws: [UInt8]?
+}
+
+/// Decides, records, then signs; nothing is signed that was not recorded first.
+package struct OfferSigner: Sendable {
+    private let committer: Committer
+    private let verification: SelfVerification
+    private let metrics: Metrics
+    private let random: any RandomSource
+    private let log: Log
+    private let showsFindingsToApps: Bool
+
+    /// - Parameter showsFindingsToApps: Whether an app on somebody's device is told which rule said no.
+    package init(
+        committer: Committer,
+        verification: SelfVerification,
+        showsFindingsToApps: Bool,
+        metrics: Metrics,
+        random: any RandomSource,
+        log: Log
+    ) {
+        self.committer = committer
+        self.verification = verification
+        self.showsFindingsToApps = showsFindingsToApps
+        self.metrics = metrics
+        self.random = random
+        self.log = log
+    }
+
+    /// Answers one request for a signature.
+    ///
+    /// - Parameter configuration: The snapshot in force when the request came in; all of it is decided by this one.
+    package func sign(
+        _ request: SignatureRequest,
+        for caller: Caller,
+        idempotency: IdempotencyClaim?,
+        under configuration: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> SignedOffer {
+        try authorize(request, caller)
+        let offer = try findOffer(request, configuration.catalog)
+        guard let key = configuration.keyRing.activeKey(for: offer.bundleID, purpose: .promotionalOffer) else {
+            throw .service(.keyUnavailable(.promotionalOffer))
+        }
+        let decision = decisionRequest(request, caller, offer, key, idempotency, configuration, requestID, now)
+        let grant = try await granted(decision, caller)
+        return try await signed(grant, decision)
+    }
+
+    /// Whether this caller is told what the rules found.
+    package func showsFindings(to caller: Caller) -> Bool {
+        caller.role != .app || showsFindingsToApps
+    }
+
+    private func authorize(_ request: SignatureRequest, _ caller: Caller) throws(Refusal) {
+        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
+        guard caller.mayAsk(for: request.bundleID) else { throw .caller(.bundleNotAllowed(request.bundleID)) }
+        if !caller.role.mayAssertFacts, let assertion = request.assertions.first {
+            throw .caller(.assertionNotAllowed(pointer: assertion, caller.role))
+        }
+    }
+
+    private func findOffer(_ request: SignatureRequest, _ catalog: Catalog) throws(Refusal) -> CatalogOffer {
+        do {
+            return try catalog.offer(request.offerID, of: request.productID, in: request.bundleID)
+        } catch {
+            throw .decision(.unknownOffer(error))
+        }
+    }
+
+    private func decisionRequest(
+        _ request: SignatureRequest,
+        _ caller: Caller,
+        _ offer: CatalogOffer,
+        _ key: SigningKey,
+        _ idempotency: IdempotencyClaim?,
+        _ configuration: Snapshot,
+        _ requestID: UniqueID,
+        _ now: Timestamp
+    ) -> DecisionRequest {
+        let pseudonyms = configuration.pseudonyms
+        let identities = CustomerIdentity.known(
+            customer: request.customerID,
+            binding: request.binding,
+            originalTransaction: request.facts.originalTransactionID?.value
+        ).map { ($0, pseudonyms.pseudonym(of: $0, in: offer.bundleID)) }
+        return DecisionRequest(
+            requestID: requestID,
+            nonce: UniqueID.version4(random.next(), random.next()),
+            callerID: caller.id,
+            offer: offer,
+            identities: identities,
+            facts: request.facts,
+            attributes: request.attributes,
+            idempotency: idempotency,
+            plan: SigningPlan(
+                key: key,
+                offer: offer,
+                binding: request.binding,
+                transactionID: request.transactionID,
+                forms: request.forms
+            ),
+            recordedUsers: identities.map { pseudonyms.recordText($0.1) },
+            policyName: configuration.catalog.policyName,
+            receivedAt: now
+        )
+    }
+
+    /// The grant, already on disk.
+    private func granted(_ request: DecisionRequest, _ caller: Caller) async throws(Refusal) -> Grant {
+        let verdict: Verdict
+        do {
+            verdict = try await committer.decide(request)
+        } catch {
+            throw .service(fault(error))
+        }
+        switch verdict {
+        case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
+        case .refused(let decision):
+            count(decision, request.offer)
+            throw .decision(
+                .notEligible(decision, policyName: request.policyName, showsFindings: showsFindings(to: caller))
+            )
+        case .granted(let grant):
+            metrics.count(
+                grant.isReplay ? .replays : .decisions(offer: request.offer.id.text, outcome: Outcome.eligible.rawValue)
+            )
+            return grant
+        }
+    }
+
+    private func fault(_ error: LedgerError) -> ServiceFault {
+        switch error {
+        case .overloaded: return .overloaded
+        case .database, .stopped: return .auditUnavailable
+        case .unbuildable(let error):
+            log(.error, "a payload did not split into its fields", ["reason": .text(error.description)])
+            return .signingFailed
+        }
+    }
+
+    private func count(_ decision: Decision, _ offer: CatalogOffer) {
+        metrics.count(.decisions(offer: offer.id.text, outcome: decision.outcome.rawValue))
+        for reason in decision.reasons {
+            metrics.count(.refusals(rule: reason.rule, answer: reason.answer.rawValue))
+        }
+    }
+
+    // MARK: - Signing
+
+    private func signed(_ grant: Grant, _ request: DecisionRequest) async throws(Refusal) -> SignedOffer {
+        var signature: [UInt8]?
+        var jws: [UInt8]?
+        for intent in grant.intents {
+            let made = try await ecdsaSignature(of: intent, grant, request.plan.key)
+            switch intent.form {
+            case .v1: signature = Base64.encode(made.der)
+            case .jws: jws = intent.jws?.serialized(signature: made)
+            }
+        }
+        return SignedOffer(
+            grant: grant,
+            offer: request.offer,
+            keyID: request.plan.key.id,
+            binding: request.plan.binding,
+            signature: signature,
+            jws: jws
+        )
+    }
+
+    private func ecdsaSignature(
+        of intent: SigningIntent,
+        _ grant: Grant,
+        _ key: SigningKey
+    ) async throws(Refusal) -> ECDSASignature {
+        let reason: String
+        if let privateKey = key.privateKey {
+            do throws(SigningError) {
+                let made = try privateKey.signature(of: intent.digest)
+                if try isTrusted(made, intent.digest, privateKey) {
+                    metrics.count(.signatures(key: key.id.text, form: intent.form.rawValue))
+                    return made
+                }
+                reason = "the signature did not verify"
+            } catch {
+                reason = error.description
+            }
+        } else {
+            reason = "the key is disabled"
+        }
+        metrics.count(.signatureFailures(key: key.id.text))
+        log(.error, "a signature failed", ["key": .text(key.id.text), "reason": .text(reason)])
+        let event = AuditEvent.signatureFailed(grantID: grant.id, keyID: key.id, form: intent.form, reason: reason)
+        do { try await committer.append([event]) } catch { throw .service(.auditUnavailable) }
+        throw .service(.signingFailed)
+    }
+
+    /// Verifies a fresh signature when it is its turn; a faulty one would betray the key.
+    private func isTrusted(_ signature: ECDSASignature, _ digest: SHA256Digest, _ key: PrivateKey) throws(SigningError) -> Bool {
+        guard verification.isDue() else { return true }
+        metrics.count(.selfVerifications)
+        return key.publicKey.verifies(signature, of: digest)
+    }
+}

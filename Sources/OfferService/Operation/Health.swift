@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Synchronization
+
+/// Knows whether the service can do its work, and if not, why.
+package final class Health: CommitObserver {
+    private struct State {
+        /// Why the last commit failed; `nil` once one has succeeded again.
+        var commitFailure: String?
+        var isStopping = false
+    }
+
+    private let state = Mutex(State())
+    private let metrics: Metrics
+    private let log: Log
+
+    package init(metrics: Metrics, log: Log) {
+        self.metrics = metrics
+        self.log = log
+    }
+
+    package func committed(requests: Int, microseconds: Int64) {
+        metrics.committed(requests: requests, microseconds: microseconds)
+        let hasRecovered = state.withLock { state in
+            defer { state.commitFailure = nil }
+            return state.commitFailure != nil
+        }
+        if hasRecovered { log(.info, "records can be written again") }
+    }
+
+    package func failed(_ error: LedgerError) {
+        metrics.failed(error)
+        log(.error, "records could not be written", ["reason": .text(error.description)])
+        state.withLock { $0.commitFailure = error.description }
+    }
+
+    /// Whether the last commit failed.
+    package var isUnableToRecord: Bool { state.withLock { $0.commitFailure != nil } }
+
+    /// From now on the service is not ready, so that no new work is sent to it.
+    package func beginStopping() {
+        state.withLock { $0.isStopping = true }
+    }
+
+    /// What keeps the service from its work; empty when it is ready.
+    package func obstacles(_ snapshot: Snapshot) -> [Obstacle] {
+        var obstacles: [Obstacle] = []
+        let (failure, isStopping) = state.withLock { ($0.commitFailure, $0.isStopping) }
+        if isStopping { obstacles.append(Obstacle("stopping", "the service is stopping")) }
+        if let failure { obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure)")) }
+        for bundleID in snapshot.catalog.bundleIDs.sorted(by: { $0.text < $1.text })
+        where snapshot.keyRing.activeKey(for: bundleID, purpose: .promotionalOffer) == nil {
+            obstacles.append(Obstacle("key-unavailable", "no key is active for \(bundleID) and promotional offers"))
+        }
+        if snapshot.callers.isEmpty {
+            obstacles.append(Obstacle("no-callers", "no caller has a key; add one with: offer-signer callers add"))
+        }
+        return obstacles
+    }
+}
+
+/// One reason why the service is not ready.
+package struct Obstacle: Hashable, Sendable {
+    /// Stable, for programs.
+    package let name: String
+    /// A sentence, for people.
+    package let detail: String
+
+    package init(_ name: String, _ detail: String) {
+        self.name = name
+        self.detail = detail
+    }
+}

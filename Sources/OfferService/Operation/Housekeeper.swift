@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Dispatch
+import OfferDomain
+import Storage
+import Synchronization
+
+/// Looks once a second whether callers or key states have changed in the database, and whether records that
+/// could not be written can be written again.
+final class Housekeeper: Sendable {
+    private let ledger: LedgerAccess
+    private let committer: Committer
+    private let health: Health
+    private let current: CurrentSnapshot
+    private let log: Log
+    /// Locked for as long as a snapshot is made, so that a reload and a look can't undo each other.
+    private let loaded: Mutex<LoadedConfiguration>
+    private let stopping = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    init(
+        ledger: LedgerAccess,
+        committer: Committer,
+        health: Health,
+        current: CurrentSnapshot,
+        loaded: LoadedConfiguration,
+        log: Log
+    ) {
+        self.ledger = ledger
+        self.committer = committer
+        self.health = health
+        self.current = current
+        self.loaded = Mutex(loaded)
+        self.log = log
+    }
+
+    func start() {
+        Worker.start(named: "housekeeper") { [self] in
+            var connection: (any DatabaseConnection)?
+            while stopping.wait(timeout: .now() + .seconds(1)) == .timedOut {
+                connection = connection ?? (try? ledger.openForReading())
+                if let connection { look(connection) }
+            }
+            hasEnded.signal()
+        }
+    }
+
+    func stop() {
+        stopping.signal()
+        hasEnded.wait()
+    }
+
+    /// What is to be on record before `snapshot` comes into force.
+    func events(of snapshot: Snapshot) -> [AuditEvent] {
+        events(of: snapshot, keysDigest: loaded.withLock { $0.keys.digest.hex })
+    }
+
+    private func events(of snapshot: Snapshot, keysDigest: String) -> [AuditEvent] {
+        let keys = snapshot.keyRing.keys.compactMap { key in
+            key.publicKeyDigest.map { AuditEvent.keyLoaded(keyID: key.id, publicKeyDigest: $0, status: key.status) }
+        }
+        return [.configurationLoaded(policyName: snapshot.catalog.policyName, keysDigest: keysDigest)] + keys
+    }
+
+    /// Puts a new configuration into force, once that is on record.
+    func adopt(_ next: LoadedConfiguration) throws {
+        try loaded.withLock { loaded in
+            let snapshot = try next.snapshot(try ledger.openForReading())
+            try committer.appendBlocking(events(of: snapshot, keysDigest: next.keys.digest.hex))
+            loaded = next
+            current.swap(snapshot)
+        }
+    }
+
+    private func look(_ connection: any DatabaseConnection) {
+        if health.isUnableToRecord { try? committer.appendBlocking([.recordsResumed]) }
+        do {
+            try loaded.withLock { loaded in current.swap(try loaded.snapshot(connection)) }
+        } catch {
+            log(.warning, "callers and key states could not be read", ["reason": .text("\(error)")])
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import JSON
+import OfferDomain
+import Synchronization
+
+/// How much the log says.
+package enum LogLevel: Int, CaseIterable, Hashable, Sendable {
+    case debug, info, warning, error
+
+    package var name: String { "\(self)" }
+
+    package init?(name: String) {
+        guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = level
+    }
+}
+
+/// A value beside a log message; never a key, a token, a customer's id, a body or an SQL argument.
+package enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+    case text(String)
+    case integer(Int64)
+
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+/// Writes one JSON object a line: time, level, a constant message, and values as members.
+package final class Log: Sendable {
+    private let level: LogLevel
+    private let clock: WallClock
+    private let sink: @Sendable ([UInt8]) -> Void
+
+    /// - Parameter sink: Is given whole lines; the default writes to standard error.
+    package init(
+        level: LogLevel,
+        clock: WallClock,
+        sink: @escaping @Sendable ([UInt8]) -> Void = Log.standardError
+    ) {
+        self.level = level
+        self.clock = clock
+        self.sink = sink
+    }
+
+    package func callAsFunction(
+        _ level: LogLevel,
+        _ message: StaticString,
+        _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]
+    ) {
+        guard level.rawValue >= self.level.rawValue else { return }
+        var writer = JSONWriter(reserving: 256)
+        writer.beginObject()
+        writer.name("time")
+        writer.string(clock.now().rfc3339)
+        writer.name("level")
+        writer.string(level.name)
+        writer.name("message")
+        writer.string("\(message)")
+        for (name, value) in values() {
+            writer.name(name)
+            switch value {
+            case .text(let text): writer.string(text)
+            case .integer(let integer): writer.integer(integer)
+            }
+        }
+        writer.endObject()
+        sink(writer.bytes + [0x0A])
+    }
+
+    /// One `write` for each line, so that lines of several threads don't mix.
+    package static let standardError: @Sendable ([UInt8]) -> Void = { line in
+        _ = unsafe write(STDERR_FILENO, line, line.count)
+    }
+}

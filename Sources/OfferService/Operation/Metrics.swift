@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Synchronization
+
+/// A counter or gauge of the service with its labels.
+package enum Metric: Hashable, Sendable {
+    /// Answers by call and status.
+    case requests(route: Route, status: Int)
+    /// Decisions by offer and outcome.
+    case decisions(offer: String, outcome: String)
+    /// Findings that decided against a customer, by rule and answer.
+    case refusals(rule: String, answer: String)
+    /// Signatures made, by key and form.
+    case signatures(key: String, form: String)
+    /// Signatures that failed or did not verify.
+    case signatureFailures(key: String)
+    /// Signatures verified by ourselves before they left.
+    case selfVerifications
+    /// Grants answered again for the same idempotency key.
+    case replays
+    /// Commits that failed.
+    case commitFailures(reason: String)
+    /// Reloads of the configuration.
+    case reloads(succeeded: Bool)
+}
+
+/// Counts what the service does, for Prometheus.
+package final class Metrics: CommitObserver {
+    private struct State {
+        var counts: [Metric: Int] = [:]
+        var batches = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
+        var commitSeconds = Histogram(bounds: [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1])
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func count(_ metric: Metric, by amount: Int = 1) {
+        state.withLock { $0.counts[metric, default: 0] += amount }
+    }
+
+    package func committed(requests: Int, microseconds: Int64) {
+        state.withLock { state in
+            state.batches.observe(Double(requests))
+            state.commitSeconds.observe(Double(microseconds) / 1_000_000)
+        }
+    }
+
+    package func failed(_ error: LedgerError) {
+        count(.commitFailures(reason: error.label))
+    }
+
+    /// How often something was counted.
+    package subscript(_ metric: Metric) -> Int { state.withLock { $0.counts[metric] ?? 0 } }
+
+    /// The counters and histograms in the Prometheus text format, version 0.0.4.
+    package func text(gauges: [Gauge]) -> String {
+        let (counts, batches, seconds) = state.withLock { ($0.counts, $0.batches, $0.commitSeconds) }
+        var page = PrometheusPage()
+        for family in MetricFamily.allCases {
+            let samples = counts.compactMap { metric, count in
+                metric.family == family ? Gauge.Sample(Double(count), labels: metric.labels) : nil
+            }
+            page.add(family.name, family.help, "counter", samples)
+        }
+        page.add("offer_signer_commit_batch_requests", "Requests committed together", batches)
+        page.add("offer_signer_commit_seconds", "Time from taking a batch to its commit", seconds)
+        for gauge in gauges {
+            page.add(gauge.name, gauge.help, gauge.type, gauge.samples)
+        }
+        return page.text
+    }
+}
+
+/// A value read when the metrics are asked for, with one sample for each set of labels.
+package struct Gauge: Sendable {
+    package struct Sample: Sendable {
+        package let labels: [(String, String)]
+        package let value: Double
+
+        package init(_ value: Double, labels: [(String, String)] = []) {
+            self.labels = labels
+            self.value = value
+        }
+    }
+
+    package let name: String
+    package let help: String
+    /// `gauge` or `counter`.
+    package let type: String
+    package let samples: [Sample]
+
+    package init(_ name: String, _ help: String, type: String = "gauge", _ samples: [Sample]) {
+        self.name = name
+        self.help = help
+        self.type = type
+        self.samples = samples
+    }
+}
+
+/// Counts observations at or below each bound.
+package struct Histogram: Sendable {
+    package let bounds: [Double]
+    package private(set) var counts: [Int]
+    package private(set) var sum = 0.0
+    package private(set) var total = 0
+
+    package init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count)
+    }
+
+    package mutating func observe(_ value: Double) {
+        if let slot = bounds.firstIndex(where: { value <= $0 }) { counts[slot] += 1 }
+        sum += value
+        total += 1
+    }
+}

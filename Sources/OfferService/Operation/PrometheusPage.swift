@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The names and help texts of the counters.
+package enum MetricFamily: CaseIterable, Sendable {
+    case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
+    case reloads
+
+    var name: String {
+        switch self {
+        case .requests: "offer_signer_http_requests_total"
+        case .decisions: "offer_signer_decisions_total"
+        case .refusals: "offer_signer_refusal_findings_total"
+        case .signatures: "offer_signer_signatures_total"
+        case .signatureFailures: "offer_signer_signature_failures_total"
+        case .selfVerifications: "offer_signer_self_verifications_total"
+        case .replays: "offer_signer_idempotent_replays_total"
+        case .commitFailures: "offer_signer_commit_failures_total"
+        case .reloads: "offer_signer_reloads_total"
+        }
+    }
+
+    var help: String {
+        switch self {
+        case .requests: "Answers by call and HTTP status"
+        case .decisions: "Decisions by offer and outcome"
+        case .refusals: "Findings that kept a customer from an offer, by rule and answer"
+        case .signatures: "Signatures made, by key and form"
+        case .signatureFailures: "Signatures that failed or did not verify, by key"
+        case .selfVerifications: "Signatures that the service verified before they left"
+        case .replays: "Grants answered again for the same idempotency key"
+        case .commitFailures: "Batches that could not be written, by reason"
+        case .reloads: "Reloads of the configuration, by result"
+        }
+    }
+}
+
+extension Metric {
+    var family: MetricFamily {
+        switch self {
+        case .requests: .requests
+        case .decisions: .decisions
+        case .refusals: .refusals
+        case .signatures: .signatures
+        case .signatureFailures: .signatureFailures
+        case .selfVerifications: .selfVerifications
+        case .replays: .replays
+        case .commitFailures: .commitFailures
+        case .reloads: .reloads
+        }
+    }
+
+    var labels: [(String, String)] {
+        switch self {
+        case .requests(let route, let status): [("route", route.rawValue), ("status", String(status))]
+        case .decisions(let offer, let outcome): [("offer", offer), ("outcome", outcome)]
+        case .refusals(let rule, let answer): [("rule", rule), ("answer", answer)]
+        case .signatures(let key, let form): [("key", key), ("form", form)]
+        case .signatureFailures(let key): [("key", key)]
+        case .selfVerifications, .replays: []
+        case .commitFailures(let reason): [("reason", reason)]
+        case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
+        }
+    }
+}
+
+/// Builds a page in the Prometheus text format, version 0.0.4.
+struct PrometheusPage {
+    private(set) var text = ""
+
+    mutating func add(_ name: String, _ help: String, _ type: String, _ samples: [Gauge.Sample]) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+        let lines = samples.map { "\(name)\(Self.labels($0.labels)) \(Self.number($0.value))\n" }
+        for line in lines.sorted() { text += line }
+    }
+
+    mutating func add(_ name: String, _ help: String, _ histogram: Histogram) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
+        var running = 0
+        for (bound, count) in zip(histogram.bounds, histogram.counts) {
+            running += count
+            text += "\(name)_bucket{le=\"\(Self.number(bound))\"} \(running)\n"
+        }
+        text += "\(name)_bucket{le=\"+Inf\"} \(histogram.total)\n"
+        text += "\(name)_sum \(Self.number(histogram.sum))\n\(name)_count \(histogram.total)\n"
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
+    }
+
+    private static func labels(_ labels: [(String, String)]) -> String {
+        guard !labels.isEmpty else { return "" }
+        return "{" + labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",") + "}"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case "\n": result += "\\n"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

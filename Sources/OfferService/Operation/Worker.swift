@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+
+/// Starts threads for work that blocks, which Swift's shared pool must not do.
+package enum Worker {
+    /// Runs `body` on a thread of its own.
+    ///
+    /// - Parameter name: At most 15 bytes; `top` and `gdb` show it.
+    package static func start(named name: String, _ body: @escaping @Sendable () -> Void) {
+        let box = unsafe Unmanaged.passRetained(Body(name: name, run: body))
+        var thread = pthread_t()
+        let result = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+                unsafe shim_name_thread(body.name)
+                body.run()
+                return nil
+            },
+            unsafe box.toOpaque()
+        )
+        precondition(result == 0, "a thread can be started")
+        pthread_detach(thread)
+    }
+
+    private final class Body: Sendable {
+        let name: String
+        let run: @Sendable () -> Void
+
+        init(name: String, run: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+}
+
+/// Carries one value that only one thread may use to the thread that will use it.
+///
+/// `@unchecked Sendable` because the giver hands the value over and keeps no reference to it.
+final class Handover<Value>: @unchecked Sendable {
+    private let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    func take() -> Value { value }
+}

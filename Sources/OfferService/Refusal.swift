@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP
+package import JSON
+package import OfferDomain
+
+/// Why a request ended without what it asked for; these are all the ways.
+package enum Refusal: Error, Sendable {
+    case request(RequestFault)
+    case caller(CallerFault)
+    case decision(DecisionRefusal)
+    case service(ServiceFault)
+}
+
+/// The request is not one that this service can read.
+package enum RequestFault: Sendable {
+    case malformedJSON(JSONError)
+    case invalid([Mismatch])
+    case unsupportedMediaType
+    case invalidIdempotencyKey
+    case idempotencyKeyReused
+    case noSuchPath
+    case methodNotAllowed(allowed: [HTTP.Method])
+    /// The HTTP server turned it away before anybody read it.
+    case rejected(Rejection)
+}
+
+/// The caller is nobody we know, or may not ask for this.
+package enum CallerFault: Sendable {
+    case unauthenticated
+    case roleNotAllowed(CallerRole)
+    case assertionNotAllowed(pointer: String, CallerRole)
+    case bundleNotAllowed(BundleID)
+}
+
+/// The catalogue or the rules said no.
+package enum DecisionRefusal: Sendable {
+    case unknownOffer(Catalog.Missing)
+    /// Not eligible, or undecided.
+    case notEligible(Decision, policyName: String, showsFindings: Bool)
+}
+
+/// Something of our own is not as it must be; nothing was signed.
+package enum ServiceFault: Sendable {
+    case keyUnavailable(KeyPurpose)
+    case auditUnavailable
+    case overloaded
+    case signingFailed
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import Dispatch
+package import HTTP
+import OfferDomain
+package import Storage
+import Synchronization
+
+/// Why the service could not start.
+package enum ServiceError: Error, Sendable {
+    case configuration(ConfigurationError)
+    case database(StorageError)
+    case records(LedgerError)
+    case server(ServerError)
+}
+
+/// The running service: everything put together, started, reloaded and stopped.
+package final class Service: Sendable {
+    /// The version that `--version` and the record of each start name.
+    package static let version = "0.1.0"
+
+    private let settings: Settings
+    private let log: Log
+    private let metrics: Metrics
+    private let health: Health
+    private let committer: Committer
+    private let current: CurrentSnapshot
+    private let server: Server
+    private let housekeeper: Housekeeper
+    /// Held for as long as the service runs, so that no second one writes to the same database.
+    private let instanceLock: InstanceLock?
+
+    /// Loads everything, opens the database and binds the port; answers nothing yet.
+    package init(
+        settings: Settings,
+        clock: WallClock,
+        random: any RandomSource,
+        log: Log
+    ) throws(ServiceError) {
+        self.settings = settings
+        self.log = log
+        metrics = Metrics()
+        health = Health(metrics: metrics, log: log)
+        let loaded = try Self.load(settings)
+        let ledger = LedgerAccess(location: settings.database, clock: clock)
+        let connection: any DatabaseConnection
+        do throws(StorageError) {
+            instanceLock = try ledger.lockInstance()
+            connection = try ledger.open()
+            current = CurrentSnapshot(try loaded.snapshot(connection))
+        } catch {
+            throw .database(error)
+        }
+        committer = Committer(clock: clock, observer: health, open: ledger.open)
+        let signer = OfferSigner(
+            committer: committer,
+            verification: SelfVerification(settings.selfVerification),
+            showsFindingsToApps: settings.showsFindingsToApps,
+            metrics: metrics,
+            random: random,
+            log: log
+        )
+        let gauges = ServerGauges()
+        let operation = OperationCalls(current: current, health: health, metrics: metrics) { [committer] in
+            gauges.read(committer)
+        }
+        let api = API(
+            current: current,
+            signer: signer,
+            operation: operation,
+            metrics: metrics,
+            clock: clock,
+            random: random,
+            log: log
+        )
+        do {
+            server = try Server(settings.serverConfiguration, responder: api)
+        } catch {
+            throw .server(error)
+        }
+        gauges.server.withLock { [server] in $0 = server }
+        housekeeper = Housekeeper(
+            ledger: ledger,
+            committer: committer,
+            health: health,
+            current: current,
+            loaded: loaded,
+            log: log
+        )
+        committer.start(on: connection)
+        for warning in loaded.keys.warnings { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
+    }
+
+    private static func load(_ settings: Settings) throws(ServiceError) -> LoadedConfiguration {
+        do {
+            return try LoadedConfiguration(settings)
+        } catch {
+            throw .configuration(error)
+        }
+    }
+
+    /// The port that the service listens on.
+    package var port: UInt16 { server.port }
+
+    /// Records the start and every key, then begins to answer.
+    ///
+    /// A key is used only once its loading is on record; if that can't be written, the service does not start.
+    package func start() throws(ServiceError) {
+        let snapshot = current.value
+        let events = [AuditEvent.serviceStarted(version: Self.version)] + housekeeper.events(of: snapshot)
+        do { try committer.appendBlocking(events) } catch { throw .records(error) }
+        housekeeper.start()
+        do { try server.start() } catch { throw .server(error) }
+        log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
+        for obstacle in health.obstacles(snapshot) {
+            log(.warning, "not ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
+        }
+    }
+
+    /// Reads keys, offers, callers and the TLS certificate anew: all of them come into force, or none.
+    package func reload() {
+        do {
+            let loaded = try LoadedConfiguration(settings)
+            try server.reloadTLS()
+            try housekeeper.adopt(loaded)
+            metrics.count(.reloads(succeeded: true))
+            log(.info, "configuration reloaded", ["policy": .text(loaded.catalog.policyName)])
+        } catch {
+            metrics.count(.reloads(succeeded: false))
+            refuseReload(error)
+        }
+    }
+
+    private func refuseReload(_ error: any Error) {
+        var issues = 1
+        if let error = error as? ConfigurationError {
+            issues = error.issues.count
+            for issue in error.issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
+        } else {
+            log(.error, "configuration", ["issue": .text("\(error)")])
+        }
+        log(.error, "reload refused; what was in force stays in force")
+        try? committer.appendBlocking([.configurationRefused(issues: issues)])
+    }
+
+    /// Blocks this thread, which is not one of Swift's shared pool, until every answer has left.
+    private func stopServer() {
+        let done = DispatchSemaphore(value: 0)
+        Task { [server] in
+            await server.stop()
+            done.signal()
+        }
+        done.wait()
+    }
+
+    /// Answers what is in flight, records the end, and ends every thread.
+    package func stop() {
+        health.beginStopping()
+        stopServer()
+        housekeeper.stop()
+        try? committer.appendBlocking([.serviceStopped])
+        committer.stop()
+        log(.info, "stopped")
+    }
+}
+
+/// Reads the server's own counts for the metrics; the server exists only after what asks for them.
+private final class ServerGauges: Sendable {
+    let server = Mutex<Server?>(nil)
+
+    func read(_ committer: Committer) -> [Gauge] {
+        guard let statistics = server.withLock({ $0 })?.statistics else { return [] }
+        let rejections = statistics.rejections.map { Gauge.Sample(Double($0.value), labels: [("kind", $0.key)]) }
+        return [
+            Gauge("offer_signer_waiting_requests", "Requests that wait for a commit", [.init(Double(committer.waiting))]),
+            Gauge("offer_signer_open_connections", "Open connections", [.init(Double(statistics.openConnections))]),
+            Gauge(
+                "offer_signer_accepted_connections_total",
+                "Connections accepted",
+                type: "counter",
+                [.init(Double(statistics.acceptedConnections))]
+            ),
+            Gauge(
+                "offer_signer_rejected_requests_total",
+                "Requests that the HTTP server turned away, by kind",
+                type: "counter",
+                rejections
+            ),
+        ]
+    }
+}
+
+extension Settings {
+    fileprivate var serverConfiguration: ServerConfiguration {
+        var configuration = ServerConfiguration(address: listen.host, port: listen.port)
+        if let loops { configuration.loops = loops }
+        configuration.limits.connections = connections
+        configuration.limits.connectionsPerAddress = connectionsPerAddress
+        configuration.tls = tls
+        configuration.rejectionResponse = { Problem(.request(.rejected($0))).response(requestID: nil) }
+        return configuration
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// All that a request is decided by, of one piece: a reload swaps the whole of it.
+package final class Snapshot: Sendable {
+    package let catalog: Catalog
+    /// With what administrators disabled already taken out.
+    package let keyRing: KeyRing
+    package let pseudonyms: Pseudonyms
+    package let callers: CallerDirectory
+
+    package init(catalog: Catalog, keyRing: KeyRing, pseudonyms: Pseudonyms, callers: CallerDirectory) {
+        self.catalog = catalog
+        self.keyRing = keyRing
+        self.pseudonyms = pseudonyms
+        self.callers = callers
+    }
+}
+
+/// The snapshot in force.
+package final class CurrentSnapshot: Sendable {
+    private let snapshot: Mutex<Snapshot>
+
+    package init(_ first: Snapshot) {
+        snapshot = Mutex(first)
+    }
+
+    package var value: Snapshot { snapshot.withLock { $0 } }
+
+    package func swap(_ next: Snapshot) {
+        // The old one is freed outside of the lock: freeing keys wipes memory.
+        let old = snapshot.withLock { current in
+            defer { current = next }
+            return current
+        }
+        withExtendedLifetime(old) {}
+    }
+}

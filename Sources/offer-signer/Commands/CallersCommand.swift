@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+import OfferService
+
+/// `offer-signer callers`.
+enum CallersCommand: Command {
+    static let name = "callers"
+    static let summary = "add, list and revoke who may call"
+    static var help: String {
+        """
+        offer-signer callers says who may call the service. Changes are in force within a second, without a
+        restart, and each is recorded in the audit log.
+
+        Usage:
+          offer-signer callers add NAME --role ROLE [--bundle BUNDLE_ID]… [--expires-days N]
+          offer-signer callers add-key NAME [--expires-days N]
+          offer-signer callers list
+          offer-signer callers revoke NAME [--key KEY_ID]
+
+        NAME is 1 to 64 of a-z 0-9 . _ -, and stands in every record.
+        ROLE is app (a client on somebody's device), backend (the team's server; believed in what it says of
+        customers), auditor (reads the log) or admin (also acts on keys).
+        Without --bundle the caller may ask for every app.
+
+        add and add-key print the API key, ID.SECRET, once; only its SHA-256 is stored. To rotate a key, add
+        a second one, move the caller over, then revoke the first: two may be live at a time.
+
+        \(SettingsOptions.help([.database]))
+        """
+    }
+
+    private static let options = ["--role", "--bundle", "--expires-days", "--key"]
+
+    static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
+        let parsed = try Arguments(arguments, known: SettingsOptions.names + options)
+        try KeyCustody.begin(admitsUnlockedMemory: true)
+        let callers = Callers(ledger: try LedgerOptions.access(parsed), clock: .system)
+        switch parsed.words.first {
+        case "list": return try list(parsed, callers)
+        case "add": return try add(parsed, callers)
+        case "add-key": return try addKey(parsed, callers)
+        case "revoke": return try revoke(parsed, callers)
+        default: throw CommandError(usage: "expected add, add-key, list or revoke")
+        }
+    }
+
+    private static func add(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
+        let words = try arguments.words("add", "NAME")
+        let roles = CallerRole.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let role = try arguments.value("--role", "one of \(roles)", CallerRole.init(rawValue:)) else {
+            throw CommandError(usage: "--role is missing; one of \(roles)")
+        }
+        var bundleIDs: Set<BundleID> = []
+        for text in arguments.values("--bundle") {
+            do throws(IdentifierError) {
+                bundleIDs.insert(try BundleID(text))
+            } catch {
+                throw CommandError(usage: "--bundle: \(error)")
+            }
+        }
+        let caller = Caller(id: try callerID(words[1]), role: role, bundleIDs: bundleIDs)
+        return show(callers.add(caller, expiresInDays: try days(arguments)))
+    }
+
+    private static func addKey(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
+        let words = try arguments.words("add-key", "NAME")
+        return show(callers.addKey(to: try callerID(words[1]), expiresInDays: try days(arguments)))
+    }
+
+    private static func revoke(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
+        let words = try arguments.words("revoke", "NAME")
+        let id = try callerID(words[1])
+        let keyID = try arguments.value("--key")
+        switch callers.revoke(id, keyID: keyID) {
+        case .success:
+            Terminal.say(keyID.map { "revoked key \($0) of \(id)" } ?? "revoked \(id) and all its keys")
+            return .success
+        case .failure(let error): return complain(error)
+        }
+    }
+
+    private static func list(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
+        _ = try arguments.words("list")
+        switch callers.all() {
+        case .failure(let error): return complain(error)
+        case .success(let all):
+            if all.isEmpty { Terminal.say("no callers yet; see: offer-signer callers --help") }
+            for line in all { Terminal.say(line) }
+            return .success
+        }
+    }
+
+    private static func show(_ result: Result<APIKey, CallersError>) -> ExitCode {
+        switch result {
+        case .success(let key):
+            Terminal.say(key.credential)
+            Terminal.complain("This API key is shown once. Send it as: Authorization: Bearer \(key.id).…")
+            return .success
+        case .failure(let error): return complain(error)
+        }
+    }
+
+    private static func complain(_ error: CallersError) -> ExitCode {
+        Terminal.complain("offer-signer callers: \(error)")
+        return error.isOfDatabase ? .unavailable : .failure
+    }
+
+    private static func callerID(_ text: String) throws(CommandError) -> CallerID {
+        guard let id = CallerID(text) else {
+            throw CommandError(usage: "NAME: expected 1 to 64 of a-z 0-9 . _ -, found “\(text)”")
+        }
+        return id
+    }
+
+    private static func days(_ arguments: Arguments) throws(CommandError) -> Int? {
+        try arguments.value("--expires-days", "1 to 3650") { text in
+            Int(text).flatMap { (1...3650).contains($0) ? $0 : nil }
+        }
+    }
+}
+
+/// The database as an option of a command.
+enum LedgerOptions {
+    static func access(_ arguments: Arguments) throws(CommandError) -> LedgerAccess {
+        LedgerAccess(location: try SettingsOptions.settings(arguments).database, clock: .system)
+    }
+}

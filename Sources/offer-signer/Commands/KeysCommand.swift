@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+
+/// `offer-signer keys`.
+enum KeysCommand: Command {
+    static let name = "keys"
+    static let summary = "list, disable and enable keys, without key material"
+    static var help: String {
+        """
+        offer-signer keys shows the key ring and switches keys off and on.
+
+        Usage:
+          offer-signer keys list
+          offer-signer keys disable KEY_ID
+          offer-signer keys enable KEY_ID
+
+        A disabled key signs nothing, whatever the keys file says of it; the running service follows within a
+        second, without a restart. Both are recorded in the audit log. enable takes back what disable did; it
+        does not change the keys file.
+
+        \(SettingsOptions.help([.keys, .offers, .database, .groupReadableSecrets, .unlockedMemory]))
+        """
+    }
+
+    static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
+        let parsed = try Arguments(arguments, known: SettingsOptions.names)
+        let settings = try SettingsOptions.settings(parsed)
+        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+        let ledger = LedgerAccess(location: settings.database, clock: .system)
+        switch parsed.words.first {
+        case "list":
+            _ = try parsed.words("list")
+            return try list(settings, ledger)
+        case "disable": return try change(settings, ledger, try parsed.words("disable", "KEY_ID")[1], disables: true)
+        case "enable": return try change(settings, ledger, try parsed.words("enable", "KEY_ID")[1], disables: false)
+        default: throw CommandError(usage: "expected list, disable or enable")
+        }
+    }
+
+    private static func list(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> ExitCode {
+        for key in try keyRing(settings, ledger).keys {
+            Terminal.say(
+                "\(key.id)  \(key.status.rawValue)  \(key.bundleIDs.map(\.text).joined(separator: " "))  "
+                    + "\(key.purposes.map(\.rawValue).sorted().joined(separator: " "))  "
+                    + "public key sha256:\(key.publicKeyDigest ?? "not loaded")"
+            )
+        }
+        return .success
+    }
+
+    private static func change(
+        _ settings: Settings,
+        _ ledger: LedgerAccess,
+        _ text: String,
+        disables: Bool
+    ) throws(CommandError) -> ExitCode {
+        let id: KeyID
+        do { id = try KeyID(text) } catch { throw CommandError(usage: "KEY_ID \(error)") }
+        guard try keyRing(settings, ledger).keys.contains(where: { $0.id == id }) else {
+            throw CommandError("\(settings.keysPath) has no key \(id)")
+        }
+        do {
+            try KeySwitch(ledger: ledger, clock: .system).set(id, isDisabled: disables)
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+        Terminal.say("\(id) is \(disables ? "disabled" : "enabled as the keys file says")")
+        return .success
+    }
+
+    private static func keyRing(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> KeyRing {
+        let loaded: LoadedConfiguration
+        do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
+        do {
+            return loaded.keys.ring.disabling(try KeySwitch(ledger: ledger, clock: .system).disabled())
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Glibc
+import OfferService
+
+/// `offer-signer serve`.
+enum ServeCommand: Command {
+    static let name = "serve"
+    static let summary = "run the service"
+    static var help: String {
+        """
+        offer-signer serve runs the service in the foreground.
+
+        Usage: offer-signer serve [OPTIONS]
+
+        It logs JSON lines to standard error. SIGHUP makes it read keys, offers, callers and its TLS
+        certificate anew, all of them or none; SIGTERM and SIGINT let it finish what is in flight and end.
+
+        Options, with their defaults, and the environment variables that do the same:
+
+        \(SettingsOptions.help())
+        """
+    }
+
+    static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
+        let parsed = try Arguments(arguments, known: SettingsOptions.names)
+        _ = try parsed.words()
+        let settings = try SettingsOptions.settings(parsed)
+        do {
+            try ProcessHardening.restartWithoutBacktracer()
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+        let signals = SignalWaiter(SIGHUP, SIGTERM, SIGINT)
+        let service = try start(settings)
+        while signals.next() == SIGHUP { service.reload() }
+        service.stop()
+        return .success
+    }
+
+    private static func start(_ settings: Settings) throws(CommandError) -> Service {
+        let clock = WallClock.system
+        do {
+            let service = try Service(
+                settings: settings,
+                clock: clock,
+                random: try SystemRandom(),
+                log: Log(level: settings.logLevel, clock: clock)
+            )
+            try service.start()
+            return service
+        } catch let error as ServiceError {
+            switch error {
+            case .configuration(let error): throw CommandError(error)
+            case .database(let error): throw CommandError("\(error)", .unavailable)
+            case .records(let error): throw CommandError("\(error)", .unavailable)
+            case .server(let error): throw CommandError("\(error)", .unavailable)
+            }
+        } catch {
+            throw CommandError("\(error)", .unavailable)
+        }
+    }
+}
+
+/// Waits for signals on the thread that asks; made before any other thread, so that all of them inherit the mask.
+private struct SignalWaiter {
+    private var set = sigset_t()
+
+    init(_ signals: Int32...) {
+        unsafe sigemptyset(&set)
+        for signal in signals { unsafe sigaddset(&set, signal) }
+        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+        // Writing to a connection that the client has closed must be an error, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    func next() -> Int32 {
+        var received: Int32 = 0
+        var set = set
+        while unsafe sigwait(&set, &received) != 0 {}
+        return received
+    }
+}

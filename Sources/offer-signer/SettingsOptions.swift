@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferService
+
+/// Settings as options of a command.
+enum SettingsOptions {
+    static let names = Setting.allCases.map(\.flag)
+
+    /// Settings from the options and the environment.
+    static func settings(_ arguments: Arguments) throws(CommandError) -> Settings {
+        var flags: [Setting: String] = [:]
+        for setting in Setting.allCases {
+            flags[setting] = try arguments.value(setting.flag)
+        }
+        do {
+            return try Settings(flags: flags, environment: environment())
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
+    /// The list of settings for `--help`.
+    static func help(_ settings: [Setting] = Setting.allCases) -> String {
+        settings.map { setting in
+            let standard = setting.defaultText.map { " (\($0))" } ?? ""
+            return """
+                  \(setting.flag)  \(setting.expected)
+                      \(setting.help)\(standard)
+                      \(setting.variable)
+                """
+        }.joined(separator: "\n")
+    }
+}
+
+/// Makes the process fit to hold keys: the first thing a command does that reads or makes one.
+enum KeyCustody {
+    static func begin(admitsUnlockedMemory: Bool) throws(CommandError) {
+        do throws(ProcessHardeningError) {
+            try ProcessHardening.forbidCoreDumps()
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+        do throws(SecureMemoryError) {
+            try SecureMemory.start(conceding: admitsUnlockedMemory ? [.unlockedPages] : [])
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+    }
+}

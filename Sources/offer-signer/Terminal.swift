@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// What the program says to the person who runs it.
+enum Terminal {
+    /// Writes one line to standard output.
+    static func say(_ line: String) {
+        write(line + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes one line to standard error.
+    static func complain(_ line: String) {
+        write(line + "\n", to: STDERR_FILENO)
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var bytes = ArraySlice(text.utf8)
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+}
+
+/// The environment of the process.
+func environment() -> [String: String] {
+    var variables: [String: String] = [:]
+    var entry = unsafe environ
+    while let variable = unsafe entry.pointee {
+        let parts = unsafe String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+        unsafe entry += 1
+    }
+    return variables
+}
