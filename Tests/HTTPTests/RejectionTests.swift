@@ -9,7 +9,11 @@ struct RejectionTests {
     static let configuration = ServerConfiguration(
         loops: 1,
         rejectionResponse: { rejection in
-            Response(status: rejection.status, headers: [("X-Kind", rejection.kind)], body: Array(rejection.explanation.utf8))
+            Response(
+                status: rejection.status,
+                headers: [("X-Kind", rejection.kind)],
+                body: Array(rejection.explanation.utf8)
+            )
         }
     )
 
@@ -148,7 +152,10 @@ struct RejectionTests {
 
     @Test
     func `says in a sentence what is wrong`() {
-        let rejections = Malformation.allCases.map(Rejection.malformed) + [.lengthRequired, .headTimeout, .bodyTooLarge(limitBytes: 3)]
+        let rejections =
+            Malformation.allCases.map(Rejection.malformed) + [
+                .lengthRequired, .headTimeout, .bodyTooLarge(limitBytes: 3),
+            ]
         for rejection in rejections {
             #expect(rejection.explanation.hasSuffix("."))
             #expect(ServerConfiguration.plainText(rejection).status == rejection.status)

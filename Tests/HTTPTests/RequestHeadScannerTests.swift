@@ -92,7 +92,9 @@ struct RequestHeadScannerTests {
         ("keep-alive", false), ("closed", false), ("not-close", false),
     ])
     func `finds close in a list of connection options`(value: String, asksToClose: Bool) throws {
-        #expect(try Self.head(of: "GET / HTTP/1.1\r\nHost: a\r\nConnection: \(value)\r\n\r\n").asksToClose == asksToClose)
+        #expect(
+            try Self.head(of: "GET / HTTP/1.1\r\nHost: a\r\nConnection: \(value)\r\n\r\n").asksToClose == asksToClose
+        )
     }
 
     @Test(arguments: Method.known)

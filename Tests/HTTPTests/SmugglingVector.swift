@@ -34,7 +34,11 @@ struct SmugglingVector: Sendable, CustomTestStringConvertible {
         SmugglingVector("bare LF ends the request line", "GET / HTTP/1.1\nHost: a\r\n\r\n", .malformed(.lineEnd)),
         SmugglingVector("bare LF ends a field", "GET / HTTP/1.1\r\nHost: a\nX: b\r\n\r\n", .malformed(.lineEnd)),
         SmugglingVector("bare LF ends the head", "GET / HTTP/1.1\r\nHost: a\r\n\n", .malformed(.lineEnd)),
-        SmugglingVector("bare CR in a field", "GET / HTTP/1.1\r\nHost: a\r\nX: b\rY: c\r\n\r\n", .malformed(.fieldValue)),
+        SmugglingVector(
+            "bare CR in a field",
+            "GET / HTTP/1.1\r\nHost: a\r\nX: b\rY: c\r\n\r\n",
+            .malformed(.fieldValue)
+        ),
         SmugglingVector("bare CR in the request line", "GET /\r HTTP/1.1\r\nHost: a\r\n\r\n", .malformed(.target)),
         SmugglingVector("two CRs end a line", "GET / HTTP/1.1\r\nHost: a\r\r\n\r\n", .malformed(.fieldValue)),
         SmugglingVector("an empty line first", "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", .malformed(.requestLine)),
@@ -47,7 +51,11 @@ struct SmugglingVector: Sendable, CustomTestStringConvertible {
         SmugglingVector("a version in small letters", "GET / http/1.1\r\nHost: a\r\n\r\n", .malformed(.requestLine)),
         SmugglingVector("HTTP/1.0", "GET / HTTP/1.0\r\nHost: a\r\n\r\n", .versionNotSupported),
         SmugglingVector("HTTP/2's preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", .versionNotSupported),
-        SmugglingVector("a control byte in the method", "G\u{1}T / HTTP/1.1\r\nHost: a\r\n\r\n", .malformed(.requestLine)),
+        SmugglingVector(
+            "a control byte in the method",
+            "G\u{1}T / HTTP/1.1\r\nHost: a\r\n\r\n",
+            .malformed(.requestLine)
+        ),
         SmugglingVector("a method in small letters", "get / HTTP/1.1\r\nHost: a\r\n\r\n", .methodNotImplemented),
         SmugglingVector("a method nobody knows", "SMUGGLE / HTTP/1.1\r\nHost: a\r\n\r\n", .methodNotImplemented),
         SmugglingVector("TRACE", "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", .methodNotImplemented),
@@ -60,7 +68,11 @@ struct SmugglingVector: Sendable, CustomTestStringConvertible {
             post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", body: "0\r\n\r\n"),
             .malformed(.framing)
         ),
-        SmugglingVector("Transfer-Encoding", post("Transfer-Encoding: chunked\r\n", body: "0\r\n\r\n"), .lengthRequired),
+        SmugglingVector(
+            "Transfer-Encoding",
+            post("Transfer-Encoding: chunked\r\n", body: "0\r\n\r\n"),
+            .lengthRequired
+        ),
         SmugglingVector("Transfer-Encoding: xchunked", post("Transfer-Encoding: xchunked\r\n"), .lengthRequired),
         SmugglingVector("Transfer-Encoding: identity", post("Transfer-Encoding: identity\r\n"), .lengthRequired),
         SmugglingVector(
@@ -73,18 +85,38 @@ struct SmugglingVector: Sendable, CustomTestStringConvertible {
             post("Content-Length: 3\r\nContent-Length: 3\r\n", body: "abc"),
             .malformed(.contentLength)
         ),
-        SmugglingVector("a list of Content-Lengths", post("Content-Length: 3, 3\r\n", body: "abc"), .malformed(.contentLength)),
+        SmugglingVector(
+            "a list of Content-Lengths",
+            post("Content-Length: 3, 3\r\n", body: "abc"),
+            .malformed(.contentLength)
+        ),
         SmugglingVector("Content-Length: +3", post("Content-Length: +3\r\n", body: "abc"), .malformed(.contentLength)),
         SmugglingVector("Content-Length: -3", post("Content-Length: -3\r\n", body: "abc"), .malformed(.contentLength)),
-        SmugglingVector("Content-Length: 0x3", post("Content-Length: 0x3\r\n", body: "abc"), .malformed(.contentLength)),
-        SmugglingVector("an empty Content-Length", post("Content-Length:\r\n", body: "abc"), .malformed(.contentLength)),
-        SmugglingVector("Content-Length: 3 3", post("Content-Length: 3 3\r\n", body: "abc"), .malformed(.contentLength)),
+        SmugglingVector(
+            "Content-Length: 0x3",
+            post("Content-Length: 0x3\r\n", body: "abc"),
+            .malformed(.contentLength)
+        ),
+        SmugglingVector(
+            "an empty Content-Length",
+            post("Content-Length:\r\n", body: "abc"),
+            .malformed(.contentLength)
+        ),
+        SmugglingVector(
+            "Content-Length: 3 3",
+            post("Content-Length: 3 3\r\n", body: "abc"),
+            .malformed(.contentLength)
+        ),
         SmugglingVector(
             "a Content-Length beyond 64 bits",
             post("Content-Length: 18446744073709551619\r\n", body: "abc"),
             .bodyTooLarge(limitBytes: 16384)
         ),
-        SmugglingVector("a space before the colon", post("Content-Length : 3\r\n", body: "abc"), .malformed(.fieldName)),
+        SmugglingVector(
+            "a space before the colon",
+            post("Content-Length : 3\r\n", body: "abc"),
+            .malformed(.fieldName)
+        ),
         SmugglingVector("a tab before the colon", post("Content-Length\t: 3\r\n", body: "abc"), .malformed(.fieldName)),
         SmugglingVector("an empty field name", post(": b\r\n"), .malformed(.fieldName)),
         SmugglingVector("no colon", post("Content-Length 3\r\n", body: "abc"), .malformed(.fieldName)),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import HTTP
 import Synchronization
 import TestSupport
@@ -31,6 +32,21 @@ final class RecordingResponder: Responder {
     }
 }
 
+/// A thread for a test that blocks: Swift's own few threads are what the responders' sleeps need to end.
+private final class BlockingThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "blocking test")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// Runs `body` where it may block.
+func mayBlock(_ body: () async throws -> Void) async throws {
+    try await withTaskExecutorPreference(BlockingThread(), operation: body)
+}
+
 /// Runs `body` beside a server, and stops the server however `body` ends.
 func withServer(
     _ configuration: ServerConfiguration = ServerConfiguration(loops: 1),
@@ -40,7 +56,7 @@ func withServer(
     let server = try Server(configuration, responder: responder)
     try server.start()
     do {
-        try await body(server)
+        try await mayBlock { try await body(server) }
     } catch {
         await server.stop()
         throw error

@@ -21,6 +21,7 @@ package final class RawHTTPClient {
     }
 
     private let socket: Int32
+    fileprivate var descriptor: Int32 { socket }
     private var received: [UInt8] = []
     private let patience: Int
     private var isOpen = true
@@ -55,7 +56,12 @@ package final class RawHTTPClient {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { bytes in
-                unsafe Glibc.send(socket, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+                unsafe Glibc.send(
+                    socket,
+                    bytes.baseAddress?.advanced(by: sent),
+                    bytes.count - sent,
+                    Int32(MSG_NOSIGNAL)
+                )
             }
             guard count > 0 else { return false }
             sent += count
@@ -134,5 +140,13 @@ package final class RawHTTPClient {
         let body = String(decoding: received[bodyStart..<(bodyStart + length)], as: UTF8.self)
         received.removeFirst(bodyStart + length)
         return Answer(status: status, headers: headers, body: body)
+    }
+}
+
+extension RawHTTPClient {
+    /// Whether the server has sent something that was not read yet, or has closed.
+    package var hasInput: Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, 0) > 0
     }
 }

@@ -63,7 +63,9 @@ package struct HeaderFields: Sendable {
 
     /// The fields one by one, as text; a byte that is not UTF-8 becomes U+FFFD.
     package var all: [(name: String, value: String)] {
-        fields.map { (String(decoding: bytes[$0.name], as: UTF8.self), String(decoding: bytes[$0.value], as: UTF8.self)) }
+        fields.map {
+            (String(decoding: bytes[$0.name], as: UTF8.self), String(decoding: bytes[$0.value], as: UTF8.self))
+        }
     }
 
     private func matches(_ field: Field, _ name: StaticString) -> Bool {

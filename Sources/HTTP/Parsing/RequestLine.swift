@@ -50,7 +50,8 @@ extension RequestHeadScanner {
             let byte = head[index]
             guard ASCII.isTarget(byte) else { return .malformed(.target) }
             if byte == ASCII.percent {
-                guard index + 2 < target.upperBound, ASCII.isHexDigit(head[index + 1]), ASCII.isHexDigit(head[index + 2])
+                guard index + 2 < target.upperBound, ASCII.isHexDigit(head[index + 1]),
+                    ASCII.isHexDigit(head[index + 2])
                 else { return .malformed(.target) }
                 if isExactly(index..<(index + 3), "%00") { return .malformed(.encodedNull) }
             } else if byte == ASCII.questionMark, !hasQuery {

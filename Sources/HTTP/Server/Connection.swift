@@ -154,7 +154,9 @@ final class Connection: @unchecked Sendable {
         unsafe evbuffer_ptr_set(input, &position, evbuffer_get_length(input) - count, EVBUFFER_PTR_SET)
         while missing > 0 {
             var piece = unsafe iovec()
-            guard unsafe evbuffer_peek(input, -1, &position, &piece, 1) > 0, let start = unsafe piece.iov_base else { return }
+            guard unsafe evbuffer_peek(input, -1, &position, &piece, 1) > 0, let start = unsafe piece.iov_base else {
+                return
+            }
             let length = unsafe min(piece.iov_len, missing)
             let bytes = unsafe UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: length)
             switch unsafe scanner.scan(bytes.span) {
@@ -317,10 +319,11 @@ private let connectionEnds: @convention(c) (OpaquePointer?, UnsafeMutableRawPoin
     unsafe withConnection(context) { $0.hasEnded() }
 }
 
-private let answerWasSent:
-    @convention(c) (UnsafeMutablePointer<evhttp_request>?, UnsafeMutableRawPointer?) -> Void = { _, context in
-        unsafe withConnection(context) { $0.answerHasBeenSent() }
-    }
+private let answerWasSent: @convention(c) (UnsafeMutablePointer<evhttp_request>?, UnsafeMutableRawPointer?) -> Void = {
+    _,
+    context in
+    unsafe withConnection(context) { $0.answerHasBeenSent() }
+}
 
 private let rejectionWasWritten: bufferevent_data_cb = { _, context in
     unsafe withConnection(context) { $0.rejectionHasBeenWritten() }

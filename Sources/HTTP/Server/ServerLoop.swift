@@ -95,7 +95,9 @@ final class ServerLoop: @unchecked Sendable {
         let mayStay = isTLS || tls == nil
         // evhttp knows the connection only when this has returned; the reference keeps the bufferevent until then.
         unsafe bufferevent_incref(bufferEvent)
-        loop.perform { self.adopt(connection, isOverTotal: open > self.state.configuration.limits.connections, mayStay) }
+        loop.perform {
+            self.adopt(connection, isOverTotal: open > self.state.configuration.limits.connections, mayStay)
+        }
         return unsafe bufferEvent
     }
 
@@ -247,15 +249,17 @@ private func withServerLoop<Result>(
 }
 
 private let connectionArrived: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> OpaquePointer? = {
-    _, context in
+    _,
+    context in
     unsafe withServerLoop(context) { unsafe $0.makeBufferEvent() } ?? nil
 }
 
-private let requestArrived:
-    @convention(c) (UnsafeMutablePointer<evhttp_request>?, UnsafeMutableRawPointer?) -> Void = { request, context in
-        guard let request = unsafe request else { return }
-        unsafe withServerLoop(context) { unsafe $0.receive(request) }
-    }
+private let requestArrived: @convention(c) (UnsafeMutablePointer<evhttp_request>?, UnsafeMutableRawPointer?) -> Void = {
+    request,
+    context in
+    guard let request = unsafe request else { return }
+    unsafe withServerLoop(context) { unsafe $0.receive(request) }
+}
 
 /// Mostly when there is no descriptor left: libevent would try again at once, and for ever. A sweep tries again.
 private let acceptFailed: evconnlistener_errorcb = { listener, _ in

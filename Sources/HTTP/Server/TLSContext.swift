@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
+import Glibc
 
 /// A certificate chain, its key, and the rules of every TLS connection made from them: version 1.3, nothing older.
 ///
@@ -53,12 +54,23 @@ final class TLSContext: @unchecked Sendable {
         unsafe SSL_new(context)
     }
 
-    /// Empties this thread's queue of OpenSSL errors into words, oldest first.
+    /// Empties this thread's queue of OpenSSL errors into words, oldest first, each once.
     private static func drainErrors() -> String {
         var reasons: [String] = []
         while case let code = ERR_get_error(), code != 0 {
-            reasons.append(unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "error \(code)")
+            let reason = reasonText(code)
+            // OpenSSL's name for “what the system said before this”.
+            if !reasons.contains(reason), reason != "system lib" { reasons.append(reason) }
         }
         return reasons.joined(separator: ", ")
+    }
+
+    private static func reasonText(_ code: UInt) -> String {
+        // A macro in <openssl/err.h>: ERR_SYSTEM_ERROR.
+        let systemErrorFlag: UInt = 1 << 31
+        guard code & systemErrorFlag == 0 else {
+            return unsafe String(cString: strerror(Int32(code & ~systemErrorFlag)))
+        }
+        return unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "error \(code)"
     }
 }
