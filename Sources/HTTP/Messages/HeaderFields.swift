@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The header fields of a request, in the order of their arrival.
+///
+/// All names and values lie in one buffer of bytes and are found by their ranges, so reading a request's head costs two
+/// allocations however many fields it has. Names are compared without regard to the case of ASCII letters.
+/// Source: RFC 9110, section 5.
+package struct HeaderFields: Sendable {
+    /// Where a field lies in the buffer; offsets in bytes.
+    struct Field: Hashable, Sendable {
+        var nameStart: UInt32
+        var nameEnd: UInt32
+        var valueStart: UInt32
+        var valueEnd: UInt32
+
+        var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
+        var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
+    }
+
+    private var bytes: [UInt8]
+    private var fields: [Field]
+
+    /// Holds no field.
+    package init() {
+        bytes = []
+        fields = []
+    }
+
+    /// Takes over a head's bytes and where the fields lie in it.
+    init(bytes: [UInt8], fields: [Field]) {
+        self.bytes = bytes
+        self.fields = fields
+    }
+
+    /// How many fields there are, those of the same name counted one by one.
+    package var count: Int { fields.count }
+
+    /// Adds a field at the end. Nothing is checked: what came over a socket was checked by ``RequestHeadScanner``.
+    package mutating func append(_ name: String, _ value: String) {
+        let nameStart = bytes.count
+        bytes.append(contentsOf: name.utf8)
+        let nameEnd = bytes.count
+        bytes.append(contentsOf: value.utf8)
+        fields.append(
+            Field(
+                nameStart: UInt32(nameStart),
+                nameEnd: UInt32(nameEnd),
+                valueStart: UInt32(nameEnd),
+                valueEnd: UInt32(bytes.count)
+            )
+        )
+    }
+
+    /// The value of the first field of that name, without the white space around it; `nil` if there is none.
+    package func first(_ name: StaticString) -> [UInt8]? {
+        fields.first { matches($0, name) }.map { Array(bytes[$0.value]) }
+    }
+
+    /// How many fields have that name.
+    package func count(of name: StaticString) -> Int {
+        fields.count { matches($0, name) }
+    }
+
+    /// The fields one by one, as text; a byte that is not UTF-8 becomes U+FFFD.
+    package var all: [(name: String, value: String)] {
+        fields.map {
+            (String(decoding: bytes[$0.name], as: UTF8.self), String(decoding: bytes[$0.value], as: UTF8.self))
+        }
+    }
+
+    private func matches(_ field: Field, _ name: StaticString) -> Bool {
+        ASCII.equalsIgnoringCase(bytes.span.extracting(field.name), name)
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a request is answered with.
+package struct Response: Sendable {
+    /// 200...599; anything else is our own mistake, and the client is told 500.
+    package var status: Int
+    /// Sent in this order. The server writes `Content-Length`, `Transfer-Encoding` and `Date` itself and leaves out what
+    /// is given here under these names; `Connection: close` closes the connection after the answer. A field whose name or
+    /// value would break the head apart (CR, LF, NUL) is left out too.
+    package var headers: [(name: String, value: String)]
+    /// Not sent in answer to HEAD, nor with status 204 or 304.
+    package var body: [UInt8]
+
+    package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads requests out of a connection's bytes, as they arrive, and refuses what two readers could read differently.
+///
+/// Pure: no I/O, no clock. However the bytes are cut into pieces, the verdict and the byte at which a request ends are the
+/// same. Stricter than RFC 9112 where that lets a server be lenient: every line ends in CR LF, no folded lines, no
+/// transfer coding, one `Host`, at most one `Content-Length` that is digits only, the target a plain path, version 1.1 only.
+///
+/// One request is read at a time. After ``Progress/complete(consumed:)`` take its head with ``takeHead()``, which makes the
+/// scanner ready for the next one. After ``Progress/refused(_:)`` it is of no further use.
+struct RequestHeadScanner: Sendable {
+    enum Progress: Hashable, Sendable {
+        /// All the bytes were good, and more are needed.
+        case incomplete
+        /// The request, body included, ends after that many of the bytes just given.
+        case complete(consumed: Int)
+        case refused(Rejection)
+    }
+
+    /// What the scanner is in the midst of.
+    enum Stage: Hashable, Sendable {
+        case requestLine, fields
+        case body(missing: Int)
+        case done
+    }
+
+    let limits: Limits
+    var stage = Stage.requestLine
+    /// The head so far, line ends included.
+    var head: [UInt8] = []
+    /// Where the line that is not complete yet begins in ``head``.
+    var lineStart = 0
+    var method = Method.get
+    var target = 0..<0
+    var pathEnd = 0
+    var fields: [HeaderFields.Field] = []
+    var contentLength: Int?
+    var hosts = 0
+    var hasTransferEncoding = false
+    var asksToClose = false
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    /// Whether no byte of the next request has come yet.
+    var isUntouched: Bool { head.isEmpty && stage == .requestLine }
+
+    /// Whether the head is complete and bytes of the body are missing.
+    var isInBody: Bool {
+        if case .body = stage { true } else { false }
+    }
+
+    /// Takes in the bytes that follow those given before.
+    mutating func scan(_ bytes: Span<UInt8>) -> Progress {
+        var position = 0
+        while position < bytes.count {
+            switch stage {
+            case .requestLine, .fields:
+                if let rejection = scanLine(bytes, &position) { return .refused(rejection) }
+            case .body(let missing):
+                let taken = min(missing, bytes.count - position)
+                position += taken
+                stage = taken == missing ? .done : .body(missing: missing - taken)
+            case .done:
+                return .complete(consumed: position)
+            }
+        }
+        return stage == .done ? .complete(consumed: position) : .incomplete
+    }
+
+    /// Gives the head of the complete request away and makes ready for the next.
+    mutating func takeHead() -> RequestHead {
+        precondition(stage == .done, "takeHead() before the request was complete")
+        let finished = RequestHead(
+            method: method,
+            path: Array(head[target.lowerBound..<pathEnd]),
+            query: pathEnd < target.upperBound ? Array(head[(pathEnd + 1)..<target.upperBound]) : nil,
+            headers: HeaderFields(bytes: head, fields: fields),
+            contentLength: contentLength ?? 0,
+            asksToClose: asksToClose
+        )
+        self = RequestHeadScanner(limits: limits)
+        return finished
+    }
+
+    /// Appends the bytes up to the next line end to the head, and reads the line if its end is there.
+    private mutating func scanLine(_ bytes: Span<UInt8>, _ position: inout Int) -> Rejection? {
+        var end = position
+        while end < bytes.count, bytes[end] != ASCII.lineFeed { end += 1 }
+        let hasLineEnd = end < bytes.count
+        if hasLineEnd { end += 1 }
+
+        // Looked at before the line is read, so that the verdict does not depend on how the bytes were cut.
+        guard head.count + end - position <= limits.headBytes else {
+            return .headTooLarge(limitBytes: limits.headBytes)
+        }
+        if head.isEmpty { head.reserveCapacity(512) }
+        unsafe bytes.extracting(position..<end).withUnsafeBufferPointer { unsafe head.append(contentsOf: $0) }
+        position = end
+        return hasLineEnd ? readLine() : nil
+    }
+
+    private mutating func readLine() -> Rejection? {
+        let end = head.count - 2
+        guard end >= lineStart, head[end] == ASCII.carriageReturn else { return .malformed(.lineEnd) }
+        let line = lineStart..<end
+        lineStart = head.count
+        switch stage {
+        case .requestLine:
+            stage = .fields
+            return readRequestLine(line)
+        case .fields where line.isEmpty:
+            return endHead()
+        case .fields:
+            return readField(line)
+        case .body, .done:
+            return nil
+        }
+    }
+
+    /// Judges the head as a whole, and with it how long the body is.
+    private mutating func endHead() -> Rejection? {
+        guard hosts == 1 else { return .malformed(.host) }
+        guard !hasTransferEncoding else { return contentLength == nil ? .lengthRequired : .malformed(.framing) }
+        let length = contentLength ?? 0
+        // Libraries that give HEAD no body would take these bytes for the next request.
+        guard length == 0 || method != .head else { return .malformed(.unexpectedBody) }
+        guard length <= limits.bodyBytes else { return .bodyTooLarge(limitBytes: limits.bodyBytes) }
+        stage = length == 0 ? .done : .body(missing: length)
+        return nil
+    }
+}

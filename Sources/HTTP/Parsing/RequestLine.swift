@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension RequestHeadScanner {
+    /// Reads `METHOD SP origin-form SP HTTP/1.1` (RFC 9112, section 3).
+    mutating func readRequestLine(_ line: Range<Int>) -> Rejection? {
+        let methodEnd = end(of: line.lowerBound..<line.upperBound, where: ASCII.isToken)
+        guard methodEnd > line.lowerBound, methodEnd < line.upperBound, head[methodEnd] == ASCII.space else {
+            return .malformed(.requestLine)
+        }
+        let targetStart = methodEnd + 1
+        let targetEnd = end(of: targetStart..<line.upperBound) { $0 != ASCII.space }
+        guard targetEnd > targetStart, targetEnd < line.upperBound else { return .malformed(.requestLine) }
+        if let rejection = readVersion(targetEnd + 1..<line.upperBound) { return rejection }
+
+        method = readMethod(line.lowerBound..<methodEnd)
+        if case .other = method { return .methodNotImplemented }
+        target = targetStart..<targetEnd
+        return readTarget()
+    }
+
+    private func readVersion(_ version: Range<Int>) -> Rejection? {
+        let bytes = head.span.extracting(version)
+        guard bytes.count == 8, ASCII.isDigit(bytes[5]), bytes[6] == UInt8(ascii: "."), ASCII.isDigit(bytes[7]),
+            isExactly(version.prefix(5), "HTTP/")
+        else { return .malformed(.requestLine) }
+        return bytes[5] == UInt8(ascii: "1") && bytes[7] == UInt8(ascii: "1") ? nil : .versionNotSupported
+    }
+
+    private func readMethod(_ name: Range<Int>) -> Method {
+        switch name.count {
+        case 3 where isExactly(name, "GET"): .get
+        case 4 where isExactly(name, "POST"): .post
+        case 4 where isExactly(name, "HEAD"): .head
+        case 3 where isExactly(name, "PUT"): .put
+        case 6 where isExactly(name, "DELETE"): .delete
+        case 7 where isExactly(name, "OPTIONS"): .options
+        case 5 where isExactly(name, "PATCH"): .patch
+        default: .other(String(decoding: head[name], as: UTF8.self))
+        }
+    }
+
+    /// Two slashes at the start are refused: some readers take what follows for a host's name.
+    private mutating func readTarget() -> Rejection? {
+        pathEnd = target.upperBound
+        guard head[target.lowerBound] == ASCII.slash,
+            target.count == 1 || head[target.lowerBound + 1] != ASCII.slash
+        else { return .malformed(.target) }
+        var hasQuery = false
+        for index in target {
+            let byte = head[index]
+            guard ASCII.isTarget(byte) else { return .malformed(.target) }
+            if byte == ASCII.percent {
+                guard index + 2 < target.upperBound, ASCII.isHexDigit(head[index + 1]),
+                    ASCII.isHexDigit(head[index + 2])
+                else { return .malformed(.target) }
+                if isExactly(index..<(index + 3), "%00") { return .malformed(.encodedNull) }
+            } else if byte == ASCII.questionMark, !hasQuery {
+                hasQuery = true
+                pathEnd = index
+            }
+        }
+        return nil
+    }
+
+    /// The first position in `range` whose byte is not of the kind wanted, or its end.
+    func end(of range: Range<Int>, where isWanted: (UInt8) -> Bool) -> Int {
+        var index = range.lowerBound
+        while index < range.upperBound, isWanted(head[index]) { index += 1 }
+        return index
+    }
+
+    func isExactly(_ range: Range<Int>, _ text: StaticString) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { text in
+            for offset in text.indices where unsafe head[range.lowerBound + offset] != text[offset] { return false }
+            return true
+        }
+    }
+}

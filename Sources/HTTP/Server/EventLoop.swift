@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibEvent
+import CLinux
+import Glibc
+import Synchronization
+
+/// One thread's event loop: libevent's `event_base`, and a Swift task executor (SE-0417) that runs jobs between its events.
+///
+/// What the loop's own thread enqueues goes into a list without a lock and runs in the same turn of the loop. What other
+/// threads enqueue goes into a locked list, and the loop is woken by an eventfd, once for all that gathers until it wakes.
+///
+/// `@unchecked Sendable`: the C objects and the unlocked list are touched only by the thread that is in ``run()``, or
+/// before it starts, or after it ended; other threads see only the locked list, the eventfd and `thread`.
+@safe
+final class EventLoop: TaskExecutor, @unchecked Sendable {
+    private enum Work {
+        case job(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    /// Lent to what lives on the loop; nobody else frees it.
+    let base: OpaquePointer
+    private let wakeUp: Int32
+    private var localEvent: OpaquePointer?
+    private var remoteEvent: OpaquePointer?
+    private var localWork: [Work] = []
+    private var isDraining = false
+    private let remoteWork = Mutex<[Work]>([])
+    /// The thread that is in ``run()``; 0 while none is.
+    private let thread = Atomic<UInt>(0)
+
+    init() throws(ServerError) {
+        guard let base = unsafe Self.makeBase() else { throw .lastSystemError("create an event loop") }
+        unsafe self.base = base
+        wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard wakeUp >= 0 else { throw .lastSystemError("create an eventfd") }
+
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe localEvent = event_new(base, -1, 0, localWorkWaits, context)
+        unsafe remoteEvent = event_new(base, wakeUp, Int16(EV_READ | EV_PERSIST), remoteWorkWaits, context)
+        guard unsafe localEvent != nil, unsafe remoteEvent != nil, unsafe event_add(remoteEvent, nil) == 0 else {
+            throw .lastSystemError("watch an eventfd")
+        }
+    }
+
+    deinit {
+        if let localEvent = unsafe localEvent { unsafe event_free(localEvent) }
+        if let remoteEvent = unsafe remoteEvent { unsafe event_free(remoteEvent) }
+        if wakeUp >= 0 { close(wakeUp) }
+        unsafe event_base_free(base)
+    }
+
+    /// Without libevent's locks, and with changes to a socket's interest gathered until the next wait.
+    private static func makeBase() -> OpaquePointer? {
+        let configuration = unsafe event_config_new()
+        defer { unsafe event_config_free(configuration) }
+        let flags = EVENT_BASE_FLAG_NOLOCK.rawValue | EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST.rawValue
+        guard unsafe configuration != nil, unsafe event_config_set_flag(configuration, Int32(flags)) == 0 else {
+            return nil
+        }
+        return unsafe event_base_new_with_config(configuration)
+    }
+
+    /// Whether the caller is on the loop's thread.
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// Serves events and jobs on the calling thread until ``finish()``.
+    func run() {
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        _ = unsafe event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
+        thread.store(0, ordering: .relaxed)
+    }
+
+    /// Ends ``run()`` at the end of this turn. Only on the loop's thread.
+    func finish() {
+        unsafe event_base_loopexit(base, nil)
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        add(.job(UnownedJob(job)))
+    }
+
+    /// Runs `work` on the loop's thread, soon. From any thread.
+    func perform(_ work: @escaping @Sendable () -> Void) {
+        add(.closure(work))
+    }
+
+    private func add(_ work: Work) {
+        guard !isCurrent else {
+            localWork.append(work)
+            if localWork.count == 1, !isDraining { unsafe event_active(localEvent, 0, 0) }
+            return
+        }
+        let isFirst = remoteWork.withLock { waiting in
+            waiting.append(work)
+            return waiting.count == 1
+        }
+        if isFirst { wake() }
+    }
+
+    /// Cannot fail but when the counter is full, and then the loop is being woken anyway.
+    private func wake() {
+        var one: UInt64 = 1
+        _ = unsafe write(wakeUp, &one, MemoryLayout<UInt64>.size)
+    }
+
+    fileprivate func runLocalWork() {
+        isDraining = true
+        while !localWork.isEmpty {
+            var batch: [Work] = []
+            swap(&batch, &localWork)
+            for work in batch { run(work) }
+            // Given back so that the usual turn allocates nothing.
+            batch.removeAll(keepingCapacity: true)
+            if localWork.isEmpty { swap(&batch, &localWork) }
+        }
+        isDraining = false
+    }
+
+    fileprivate func takeRemoteWork() {
+        var count: UInt64 = 0
+        _ = unsafe read(wakeUp, &count, MemoryLayout<UInt64>.size)
+        var batch: [Work] = []
+        remoteWork.withLock { swap(&batch, &$0) }
+        for work in batch { run(work) }
+    }
+
+    private func run(_ work: Work) {
+        switch work {
+        case .job(let job): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        case .closure(let closure): closure()
+        }
+    }
+}
+
+private let localWorkWaits: event_callback_fn = { _, _, context in
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().runLocalWork()
+}
+
+private let remoteWorkWaits: event_callback_fn = { _, _, context in
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().takeRemoteWork()
+}
+
+extension ServerError {
+    /// What `errno` says of a call that just failed.
+    static func lastSystemError(_ operation: String) -> ServerError {
+        .cannotPrepare(operation: operation, reason: systemErrorText())
+    }
+}
+
+/// The system's own words for `errno`.
+func systemErrorText() -> String {
+    unsafe String(cString: strerror(errno))
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Sockets that listen on one address and port; the kernel spreads connections over them (`SO_REUSEPORT`).
+///
+/// Those that nobody has taken are closed with it.
+struct ListeningSockets: ~Copyable {
+    private var sockets: [Int32] = []
+    /// The port they listen on, chosen by the system if 0 was asked for.
+    let port: UInt16
+
+    /// - Throws: ``ServerError/cannotListen(address:port:reason:)`` if anybody else listens there, too: `SO_REUSEPORT`
+    ///   alone would let a second instance quietly take half of the first one's connections.
+    init(count: Int, address text: String, port: UInt16) throws(ServerError) {
+        guard var address = PeerAddress(text, port: port) else { throw .addressInvalid(text) }
+        if port != 0 { close(try Self.open(address, isShared: false)) }
+        do throws(ServerError) {
+            for _ in 0..<count {
+                let socket = try Self.open(address, isShared: count > 1)
+                sockets.append(socket)
+                let bound = unsafe SocketAddressStorage(of: socket, by: getsockname).flatMap { PeerAddress($0) }
+                address = PeerAddress(address: address.address, port: bound?.port ?? port)
+                guard listen(socket, SOMAXCONN) == 0 else { throw Self.failure(address) }
+            }
+            self.port = address.port
+        } catch {
+            // `deinit` does not run for a value that was never whole.
+            for socket in sockets { close(socket) }
+            throw error
+        }
+    }
+
+    deinit {
+        for socket in sockets { close(socket) }
+    }
+
+    /// Gives one away, to be closed by who takes it.
+    mutating func takeOne() -> Int32 { sockets.removeLast() }
+
+    /// Opens a socket and binds it, which fails if one that is not shared is bound there.
+    private static func open(_ address: PeerAddress, isShared: Bool) throws(ServerError) -> Int32 {
+        let storage = SocketAddressStorage(address)
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(storage.family, type, 0)
+        guard descriptor >= 0 else { throw failure(address) }
+        guard setOption(descriptor, SOL_SOCKET, SO_REUSEADDR),
+            !isShared || setOption(descriptor, SOL_SOCKET, SO_REUSEPORT),
+            unsafe storage.withPointer({ unsafe bind(descriptor, $0, storage.length) }) == 0
+        else {
+            let error = failure(address)
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    private static func failure(_ address: PeerAddress) -> ServerError {
+        .cannotListen(address: address.description, port: address.port, reason: systemErrorText())
+    }
+}
+
+/// Turns a socket option on; false if the system refuses.
+@discardableResult
+func setOption(_ socket: Int32, _ level: Int32, _ option: Int32) -> Bool {
+    var on: Int32 = 1
+    return unsafe setsockopt(socket, level, option, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
+}

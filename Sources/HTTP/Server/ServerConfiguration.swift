@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// How a ``Server`` listens, and what it puts up with.
+package struct ServerConfiguration: Sendable {
+    /// A numeric IPv4 or IPv6 address. `::` takes IPv4 too.
+    package var address: String
+    /// 0 takes any free port; ``Server/port`` says which.
+    package var port: UInt16
+    /// Event loops, each a thread with a listening socket of its own; one per core is right.
+    package var loops: Int
+    package var limits: Limits
+    package var deadlines: Deadlines
+    /// `nil` speaks plain HTTP.
+    package var tls: TLSConfiguration?
+    /// Words the answer to what the server refuses by itself. Called on a loop's thread; must not block.
+    package var rejectionResponse: @Sendable (Rejection) -> Response
+
+    package init(
+        address: String = "127.0.0.1",
+        port: UInt16 = 0,
+        loops: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN)),
+        limits: Limits = Limits(),
+        deadlines: Deadlines = Deadlines(),
+        tls: TLSConfiguration? = nil,
+        rejectionResponse: @escaping @Sendable (Rejection) -> Response = ServerConfiguration.plainText
+    ) {
+        self.address = address
+        self.port = port
+        self.loops = max(1, loops)
+        self.limits = limits
+        self.deadlines = deadlines
+        self.tls = tls
+        self.rejectionResponse = rejectionResponse
+    }
+
+    /// The rejection's status, and its explanation as one line of text.
+    @Sendable
+    package static func plainText(_ rejection: Rejection) -> Response {
+        Response(
+            status: rejection.status,
+            headers: [("Content-Type", "text/plain; charset=utf-8")],
+            body: Array((rejection.explanation + "\n").utf8)
+        )
+    }
+}
+
+/// How much of each thing is accepted; one more is refused.
+package struct Limits: Hashable, Sendable {
+    /// Request line, fields and the empty line after them, with their line ends.
+    package var headBytes: Int
+    package var fields: Int
+    package var bodyBytes: Int
+    /// Open connections of the whole server. Further ones wait, unaccepted, until one ends.
+    package var connections: Int
+    /// Open connections from one IPv4 address or one IPv6 network of 64 bits. Raise it behind a proxy.
+    package var connectionsPerAddress: Int
+
+    package init(
+        headBytes: Int = 8 * 1024,
+        fields: Int = 64,
+        bodyBytes: Int = 16 * 1024,
+        connections: Int = 4096,
+        connectionsPerAddress: Int = 256
+    ) {
+        self.headBytes = headBytes
+        self.fields = fields
+        self.bodyBytes = bodyBytes
+        self.connections = connections
+        self.connectionsPerAddress = connectionsPerAddress
+    }
+}
+
+/// How long each thing may take in all: bytes that trickle in do not extend them.
+///
+/// They are looked at some times a second, so they end up to a quarter of the shortest of them late, and never more than
+/// one second.
+package struct Deadlines: Hashable, Sendable {
+    /// From the connection to the end of the TLS handshake.
+    package var handshake: Duration
+    /// From a head's first byte to its last; for a connection's first head, from the connection.
+    package var head: Duration
+    /// From the end of the head to the end of the body.
+    package var body: Duration
+    /// From the end of an answer to the next request's first byte.
+    package var idle: Duration
+    /// From the moment the responder has answered until the client has taken the answer.
+    package var answer: Duration
+    /// From a rejection until the client has taken its answer and closed.
+    package var rejection: Duration
+    /// From ``Server/stop()`` to the end of the last request.
+    package var drain: Duration
+
+    package init(
+        handshake: Duration = .seconds(5),
+        head: Duration = .seconds(5),
+        body: Duration = .seconds(10),
+        idle: Duration = .seconds(60),
+        answer: Duration = .seconds(30),
+        rejection: Duration = .seconds(2),
+        drain: Duration = .seconds(10)
+    ) {
+        self.handshake = handshake
+        self.head = head
+        self.body = body
+        self.idle = idle
+        self.answer = answer
+        self.rejection = rejection
+        self.drain = drain
+    }
+
+    /// How often they are looked at.
+    var sweepInterval: Duration {
+        let shortest = [handshake, head, body, idle, answer, rejection, drain].reduce(.seconds(4), min)
+        return max(.milliseconds(10), shortest / 4)
+    }
+}
+
+/// Where the server's certificate and key are.
+package struct TLSConfiguration: Hashable, Sendable {
+    /// PEM: the server's certificate first, then those between it and the root.
+    package var certificateChainFile: String
+    /// PEM, not encrypted.
+    package var privateKeyFile: String
+
+    package init(certificateChainFile: String, privateKeyFile: String) {
+        self.certificateChainFile = certificateChainFile
+        self.privateKeyFile = privateKeyFile
+    }
+}

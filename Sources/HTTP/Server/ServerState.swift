@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// What a server's event loops share.
+final class ServerState: Sendable {
+    let configuration: ServerConfiguration
+    let responder: any Responder
+    /// Open connections of all loops.
+    let openConnections = Atomic(0)
+    private let tls: Mutex<TLSContext?>
+    private let connectionsByAddress = Mutex<[PeerAddress.Address: Int]>([:])
+
+    init(_ configuration: ServerConfiguration, _ responder: any Responder) throws(ServerError) {
+        self.configuration = configuration
+        self.responder = responder
+        tls = Mutex(try configuration.tls.map { files throws(ServerError) in try TLSContext(files) })
+    }
+
+    /// What new connections use; `nil` for plain HTTP.
+    var tlsContext: TLSContext? { tls.withLock { $0 } }
+
+    /// Reads the certificate and key again; connections from now on use them. If it throws, the old ones stay.
+    func reloadTLS() throws(ServerError) {
+        guard let files = configuration.tls else { throw .notUsingTLS }
+        let fresh = try TLSContext(files)
+        tls.withLock { $0 = fresh }
+    }
+
+    /// Counts a connection from an address in; false if that address has as many as it may.
+    func admit(_ group: PeerAddress.Address) -> Bool {
+        connectionsByAddress.withLock { counts in
+            guard counts[group, default: 0] < configuration.limits.connectionsPerAddress else { return false }
+            counts[group, default: 0] += 1
+            return true
+        }
+    }
+
+    /// Counts a connection that ``admit(_:)`` admitted out again.
+    func dismiss(_ group: PeerAddress.Address) {
+        connectionsByAddress.withLock { counts in
+            guard let count = counts[group] else { return }
+            counts[group] = count > 1 ? count - 1 : nil
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// What a server has done since it was made; the numbers are read one after the other, not at one instant.
+package struct ServerStatistics: Hashable, Sendable {
+    package var openConnections = 0
+    package var acceptedConnections = 0
+    /// Requests handed to the responder.
+    package var requests = 0
+    /// Connections ended for being late, those that were told so (408) and those that were not.
+    package var timedOutConnections = 0
+    /// What the server answered by itself, by ``Rejection/kind``; a kind that did not occur is absent.
+    package var rejections: [String: Int] = [:]
+    /// Times that libevent and ``RequestHeadScanner`` read a request differently. Anything but 0 is a defect.
+    package var disagreements = 0
+}
+
+/// The counts of one event loop: written by its thread only, so the cache line stays with one core, and read by any.
+final class LoopCounters: Sendable {
+    let openConnections = Atomic(0)
+    let acceptedConnections = Atomic(0)
+    let requests = Atomic(0)
+    let timedOutConnections = Atomic(0)
+    let disagreements = Atomic(0)
+    private let rejections = Mutex<[String: Int]>([:])
+
+    func count(_ rejection: Rejection) {
+        rejections.withLock { $0[rejection.kind, default: 0] += 1 }
+    }
+
+    func add(to statistics: inout ServerStatistics) {
+        statistics.openConnections += openConnections.load(ordering: .relaxed)
+        statistics.acceptedConnections += acceptedConnections.load(ordering: .relaxed)
+        statistics.requests += requests.load(ordering: .relaxed)
+        statistics.timedOutConnections += timedOutConnections.load(ordering: .relaxed)
+        statistics.disagreements += disagreements.load(ordering: .relaxed)
+        statistics.rejections.merge(rejections.withLock { $0 }, uniquingKeysWith: +)
+    }
+}
+
+extension Atomic where Value == Int {
+    /// Adds to a number that only this thread writes: a plain load and store, without the bus lock.
+    func increase(by amount: Int = 1) {
+        store(load(ordering: .relaxed) &+ amount, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenSSL
+import Glibc
+
+/// A certificate chain, its key, and the rules of every TLS connection made from them: version 1.3, nothing older.
+///
+/// `@unchecked Sendable`: nothing changes an `SSL_CTX` after `init`, and OpenSSL lets threads make connections from a
+/// shared one. Connections keep it alive by OpenSSL's own count, so it may be replaced while they last.
+@safe
+final class TLSContext: @unchecked Sendable {
+    private let context: OpaquePointer
+
+    /// Reads both files whole; either all of it is usable or it throws.
+    init(_ configuration: TLSConfiguration) throws(ServerError) {
+        ERR_clear_error()
+        guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
+            throw .cannotPrepare(operation: "start TLS", reason: Self.drainErrors())
+        }
+        unsafe self.context = context
+        // Macros in <openssl/ssl.h>: SSL_CTX_set_min_proto_version and SSL_CTX_set_mode. Released buffers save 34 kB for
+        // each idle connection.
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_3_VERSION), nil)
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+        // Without this, OpenSSL asks the terminal for the passphrase of an encrypted key.
+        unsafe SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
+        try read(configuration)
+    }
+
+    deinit {
+        unsafe SSL_CTX_free(context)
+    }
+
+    private func read(_ configuration: TLSConfiguration) throws(ServerError) {
+        let (chain, key) = (configuration.certificateChainFile, configuration.privateKeyFile)
+        guard unsafe SSL_CTX_use_certificate_chain_file(context, chain) == 1 else {
+            throw .certificateUnreadable(path: chain, reason: Self.drainErrors())
+        }
+        if unsafe SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 {
+            let reason = Self.drainErrors()
+            // OpenSSL compares the key with the certificate already when it reads it.
+            guard !reason.contains("mismatch") else {
+                throw .privateKeyDoesNotMatch(certificatePath: chain, privateKeyPath: key)
+            }
+            throw .privateKeyUnreadable(path: key, reason: reason)
+        }
+        guard unsafe SSL_CTX_check_private_key(context) == 1 else {
+            _ = Self.drainErrors()
+            throw .privateKeyDoesNotMatch(certificatePath: chain, privateKeyPath: key)
+        }
+    }
+
+    /// A new connection's state, owned by whoever takes it; `nil` when memory is short.
+    func makeConnection() -> OpaquePointer? {
+        unsafe SSL_new(context)
+    }
+
+    /// Empties this thread's queue of OpenSSL errors into words, oldest first, each once.
+    private static func drainErrors() -> String {
+        var reasons: [String] = []
+        while case let code = ERR_get_error(), code != 0 {
+            let reason = reasonText(code)
+            // OpenSSL's name for “what the system said before this”.
+            if !reasons.contains(reason), reason != "system lib" { reasons.append(reason) }
+        }
+        return reasons.joined(separator: ", ")
+    }
+
+    private static func reasonText(_ code: UInt) -> String {
+        // A macro in <openssl/err.h>: ERR_SYSTEM_ERROR.
+        let systemErrorFlag: UInt = 1 << 31
+        guard code & systemErrorFlag == 0 else {
+            return unsafe String(cString: strerror(Int32(code & ~systemErrorFlag)))
+        }
+        return unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import TestSupport
+import Testing
+
+@Suite("Clients that leave, servers that stop")
+struct ClientLossTests {
+    @Test(arguments: [true, false])
+    func `survives a client that is gone when its answer is ready`(byReset: Bool) async throws {
+        let gate = Gate()
+        let responder = RecordingResponder { request in
+            await gate.pass()
+            return await RecordingResponder.echo(request)
+        }
+        try await withServer(ServerConfiguration(loops: 2), responder) { server in
+            for number in 0..<200 {
+                let client = try RawHTTPClient(port: server.port)
+                client.send(request("POST", "/\(number)", body: "hello"))
+                #expect(try await eventually { responder.paths.contains("/\(number)") })
+                if byReset { client.reset() } else { client.close() }
+            }
+            gate.open()
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+            let client = try RawHTTPClient(port: server.port)
+            client.send(request("GET", "/after"))
+            #expect(try client.readAnswer().body == "GET /after ")
+        }
+    }
+
+    @Test(arguments: [
+        "", "GET", "GET / HTTP/1.1\r\nHost", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc", "bad\r\n",
+    ])
+    func `forgets a client that leaves midway`(sent: String) async throws {
+        try await withServer { server in
+            for number in 0..<20 {
+                let client = try RawHTTPClient(port: server.port)
+                client.send(sent)
+                if number.isMultiple(of: 2) { client.reset() } else { client.close() }
+            }
+            #expect(try await eventually { server.statistics.acceptedConnections == 20 })
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+        }
+    }
+
+    @Test
+    func `answers what is in flight when it stops, then closes`() async throws {
+        let gate = Gate()
+        let responder = RecordingResponder { request in
+            await gate.pass()
+            return await RecordingResponder.echo(request)
+        }
+        try await mayBlock {
+            let server = try Server(ServerConfiguration(loops: 2), responder: responder)
+            try server.start()
+            let idle = try RawHTTPClient(port: server.port)
+            let busy = try RawHTTPClient(port: server.port)
+            busy.send(request("GET", "/busy"))
+            #expect(try await eventually { responder.paths == ["/busy"] && server.statistics.openConnections == 2 })
+
+            async let stopped: Void = server.stop()
+            #expect(idle.isClosedByServer())
+            #expect(throws: RawHTTPClient.Failure.self) { try RawHTTPClient(port: server.port) }
+            gate.open()
+            let answer = try busy.readAnswer()
+            #expect(answer.body == "GET /busy ")
+            #expect(answer.headers["connection"] == "close")
+            #expect(busy.isClosedByServer())
+            await stopped
+            #expect(server.statistics.openConnections == 0)
+        }
+    }
+
+    @Test
+    func `stops without the responders that do not answer in time`() async throws {
+        let gate = Gate()
+        let responder = RecordingResponder { request in
+            await gate.pass()
+            return await RecordingResponder.echo(request)
+        }
+        let deadlines = Deadlines(drain: .milliseconds(100))
+        try await mayBlock {
+            let server = try Server(ServerConfiguration(loops: 1, deadlines: deadlines), responder: responder)
+            try server.start()
+            let client = try RawHTTPClient(port: server.port)
+            client.send(request("GET", "/stuck"))
+            #expect(try await eventually { responder.paths == ["/stuck"] })
+            await server.stop()
+            #expect(client.isClosedByServer())
+        }
+    }
+
+    @Test
+    func `tells responders when the time to stop is up`() async throws {
+        let responder = RecordingResponder { request in
+            try? await Task.sleep(for: .seconds(600))
+            return Response(status: Task.isCancelled ? 503 : 200)
+        }
+        let deadlines = Deadlines(drain: .milliseconds(100))
+        try await mayBlock {
+            let server = try Server(ServerConfiguration(loops: 1, deadlines: deadlines), responder: responder)
+            try server.start()
+            let client = try RawHTTPClient(port: server.port)
+            client.send(request("GET", "/long"))
+            #expect(try await eventually { responder.paths == ["/long"] })
+            await server.stop()
+            #expect(client.isClosedByServer())
+        }
+    }
+
+    @Test
+    func `stops twice, and without having started`() async throws {
+        let never = try Server(ServerConfiguration(loops: 2), responder: RecordingResponder())
+        await never.stop()
+        let server = try Server(ServerConfiguration(loops: 2), responder: RecordingResponder())
+        try server.start()
+        await server.stop()
+        await server.stop()
+        #expect(server.statistics.openConnections == 0)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+@Suite("Many connections", .serialized)
+struct ConnectionLimitTests {
+    @Test
+    func `refuses one connection too many from an address, until another ends`() async throws {
+        let configuration = ServerConfiguration(loops: 2, limits: Limits(connectionsPerAddress: 3))
+        try await withServer(configuration) { server in
+            let clients = try (0..<3).map { _ in try RawHTTPClient(port: server.port) }
+            for client in clients {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            let refused = try RawHTTPClient(port: server.port)
+            #expect(try refused.readAnswer().status == 429)
+            refused.close()
+            #expect(server.statistics.rejections == ["too-many-connections-from-address": 1])
+
+            clients[0].close()
+            #expect(try await eventually { server.statistics.openConnections == 2 })
+            let admitted = try RawHTTPClient(port: server.port)
+            admitted.send(request())
+            #expect(try admitted.readAnswer().status == 200)
+        }
+    }
+
+    @Test
+    func `leaves connections over the total waiting, until another ends`() async throws {
+        let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 2))
+        try await withServer(configuration) { server in
+            let clients = try (0..<3).map { _ in try RawHTTPClient(port: server.port) }
+            for client in clients { client.send(request()) }
+            #expect(try clients[0].readAnswer().status == 200)
+            #expect(try clients[1].readAnswer().status == 200)
+            #expect(server.statistics.acceptedConnections == 2)
+            clients[0].close()
+            #expect(try clients[2].readAnswer().status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false),
+        ("2001:db8::1", "2001:db8::ffff:0:0:2", true), ("2001:db8::1", "2001:db8:0:1::1", false),
+    ])
+    func `takes an IPv6 network for one neighbour`(one: String, other: String, areSame: Bool) throws {
+        let one = try #require(PeerAddress(one, port: 1)).group
+        let other = try #require(PeerAddress(other, port: 2)).group
+        #expect((one == other) == areSame)
+    }
+
+    @Test(arguments: ["192.0.2.1", "0.0.0.0", "255.255.255.255", "::1", "2001:db8::1"])
+    func `writes an address as it is read`(text: String) throws {
+        #expect(try #require(PeerAddress(text, port: 0)).description == text)
+    }
+
+    @Test
+    func `keeps no descriptor of ten thousand short connections`() async throws {
+        var port: UInt16 = 0
+        try await withServer(ServerConfiguration(loops: 2)) { server in
+            port = server.port
+            #expect(descriptors(boundTo: port) == 2, "each loop's listening socket")
+            for number in 0..<10_000 {
+                let client = try RawHTTPClient(port: server.port)
+                // A third each: answered and closed, refused, gone at once.
+                switch number % 3 {
+                case 0:
+                    client.send(request("GET", "/", "Connection: close\r\n"))
+                    #expect(client.readToEnd()?.isEmpty == false)
+                case 1:
+                    client.send("nonsense\r\n")
+                    #expect(client.readToEnd()?.isEmpty == false)
+                default:
+                    client.send("GET / HT")
+                }
+                // Without the 60 seconds of TIME_WAIT that would use up the ports.
+                client.reset()
+            }
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+            #expect(server.statistics.disagreements == 0)
+        }
+        #expect(descriptors(boundTo: port) == 0)
+    }
+
+    @Test
+    func `holds thousands of idle connections and serves among them`() async throws {
+        var limit = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        // Both ends of each connection are in this process.
+        let count = min(10_000, Int(limit.rlim_cur) / 2 - 200)
+        let limits = Limits(connections: 20_000, connectionsPerAddress: 20_000)
+        try await withServer(ServerConfiguration(loops: 2, limits: limits)) { server in
+            var clients: [RawHTTPClient] = []
+            for _ in 0..<count { clients.append(try RawHTTPClient(port: server.port)) }
+            #expect(try await eventually { server.statistics.openConnections == count })
+            for client in clients.prefix(100) {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            for client in clients { client.reset() }
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+        }
+    }
+
+    /// How many of this process's sockets have that port at their own end; other tests run beside this one.
+    private func descriptors(boundTo port: UInt16) -> Int {
+        (Int32(0)..<20_000).count { descriptor in
+            let address = unsafe SocketAddressStorage(of: descriptor, by: getsockname).flatMap { PeerAddress($0) }
+            return address?.port == port
+        }
+    }
+}

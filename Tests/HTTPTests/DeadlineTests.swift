@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import HTTP
+import TestSupport
+import Testing
+
+/// What ends a connection and how; nothing here says how fast.
+@Suite("Deadlines")
+struct DeadlineTests {
+    /// Everything may take as long as it likes but what `change` says.
+    static func configuration(_ change: (inout Deadlines) -> Void) -> ServerConfiguration {
+        let long = Duration.seconds(600)
+        var deadlines = Deadlines(handshake: long, head: long, body: long, idle: long, answer: long, rejection: long)
+        change(&deadlines)
+        return ServerConfiguration(loops: 1, deadlines: deadlines)
+    }
+
+    /// Sends a byte at a time, without end, until the server has had enough.
+    static func drip(_ client: RawHTTPClient, _ byte: UInt8) async throws {
+        while client.send([byte]), !client.hasInput { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    @Test
+    func `tells a client that drips its head`() async throws {
+        try await withServer(Self.configuration { $0.head = .milliseconds(200) }) { server in
+            let client = try RawHTTPClient(port: server.port)
+            client.send("GET / HTTP/1.1\r\nX: ")
+            try await Self.drip(client, 0x78)
+            #expect(try client.readAnswer().status == 408)
+            #expect(server.statistics.rejections == ["head-timeout": 1])
+            #expect(server.statistics.timedOutConnections == 1)
+        }
+    }
+
+    @Test
+    func `tells a client that drips the head of a later request`() async throws {
+        try await withServer(Self.configuration { $0.head = .milliseconds(200) }) { server in
+            let client = try RawHTTPClient(port: server.port)
+            client.send(request("GET", "/first"))
+            #expect(try client.readAnswer().body == "GET /first ")
+            client.send("GET ")
+            try await Self.drip(client, 0x78)
+            #expect(try client.readAnswer().status == 408)
+        }
+    }
+
+    @Test
+    func `tells a client that drips its body`() async throws {
+        try await withServer(Self.configuration { $0.body = .milliseconds(200) }) { server in
+            let client = try RawHTTPClient(port: server.port)
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 16000\r\n\r\n")
+            try await Self.drip(client, 0x78)
+            #expect(try client.readAnswer().status == 408)
+            #expect(server.statistics.rejections == ["body-timeout": 1])
+            #expect(server.statistics.requests == 0)
+        }
+    }
+
+    @Test
+    func `closes without a word on a client that never speaks`() async throws {
+        try await withServer(Self.configuration { $0.head = .milliseconds(100) }) { server in
+            let client = try RawHTTPClient(port: server.port)
+            #expect(client.isClosedByServer())
+            #expect(server.statistics.timedOutConnections == 1)
+        }
+    }
+
+    @Test
+    func `closes an idle connection without a word`() async throws {
+        try await withServer(Self.configuration { $0.idle = .milliseconds(100) }) { server in
+            let client = try RawHTTPClient(port: server.port)
+            client.send(request())
+            #expect(try client.readAnswer().status == 200)
+            #expect(client.isClosedByServer())
+            #expect(server.statistics.timedOutConnections == 0)
+        }
+    }
+
+    @Test
+    func `ends a client that does not read its answer`() async throws {
+        let large = [UInt8](repeating: 0x78, count: 64 << 20)
+        let responder = RecordingResponder { _ in Response(status: 200, body: large) }
+        let configuration = Self.configuration { $0.answer = .milliseconds(200) }
+        try await withServer(configuration, responder) { server in
+            let client = try RawHTTPClient(port: server.port)
+            client.send(request())
+            #expect(try await eventually { server.statistics.timedOutConnections == 1 })
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+            client.close()
+        }
+    }
+
+    @Test
+    func `ends a refused client that stays`() async throws {
+        try await withServer(Self.configuration { $0.rejection = .milliseconds(200) }) { server in
+            let client = try RawHTTPClient(port: server.port)
+            client.send("nonsense\r\n")
+            #expect(try client.readAnswer().status == 400)
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+            client.close()
+        }
+    }
+
+    @Test
+    func `waits for a slow responder`() async throws {
+        let responder = RecordingResponder { request in
+            try? await Task.sleep(for: .milliseconds(500))
+            return await RecordingResponder.echo(request)
+        }
+        let short = Duration.milliseconds(100)
+        let configuration = Self.configuration { $0 = Deadlines(head: short, body: short, idle: short, answer: short) }
+        try await withServer(configuration, responder) { server in
+            let client = try RawHTTPClient(port: server.port)
+            client.send(request("GET", "/slow"))
+            #expect(try client.readAnswer().body == "GET /slow ")
+        }
+    }
+}

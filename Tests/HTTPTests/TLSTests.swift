@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTP
+import TestSupport
+import Testing
+
+/// The `openssl` command is the client: it knows nothing of our code.
+@Suite("TLS")
+struct TLSTests {
+    let directory: URL
+    var files: TLSConfiguration {
+        TLSConfiguration(
+            certificateChainFile: directory.appending(path: "chain.pem").path,
+            privateKeyFile: directory.appending(path: "key.pem").path
+        )
+    }
+    var configuration: ServerConfiguration { ServerConfiguration(loops: 2, tls: files) }
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "http-tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try makeCertificate(named: "first.example", key: "key.pem", certificate: "chain.pem")
+    }
+
+    @Test
+    func `answers over TLS 1.3`() async throws {
+        try await withServer(configuration) { server in
+            let text = request("GET", "/a") + request("POST", "/b", "Connection: close\r\n", body: "hello")
+            let output = try connect(server.port, ["-tls1_3"], sending: text)
+            #expect(output.contains("GET /a "))
+            #expect(output.contains("POST /b hello"))
+            #expect(output.contains("TLSv1.3"))
+            #expect(output.contains("first.example"))
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test
+    func `refuses TLS 1.2`() async throws {
+        try await withServer(configuration) { server in
+            let output = try connect(server.port, ["-tls1_2"], sending: request())
+            #expect(output.contains("alert protocol version"))
+            #expect(!output.contains("HTTP/1.1"))
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+            #expect(server.statistics.requests == 0)
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test
+    func `refuses what could be read in two ways over TLS too`() async throws {
+        try await withServer(configuration) { server in
+            let bad = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 8\r\n\r\nabc"
+            let output = try connect(server.port, ["-tls1_3"], sending: bad + SmugglingVector.smuggled)
+            #expect(output.contains("HTTP/1.1 400 "))
+            #expect(server.statistics.requests == 0)
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test
+    func `ends a client that never shakes hands, and one that speaks plain HTTP`() async throws {
+        var configuration = configuration
+        configuration.deadlines.handshake = .milliseconds(200)
+        try await withServer(configuration) { server in
+            #expect(try RawHTTPClient(port: server.port).isClosedByServer())
+            let plain = try RawHTTPClient(port: server.port)
+            plain.send(request())
+            #expect(plain.readToEnd() != nil)
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+            #expect(server.statistics.requests == 0)
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test
+    func `shows the new certificate after a reload, and the old one after a failed reload`() async throws {
+        try await withServer(configuration) { server in
+            try makeCertificate(named: "second.example", key: "key.pem", certificate: "chain.pem")
+            #expect(
+                try connect(server.port, [], sending: request("GET", "/", "Connection: close\r\n")).contains(
+                    "first.example"
+                )
+            )
+            try server.reloadTLS()
+            #expect(
+                try connect(server.port, [], sending: request("GET", "/", "Connection: close\r\n")).contains(
+                    "second.example"
+                )
+            )
+
+            try makeCertificate(named: "third.example", key: "other.pem", certificate: "chain.pem")
+            let error = ServerError.privateKeyDoesNotMatch(
+                certificatePath: files.certificateChainFile,
+                privateKeyPath: files.privateKeyFile
+            )
+            #expect(throws: error) { try server.reloadTLS() }
+            #expect(
+                try connect(server.port, [], sending: request("GET", "/", "Connection: close\r\n")).contains(
+                    "second.example"
+                )
+            )
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test
+    func `keeps a connection over a reload`() async throws {
+        try await withServer(configuration) { server in
+            let process = try start(server.port, ["-tls1_3"])
+            process.send(request("GET", "/before"))
+            #expect(process.read(until: "GET /before "))
+            try server.reloadTLS()
+            process.send(request("GET", "/after", "Connection: close\r\n"))
+            #expect(process.read(until: "GET /after "))
+            process.finish()
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test
+    func `says which file is wrong`() throws {
+        var missing = files
+        missing.certificateChainFile = directory.appending(path: "absent.pem").path
+        var empty = files
+        empty.privateKeyFile = directory.appending(path: "empty.pem").path
+        try Data().write(to: URL(filePath: empty.privateKeyFile))
+        #expect {
+            try Server(ServerConfiguration(tls: missing), responder: RecordingResponder())
+        } throws: {
+            "\($0)".contains("absent.pem: No such file")
+        }
+        #expect {
+            try Server(ServerConfiguration(tls: empty), responder: RecordingResponder())
+        } throws: {
+            "\($0)".contains("Cannot read the TLS private key in \(empty.privateKeyFile)")
+        }
+        #expect(throws: ServerError.notUsingTLS) {
+            try Server(ServerConfiguration(), responder: RecordingResponder()).reloadTLS()
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    // MARK: - The openssl command
+
+    private func makeCertificate(named name: String, key: String, certificate: String) throws {
+        let process = try Command(
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                "-subj", "/CN=\(name)", "-keyout", directory.appending(path: key).path,
+                "-out", directory.appending(path: certificate).path,
+            ]
+        )
+        _ = process.finish()
+    }
+
+    private func start(_ port: UInt16, _ options: [String]) throws -> Command {
+        try Command(["s_client", "-connect", "127.0.0.1:\(port)", "-ign_eof"] + options)
+    }
+
+    /// Sends bytes and returns all that the command said until the server closed.
+    private func connect(_ port: UInt16, _ options: [String], sending text: String) throws -> String {
+        let process = try start(port, options)
+        process.send(text)
+        return process.finish()
+    }
+}
+
+/// A run of the `openssl` command.
+private final class Command {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private var received = Data()
+
+    init(_ arguments: [String]) throws {
+        process.executableURL = URL(filePath: "/usr/bin/openssl")
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+    }
+
+    func send(_ text: String) {
+        try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Reads until that text has come; false if the command ends before.
+    func read(until text: String) -> Bool {
+        while !String(decoding: received, as: UTF8.self).contains(text) {
+            let piece = output.fileHandleForReading.availableData
+            guard !piece.isEmpty else { return false }
+            received += piece
+        }
+        return true
+    }
+
+    /// Waits for the end and returns all that was said.
+    @discardableResult
+    func finish() -> String {
+        if process.arguments?.contains("s_client") == false { try? input.fileHandleForWriting.close() }
+        received += output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: received, as: UTF8.self)
+    }
+}
