@@ -50,4 +50,8 @@ static inline int shim_use_wiping_allocator(void) {
 // Macros in <openssl/evp.h> and <openssl/bio.h>.
 static inline EVP_PKEY *shim_EVP_EC_gen(const char *curve) { return EVP_EC_gen(curve); }
 static inline long shim_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
-static inline int shim_EVP_PKEY_KEYPAIR(void) { return EVP_PKEY_KEYPAIR; }
+
+// A decoder keeps the pointers to these words, and words that come from Swift are gone after the call.
+static inline OSSL_DECODER_CTX *shim_ec_key_decoder(EVP_PKEY **key) {
+    return OSSL_DECODER_CTX_new_for_pkey(key, "DER", "PrivateKeyInfo", "EC", EVP_PKEY_KEYPAIR, NULL, NULL);
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-import Testing
 import TestSupport
+import Testing
 
 /// A text that must not be taken as a key, and the beginning of the sentence that says why.
 struct BadKeyRow: CustomTestStringConvertible, Sendable {
@@ -126,14 +126,22 @@ struct BadKeyRow: CustomTestStringConvertible, Sendable {
         },
         Self("P-256 spelt out", "The key spells out a curve of its own") { _ in
             try KeyTool.openssl(
-                "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256",
-                "-pkeyopt", "ec_param_enc:explicit"
+                "genpkey",
+                "-algorithm",
+                "EC",
+                "-pkeyopt",
+                "ec_paramgen_curve:P-256",
+                "-pkeyopt",
+                "ec_param_enc:explicit"
             )
         },
         Self("no key inside", "The PKCS #8 text holds no well-formed EC key") { _ in
             KeyDER.pem(
                 KeyDER.element(
-                    0x30, [2, 1, 0], KeyDER.element(0x30, KeyDER.ecPublicKey, KeyDER.prime256v1), KeyDER.element(4, [5, 0])
+                    0x30,
+                    [2, 1, 0],
+                    KeyDER.element(0x30, KeyDER.ecPublicKey, KeyDER.prime256v1),
+                    KeyDER.element(4, [5, 0])
                 )
             )
         },

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-import Testing
 import TestSupport
+import Testing
 
-/// What of a key is left in memory. Each test has a process of its own, so that secure memory comes first in it and
-/// nothing of the making of the key is in it.
+/// What of a key is left in memory.
+///
+/// Each test has a process of its own, so that secure memory comes first in it and nothing of the making of the key is
+/// in it.
 @Suite(.disabled(if: Sanitizer.isActive, "sanitizers keep freed memory, and map more than can be searched"))
 struct KeyResidueTests {
     @Test
@@ -36,20 +38,20 @@ struct KeyResidueTests {
         let (path, needles) = try makeKey(in: directory)
         await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
             try SecureMemory.start()
-            try PrivateKey(pem: SecretFile.read(path: path)).writePKCS8(to: path + ".copy")
+            try writeTwice(path)
             #expect(needles.copies() == KeyCopies())
         }
     }
 
     @Test
-    func `finds what OpenSSL leaves when it does not wipe`() async throws {
+    func `finds what OpenSSL leaves of a written key when it does not wipe`() async throws {
         let directory = try TemporaryDirectory()
         let (path, needles) = try makeKey(in: directory)
         await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
             _ = SHA256.digest(of: [1])
             try SecureMemory.start(conceding: .unwipedBlocks)
-            let loaded = try copiesWhileLoaded(path, needles: needles)
-            #expect(loaded.map { $0.bigEndian > 0 } == true, "\(String(describing: loaded))")
+            try writeTwice(path)
+            #expect(needles.copies() != KeyCopies())
         }
     }
 
@@ -73,13 +75,15 @@ private func useKey(_ path: String, needles: KeyNeedles, passphrase: SecureBytes
     #expect(needles.copies() == KeyCopies(littleEndian: 1))
 }
 
+/// Writes a key from two objects; without wiping, a copy is left that no later call writes over.
+private func writeTwice(_ path: String) throws {
+    let first = try PrivateKey(pem: SecretFile.read(path: path))
+    try first.writePKCS8(to: path + ".first")
+    try PrivateKey(pem: SecretFile.read(path: path)).writePKCS8(to: path + ".second")
+}
+
 private func loadKey(_ path: String, needles: KeyNeedles, passphrase: SecureBytes?) throws -> PrivateKey {
     let text = try SecretFile.read(path: path)
     #expect(needles.copies() == KeyCopies(text: 1))
     return try PrivateKey(pem: text, passphrase: passphrase)
-}
-
-private func copiesWhileLoaded(_ path: String, needles: KeyNeedles) throws -> KeyCopies? {
-    let key = try PrivateKey(pem: SecretFile.read(path: path))
-    return withExtendedLifetime(key) { needles.copies() }
 }

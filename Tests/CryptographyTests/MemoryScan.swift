@@ -28,7 +28,12 @@ struct MemoryScan: ~Copyable {
     init?() {
         memory = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
         let start = unsafe mmap(
-            nil, Self.windowByteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | Int32(MAP_ANONYMOUS), -1, 0
+            nil,
+            Self.windowByteCount,
+            PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | Int32(MAP_ANONYMOUS),
+            -1,
+            0
         )
         guard memory >= 0, let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
         unsafe window = start

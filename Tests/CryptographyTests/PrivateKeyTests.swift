@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 struct PrivateKeyTests {
     @Test(arguments: BadKeyRow.all)
@@ -58,7 +58,9 @@ struct PrivateKeyTests {
         let key = try privateKey(row.make(good), passphrase: row.passphrase)
         let spki = try KeyTool.openssl("pkey", "-pubout", "-outform", "DER", input: good)
         #expect(key.publicKey.spki == spki)
-        #expect(try key.publicKey.pem == String(decoding: KeyTool.openssl("pkey", "-pubout", input: good), as: UTF8.self))
+        #expect(
+            try key.publicKey.pem == String(decoding: KeyTool.openssl("pkey", "-pubout", input: good), as: UTF8.self)
+        )
         #expect(try key.publicKey.spkiSHA256.bytes == KeyTool.openssl("dgst", "-sha256", "-binary", input: spki))
     }
 

@@ -2,10 +2,12 @@
 import Cryptography
 import Dispatch
 import Glibc
-import Testing
 import TestSupport
+import Testing
 
-/// How a process starts. Each test has a process of its own.
+/// How a process starts.
+///
+/// Each test has a process of its own.
 struct SecureMemoryTests {
     @Test
     func `starts once, on whichever thread comes first`() async {
@@ -86,22 +88,6 @@ struct ProcessHardeningTests {
             try ProcessHardening.forbidCoreDumps()
             #expect(ProcessHardening.areCoreDumpsForbidden)
             try ProcessHardening.forbidCoreDumps()
-        }
-    }
-
-    @Test
-    func `restarts once, with the crash handler off`() async {
-        await #expect(processExitsWith: .success) {
-            unsafe unsetenv("SWIFT_BACKTRACE")
-            let parent = getpid()
-            // The second time around, the process has the same id and is told so by the environment.
-            if let before = unsafe getenv("TEST_PROCESS") {
-                #expect(unsafe String(cString: before) == "\(parent)")
-                return
-            }
-            unsafe setenv("TEST_PROCESS", "\(parent)", 1)
-            try ProcessHardening.restartWithoutBacktracer()
-            Issue.record("came back")
         }
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 struct SignatureTests {
     private let message = Array("com.example.app\u{2063}ABC123DEFG".utf8)
@@ -16,7 +16,13 @@ struct SignatureTests {
             let signature = try key.verifiedSignature(of: SHA256.digest(of: message))
             let file = try directory.write(signature.der, to: "signature")
             let answer = try KeyTool.openssl(
-                "dgst", "-sha256", "-verify", publicKey, "-signature", file, input: message
+                "dgst",
+                "-sha256",
+                "-verify",
+                publicKey,
+                "-signature",
+                file,
+                input: message
             )
             #expect(String(decoding: answer, as: UTF8.self) == "Verified OK\n")
         }
@@ -139,7 +145,11 @@ struct SignatureTests {
         offCurve[90] ^= 1
         #expect(throws: PublicKeyError.self) { _ = try PublicKey(spki: offCurve) }
         let other = try KeyTool.openssl(
-            "pkey", "-pubout", "-outform", "DER", input: KeyTool.makeKey(curve: "secp256k1")
+            "pkey",
+            "-pubout",
+            "-outform",
+            "DER",
+            input: KeyTool.makeKey(curve: "secp256k1")
         )
         #expect(throws: PublicKeyError.self) { _ = try PublicKey(spki: other) }
     }

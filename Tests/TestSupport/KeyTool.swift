@@ -36,7 +36,8 @@ package enum KeyTool {
     }
 
     /// The same key encrypted, with more options as `openssl pkcs8` takes them.
-    package static func encrypt(_ pem: [UInt8], passphrase: String, _ option: String, _ value: String) throws -> [UInt8] {
+    package static func encrypt(_ pem: [UInt8], passphrase: String, _ option: String, _ value: String) throws -> [UInt8]
+    {
         try openssl("pkcs8", "-topk8", "-passout", "pass:\(passphrase)", option, value, input: pem)
     }
 }

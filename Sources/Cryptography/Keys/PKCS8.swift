@@ -127,31 +127,25 @@ enum PKCS8 {
     /// Lets OpenSSL read the key, as nothing but an EC PrivateKeyInfo.
     private static func decodeKey(_ der: SecureBytes) throws(PrivateKeyError) -> Owned {
         var key: OpaquePointer?
+        // The decoder keeps the place where the key goes from its making to its use, so the place must stay.
+        let isRead = unsafe withUnsafeMutablePointer(to: &key) { place in unsafe decodeKey(der, into: place) }
         do throws(OpenSSLError) {
-            let decoder = try unsafe Owned(
-                OSSL_DECODER_CTX_new_for_pkey(
-                    &key,
-                    "DER",
-                    "PrivateKeyInfo",
-                    "EC",
-                    shim_EVP_PKEY_KEYPAIR(),
-                    nil,
-                    nil
-                ),
-                freedBy: { unsafe OSSL_DECODER_CTX_free($0) },
-                while: "read the key"
-            )
-            let isRead = unsafe der.withBytes { bytes in
-                var next = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
-                var rest = bytes.count
-                return unsafe OSSL_DECODER_from_data(decoder.pointer, &next, &rest) == 1 && rest == 0
-            }
             // Owned first: a key that was made must be freed even if something followed it.
             let owned = try unsafe Owned(key, freedBy: { unsafe EVP_PKEY_free($0) }, while: "read the key")
             guard isRead else { throw .drain("read the key") }
             return owned
         } catch {
             throw .malformedKey(error)
+        }
+    }
+
+    private static func decodeKey(_ der: SecureBytes, into place: UnsafeMutablePointer<OpaquePointer?>) -> Bool {
+        let decoder = unsafe shim_ec_key_decoder(place)
+        defer { unsafe OSSL_DECODER_CTX_free(decoder) }
+        return unsafe der.withBytes { bytes in
+            var next = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
+            var rest = bytes.count
+            return unsafe OSSL_DECODER_from_data(decoder, &next, &rest) == 1 && rest == 0
         }
     }
 }
