@@ -211,7 +211,11 @@ package struct OfferSigner: Sendable {
     }
 
     /// Verifies a fresh signature when it is its turn; a faulty one would betray the key.
-    private func isTrusted(_ signature: ECDSASignature, _ digest: SHA256Digest, _ key: PrivateKey) throws(SigningError) -> Bool {
+    private func isTrusted(
+        _ signature: ECDSASignature,
+        _ digest: SHA256Digest,
+        _ key: PrivateKey
+    ) throws(SigningError) -> Bool {
         guard verification.isDue() else { return true }
         metrics.count(.selfVerifications)
         return key.publicKey.verifies(signature, of: digest)

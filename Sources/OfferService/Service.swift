@@ -172,7 +172,11 @@ private final class ServerGauges: Sendable {
         guard let statistics = server.withLock({ $0 })?.statistics else { return [] }
         let rejections = statistics.rejections.map { Gauge.Sample(Double($0.value), labels: [("kind", $0.key)]) }
         return [
-            Gauge("offer_signer_waiting_requests", "Requests that wait for a commit", [.init(Double(committer.waiting))]),
+            Gauge(
+                "offer_signer_waiting_requests",
+                "Requests that wait for a commit",
+                [.init(Double(committer.waiting))]
+            ),
             Gauge("offer_signer_open_connections", "Open connections", [.init(Double(statistics.openConnections))]),
             Gauge(
                 "offer_signer_accepted_connections_total",

@@ -29,7 +29,11 @@ func environment() -> [String: String] {
     var variables: [String: String] = [:]
     var entry = unsafe environ
     while let variable = unsafe entry.pointee {
-        let parts = unsafe String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = unsafe String(cString: variable).split(
+            separator: "=",
+            maxSplits: 1,
+            omittingEmptySubsequences: false
+        )
         if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
         unsafe entry += 1
     }

@@ -9,9 +9,9 @@ package typealias ProductID = Identifier<StoreProduct>
 /// A store's id of an offer: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside, as in `pay_as_you_go.3 months`.
 package typealias OfferID = Identifier<StoreOffer>
 /// The catalogue's own id of an offer: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
-package typealias CatalogOfferID = Identifier<CatalogOffer>
+package typealias CatalogOfferID = Identifier<CatalogOfferName>
 /// The id that App Store Connect gave to a key: 10 of A-Z 0-9.
-package typealias KeyID = Identifier<SigningKey>
+package typealias KeyID = Identifier<StoreKey>
 /// The id of an App Store transaction, original transaction or app transaction: 1 to 20 digits.
 package typealias TransactionID = Identifier<StoreTransaction>
 /// The id of a group of subscriptions of which a customer has one at a time: 1 to 64 of `[A-Za-z0-9._-]`.
@@ -41,12 +41,12 @@ package enum StoreOffer: IdentifierKind {
 }
 
 /// What a ``CatalogOfferID`` names.
-package enum CatalogOffer: IdentifierKind {
+package enum CatalogOfferName: IdentifierKind {
     package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), admitsInnerSpaces: true)
 }
 
 /// What a ``KeyID`` names.
-package enum SigningKey: IdentifierKind {
+package enum StoreKey: IdentifierKind {
     package static let shape = IdentifierShape(
         .uppercaseAndDigits,
         length: 10...10,

@@ -45,7 +45,10 @@ package struct API: Responder {
         log(
             response.status >= 500 ? .warning : .debug,
             "request answered",
-            ["route": .text(route.rawValue), "status": .integer(Int64(response.status)), "request": .text("\(requestID)")]
+            [
+                "route": .text(route.rawValue), "status": .integer(Int64(response.status)),
+                "request": .text("\(requestID)"),
+            ]
         )
         return response
     }

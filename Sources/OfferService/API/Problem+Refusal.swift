@@ -64,7 +64,12 @@ extension Problem {
             self.init("too-many-connections", "Too many connections", rejection.status, rejection.explanation)
             headers = [("Retry-After", "1")]
         case .malformed, .lengthRequired, .expectationFailed, .methodNotImplemented, .versionNotSupported:
-            self.init("malformed-http", "The request is not HTTP as it is spoken here", rejection.status, rejection.explanation)
+            self.init(
+                "malformed-http",
+                "The request is not HTTP as it is spoken here",
+                rejection.status,
+                rejection.explanation
+            )
         }
     }
 

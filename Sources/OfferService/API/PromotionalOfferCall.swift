@@ -28,7 +28,11 @@ struct PromotionalOfferCall: Sendable {
         return Response(
             status: 200,
             headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: Self.body(signed, policyName: snapshot.catalog.policyName, showsFindings: signer.showsFindings(to: caller))
+            body: Self.body(
+                signed,
+                policyName: snapshot.catalog.policyName,
+                showsFindings: signer.showsFindings(to: caller)
+            )
         )
     }
 

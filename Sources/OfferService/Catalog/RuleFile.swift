@@ -11,7 +11,7 @@ struct RuleFile {
     static func read(_ value: JSONValue, _ mismatches: Mismatches) -> Rule? {
         let reader = RuleFile(mismatches: mismatches)
         guard let rule = reader.rule(value, depth: 0) else { return nil }
-        for issue in rule.issues {
+        for issue in EligibilityPolicy(rule: rule).issues {
             mismatches.add(
                 Mismatch(pointer: value.pointer + issue.pointer, offset: value.offset, message: issue.description)
             )
@@ -21,7 +21,10 @@ struct RuleFile {
 
     private func rule(_ value: JSONValue, depth: Int) -> Rule? {
         guard let object = value.object, object.count == 1, let member = object.first(where: { _ in true }) else {
-            return mismatches.none(value, "expected an object with one member, named as a rule, found \(describe(value))")
+            return mismatches.none(
+                value,
+                "expected an object with one member, named as a rule, found \(describe(value))"
+            )
         }
         guard depth < Self.deepest else { return mismatches.none(value, "is nested more than \(Self.deepest) deep") }
         switch member.name {
@@ -149,7 +152,9 @@ struct RuleFile {
         }
         if reader.member("in") != nil {
             tests.append(
-                .isIn(reader.elements("in") { AttributeValue($0) ?? mismatches.none($0, expected("a plain value", $0)) })
+                .isIn(
+                    reader.elements("in") { AttributeValue($0) ?? mismatches.none($0, expected("a plain value", $0)) }
+                )
             )
         }
         let atLeast = reader.optional("atLeast", "a number", \.double)

@@ -25,7 +25,9 @@ package struct ConfigurationFile {
         } catch {
             let (line, column) = error.position(in: bytes)
             let place = "\(path):\(line):\(column)"
-            throw ConfigurationError([ConfigurationIssue(.error, place: place, pointer: error.pointer, error.description)])
+            throw ConfigurationError([
+                ConfigurationIssue(.error, place: place, pointer: error.pointer, error.description)
+            ])
         }
     }
 

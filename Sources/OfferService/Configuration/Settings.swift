@@ -78,7 +78,7 @@ private struct SettingsReader {
         self.flags = flags
         self.environment = environment
         let known = Setting.allCases.map(\.variable)
-        for name in environment.keys.sorted() 
+        for name in environment.keys.sorted()
         where name.hasPrefix("OFFER_SIGNER_") && name != "OFFER_SIGNER_RESTARTED" && !known.contains(name) {
             let suggestion = nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
             issues.append(
@@ -115,7 +115,8 @@ private struct SettingsReader {
     mutating func tls() -> TLSConfiguration? {
         switch (text(.tlsCertificate), text(.tlsKey)) {
         case (nil, nil): return nil
-        case (let certificate?, let key?): return TLSConfiguration(certificateChainFile: certificate, privateKeyFile: key)
+        case (let certificate?, let key?):
+            return TLSConfiguration(certificateChainFile: certificate, privateKeyFile: key)
         case (let certificate, _):
             let missing: Setting = certificate == nil ? .tlsCertificate : .tlsKey
             issues.append(

@@ -126,7 +126,12 @@ package struct KeyRingFile {
         }
     }
 
-    private func readSecret(_ reader: inout ObjectReader, _ name: StaticString, isRequired: Bool, isHexadecimal: Bool = false) -> SecureBytes? {
+    private func readSecret(
+        _ reader: inout ObjectReader,
+        _ name: StaticString,
+        isRequired: Bool,
+        isHexadecimal: Bool = false
+    ) -> SecureBytes? {
         let expected = "a path, or credential:NAME"
         let found =
             isRequired

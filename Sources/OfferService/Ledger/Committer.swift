@@ -66,7 +66,9 @@ package final class Committer: Sendable {
     /// Decides and records; returns when the record is durable.
     package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
         try await withCheckedContinuation { continuation in
-            if let refusal = submit(.decide(request, continuation)) { continuation.resume(returning: .failure(refusal)) }
+            if let refusal = submit(.decide(request, continuation)) {
+                continuation.resume(returning: .failure(refusal))
+            }
         }.get()
     }
 

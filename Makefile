@@ -1,0 +1,60 @@
+# The commands of this project. `make run` and `make test` install what they need on Debian 12, if it is missing.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+RELEASE := .build/release/offer-signer
+BUILD_RELEASE := swift build -c release --static-swift-stdlib --product offer-signer
+
+.PHONY: help setup setup-checks build run test format lint leaks races docs linkage unsafe api check bench clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup:
+	@Scripts/setup build
+
+setup-checks:
+	@Scripts/setup checks
+
+build: setup ## build the release binary
+	$(BUILD_RELEASE)
+
+run: build ## write the example into ./demo, if it is not there, and start the service on 127.0.0.1:8080
+	@Scripts/run $(RELEASE)
+
+test: setup-checks ## run all tests
+	swift build --build-tests
+	swift build --product offer-signer
+	swift test --disable-xctest
+
+format: ## format all Swift files in place
+	swift format --in-place --recursive --parallel Sources Tests Package.swift
+
+lint: ## check the formatting
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+
+leaks: setup-checks ## look for leaks and misuse of memory in what wraps C
+	swift test --sanitize=address --disable-xctest --scratch-path .build-asan \
+	  --filter 'CryptographyTests|StorageTests|HTTPTests'
+
+races: setup-checks ## look for data races
+	swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --skip EndToEndTests
+
+docs: setup ## build the reference from the doc comments; a broken link is an error
+	@Scripts/docs
+
+linkage: build ## check that the release binary links what it should and nothing else
+	@Scripts/linkage $(RELEASE)
+
+unsafe: ## check that unsafe code lies only where it is reviewed
+	@Scripts/unsafe
+
+api: build ## check the running service against openapi.yaml with schemathesis (from PyPI)
+	@Scripts/api $(RELEASE)
+
+check: lint unsafe test leaks races docs linkage api ## everything
+
+bench: build ## measure (see docs/performance.md)
+	@Benchmarks/run
+
+clean: ## remove what was built
+	rm -rf .build .build-asan .build-tsan docs/reference
