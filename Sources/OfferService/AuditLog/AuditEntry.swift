@@ -100,10 +100,10 @@ package enum AuditEntry {
 
     private static func writeEvent(_ event: AuditEvent, _ recordedAt: Timestamp, _ writer: inout JSONWriter) {
         var members = details(of: event)
-        members.append(("ev", .text("\(event.name)")))
+        members.append(("ev", .text(event.name)))
         members.append(("t", .integer(recordedAt.milliseconds)))
         members.append(("v", .integer(1)))
-        for (name, value) in members.sorted(by: { "\($0.name)" < "\($1.name)" }) {
+        for (name, value) in members.sorted(by: { $0.name < $1.name }) {
             switch value {
             case .text(let text): writer.member(name, text)
             case .integer(let integer): writer.member(name, integer)
@@ -116,7 +116,7 @@ package enum AuditEntry {
         case integer(Int64)
     }
 
-    private static func details(of event: AuditEvent) -> [(name: StaticString, value: Detail)] {
+    private static func details(of event: AuditEvent) -> [(name: String, value: Detail)] {
         switch event {
         case .signature, .refusal, .serviceStopped, .recordsResumed: []
         case .signatureFailed(let grantID, let keyID, let form, let reason):
@@ -141,17 +141,12 @@ package enum AuditEntry {
 }
 
 extension JSONWriter {
-    fileprivate mutating func member(_ name: StaticString, _ value: String) {
+    fileprivate mutating func member(_ name: String, _ value: String) {
         self.name(name)
         string(value)
     }
 
-    fileprivate mutating func member(_ name: StaticString, _ value: StaticString) {
-        self.name(name)
-        string("\(value)")
-    }
-
-    fileprivate mutating func member(_ name: StaticString, _ value: Int64) {
+    fileprivate mutating func member(_ name: String, _ value: Int64) {
         self.name(name)
         integer(value)
     }

@@ -42,7 +42,7 @@ package struct ObjectReader {
     private let object: JSONObject?
     private let value: JSONValue
     private let mismatches: Mismatches
-    private var asked: [StaticString] = []
+    private var asked: [String] = []
 
     /// Begins to read `value`, noting a mismatch if it is no object.
     package init(_ value: JSONValue, into mismatches: Mismatches) {
@@ -54,13 +54,13 @@ package struct ObjectReader {
     }
 
     /// Notes that a member is missing or does not fit.
-    package func note(_ name: StaticString, _ message: String) {
+    package func note(_ name: String, _ message: String) {
         let offset = object?[name]?.offset ?? value.offset
         mismatches.add(Mismatch(pointer: "\(value.pointer)/\(name)", offset: offset, message: message))
     }
 
     /// The member of that name; absent or `null` is `nil`.
-    package mutating func member(_ name: StaticString) -> JSONValue? {
+    package mutating func member(_ name: String) -> JSONValue? {
         asked.append(name)
         guard let found = object?[name], found.kind != .null else { return nil }
         return found
@@ -68,7 +68,7 @@ package struct ObjectReader {
 
     /// The member of that name as `parse` reads it; `parse` answers `nil` for a value that does not fit.
     package mutating func optional<Value>(
-        _ name: StaticString,
+        _ name: String,
         _ expected: String,
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
@@ -80,7 +80,7 @@ package struct ObjectReader {
 
     /// Like ``optional(_:_:_:)``, but an absent member is a mismatch too.
     package mutating func required<Value>(
-        _ name: StaticString,
+        _ name: String,
         _ expected: String,
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
@@ -91,7 +91,7 @@ package struct ObjectReader {
 
     /// The member of that name through a throwing initialiser whose error says what is wrong.
     package mutating func optional<Value, Failure: Error & CustomStringConvertible>(
-        _ name: StaticString,
+        _ name: String,
         text make: (String) throws(Failure) -> Value
     ) -> Value? {
         guard let found = member(name) else { return nil }
@@ -109,7 +109,7 @@ package struct ObjectReader {
 
     /// Like ``optional(_:text:)``, but an absent member is a mismatch too.
     package mutating func required<Value, Failure: Error & CustomStringConvertible>(
-        _ name: StaticString,
+        _ name: String,
         text make: (String) throws(Failure) -> Value
     ) -> Value? {
         guard object != nil else { return nil }
@@ -119,7 +119,7 @@ package struct ObjectReader {
 
     /// Reads each element of an array member; an absent member gives an empty array.
     package mutating func elements<Value>(
-        _ name: StaticString,
+        _ name: String,
         atMost: Int = 10_000,
         _ read: (JSONValue) -> Value?
     ) -> [Value] {
@@ -139,9 +139,8 @@ package struct ObjectReader {
     package func finish() {
         guard let object else { return }
         for member in object where !asked.contains(where: { member.isNamed($0) }) {
-            let names = asked.map { "\($0)" }
-            let suggestion = nearest(to: member.name, among: names).map { "; did you mean “\($0)”?" } ?? ""
-            let known = names.sorted().joined(separator: ", ")
+            let suggestion = nearest(to: member.name, among: asked).map { "; did you mean “\($0)”?" } ?? ""
+            let known = asked.sorted().joined(separator: ", ")
             mismatches.add(member.value, "is not a known member\(suggestion) (known: \(known))")
         }
     }
