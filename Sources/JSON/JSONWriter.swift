@@ -29,6 +29,24 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Writes a name that is known when the program is built and needs no escape.
+    package mutating func name(_ name: StaticString) {
+        if needsComma { bytes.append(.comma) }
+        bytes.append(.doubleQuote)
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        bytes.append(.doubleQuote)
+        bytes.append(.colon)
+        needsComma = false
+    }
+
+    /// Writes a string whose text `append` adds to the bytes; it must be ASCII that needs no escape.
+    package mutating func string(appending append: (inout [UInt8]) -> Void) {
+        beginValue()
+        bytes.append(.doubleQuote)
+        append(&bytes)
+        bytes.append(.doubleQuote)
+    }
+
     package mutating func string(_ text: String) {
         beginValue()
         bytes.append(.doubleQuote)

@@ -57,7 +57,7 @@ package final class Log: Sendable {
         writer.name("message")
         writer.string("\(message)")
         for (name, value) in values() {
-            writer.name("\(name)")
+            writer.name(name)
             switch value {
             case .text(let text): writer.string(text)
             case .integer(let integer): writer.integer(integer)
