@@ -24,8 +24,8 @@ import Testing
             _ = kill(getpid(), SIGKILL)
         }
         let query = "SELECT name, count(*), min(id), max(id) FROM things GROUP BY name"
-        #expect(try IndependentReader.answer(to: query, in: path) == "committed|100|-50|50")
-        #expect(try IndependentReader.answer(to: "PRAGMA integrity_check", in: path) == "ok")
+        #expect(try IndependentReader.answer(to: query, in: folder) == "committed|100|-50|50")
+        #expect(try IndependentReader.answer(to: "PRAGMA integrity_check", in: folder) == "ok")
         let connection = try folder.connect()
         try connection.insertThing(100, "after")
         #expect(try connection.countThings() == 101)
