@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A way into a database, used by one thread at a time.
+///
+/// It is not `Sendable`; whoever shares one puts it into a `Mutex` or gives it to a thread for good. When it goes
+/// away, what is not committed is undone.
+package protocol DatabaseConnection: AnyObject {
+    /// Carries out a statement, in a transaction of its own unless one was begun.
+    ///
+    /// - Returns: How many rows it inserted, updated or deleted.
+    @discardableResult
+    func run(_ sql: SQL) throws(StorageError) -> Int
+
+    /// Hands out the rows of an answer one by one, in their order.
+    ///
+    /// The closure may use the connection, but not for the very same statement.
+    func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
+
+    /// Begins a transaction; on a connection that writes, one that keeps all others from writing.
+    ///
+    /// Transactions do not nest. When a statement fails so badly that the engine undoes the transaction by itself, every
+    /// further statement and the commit fail with that error, until ``rollback()``.
+    func begin() throws(StorageError)
+
+    /// Makes the transaction durable: when this returns, power may fail.
+    ///
+    /// When it throws, the transaction is undone and over. After ``StorageError/ioFailure(_:)`` nobody knows what is on
+    /// the disk: the connection refuses further work, and a new one must be opened and asked.
+    func commit() throws(StorageError)
+
+    /// Undoes the transaction, if there is one.
+    func rollback()
+}
+
+/// A closed list of errors with room for those of the database, as `case storage(StorageError)` gives it.
+package protocol StorageErrorConvertible: Error {
+    static func storage(_ error: StorageError) -> Self
+}
+
+extension DatabaseConnection {
+    /// Carries out `body` and commits what it did; whatever it throws undoes it.
+    package func transaction<Value, Failure: StorageErrorConvertible>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        do { try begin() } catch { throw Failure.storage(error) }
+        let value: Value
+        do {
+            value = try body()
+        } catch {
+            rollback()
+            throw error
+        }
+        do { try commit() } catch { throw Failure.storage(error) }
+        return value
+    }
+
+    /// The same for a body that fails only with the database's errors.
+    package func transaction<Value>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value {
+        try begin()
+        let value: Value
+        do {
+            value = try body()
+        } catch {
+            rollback()
+            throw error
+        }
+        try commit()
+        return value
+    }
+
+    /// Reads the first row of an answer; nil where there is none.
+    package func first<Value>(_ sql: SQL, _ read: (borrowing Row) -> Value) throws(StorageError) -> Value? {
+        var value: Value?
+        try rows(sql) { row in
+            if value == nil { value = read(row) }
+        }
+        return value
+    }
+
+    /// Reads every row of an answer.
+    package func all<Value>(_ sql: SQL, _ read: (borrowing Row) -> Value) throws(StorageError) -> [Value] {
+        var values: [Value] = []
+        try rows(sql) { row in values.append(read(row)) }
+        return values
+    }
+}

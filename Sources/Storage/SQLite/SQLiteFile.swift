@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+import Glibc
+
+/// The file of a SQLite database.
+enum SQLiteFile {
+    /// Opens a database and returns the handle, which the caller must close.
+    static func open(_ path: String, _ access: DatabaseAccess) throws(StorageError) -> OpaquePointer {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .cannotOpen(EngineReport("the path is not a path")) }
+        if access == .readWrite { try create(path) }
+        let flags = (access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX
+        var handle: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(plain(path), &handle, flags | SQLITE_OPEN_EXRESCODE, nil)
+        guard code == SQLITE_OK, let handle = unsafe handle else {
+            let error = unsafe StorageError.sqlite(handle)
+            unsafe sqlite3_close_v2(handle)
+            throw error
+        }
+        return unsafe handle
+    }
+
+    /// A path that SQLite takes for nothing else: not for a URI, `:memory:`, or a temporary database.
+    private static func plain(_ path: String) -> String { path.utf8.first == 0x2F ? path : "./" + path }
+
+    /// Makes an empty file for the owner alone; SQLite gives the files beside it the same mode.
+    ///
+    /// A file that exists is not opened: closing it would release the locks that this process has on it.
+    private static func create(_ path: String) throws(StorageError) {
+        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            close(descriptor)
+        } else if errno != EEXIST {
+            throw .cannotOpen(EngineReport("\(path): \(systemMessage(errno))"))
+        }
+    }
+}
+
+/// What a fresh connection is told.
+@safe
+struct SQLiteSettings {
+    let connection: OpaquePointer
+
+    init(connection: OpaquePointer) {
+        unsafe self.connection = connection
+    }
+
+    func apply(_ options: SQLiteOptions) throws(StorageError) {
+        unsafe sqlite3_busy_timeout(connection, options.busyTimeoutMilliseconds)
+        unsafe sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0)
+        try set(SQLITE_DBCONFIG_DEFENSIVE, to: true, "defensive")
+        try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, to: false, "trusted_schema")
+        try set(SQLITE_DBCONFIG_ENABLE_FKEY, to: true, "foreign_keys")
+        try set(SQLITE_DBCONFIG_DQS_DML, to: false, "double-quoted strings")
+        try set(SQLITE_DBCONFIG_DQS_DDL, to: false, "double-quoted strings")
+        try set(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, to: false, "load_extension")
+        try execute("PRAGMA cell_size_check = ON")
+        try execute("PRAGMA temp_store = MEMORY")
+        guard options.access == .readWrite else { return }
+        try execute("PRAGMA page_size = \(options.pageSize)")
+        try execute("PRAGMA journal_mode = WAL")
+        try execute("PRAGMA synchronous = FULL")
+        try execute("PRAGMA wal_autocheckpoint = \(options.autocheckpointPages)")
+    }
+
+    private func set(_ option: Int32, to isOn: Bool, _ name: String) throws(StorageError) {
+        var result: Int32 = -1
+        let code = unsafe shim_sqlite3_db_config_switch(connection, option, isOn ? 1 : 0, &result)
+        guard code == SQLITE_OK, result == (isOn ? 1 : 0) else {
+            throw .settingRefused(name: name, value: String(result))
+        }
+    }
+
+    /// The text is ours, with numbers in it at most.
+    private func execute(_ text: String) throws(StorageError) {
+        guard unsafe sqlite3_exec(connection, text, nil, nil, nil) == SQLITE_OK else {
+            throw unsafe .sqlite(connection)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a SQLite database is opened.
+package struct SQLiteOptions: Hashable, Sendable {
+    package let access: DatabaseAccess
+    /// How long a statement waits for another connection's lock, before it fails as busy.
+    package let busyTimeoutMilliseconds: Int32
+    /// Bytes, a power of two from 512 to 65536; for databases that do not exist yet.
+    package let pageSize: Int32
+    /// So many pages in the write-ahead log make a commit carry them over into the database.
+    package let autocheckpointPages: Int32
+
+    package init(
+        access: DatabaseAccess = .readWrite,
+        busyTimeoutMilliseconds: Int32 = 5000,
+        pageSize: Int32 = 4096,
+        autocheckpointPages: Int32 = 1000
+    ) {
+        self.access = access
+        self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+        self.pageSize = pageSize
+        self.autocheckpointPages = autocheckpointPages
+    }
+}
