@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import Synchronization
 import TestSupport
 import Testing
 
@@ -73,8 +74,10 @@ struct ClientLossTests {
     @Test
     func `stops without the responders that do not answer in time`() async throws {
         let gate = Gate()
+        let wentOn = Mutex(false)
         let responder = RecordingResponder { request in
             await gate.pass()
+            defer { wentOn.withLock { $0 = true } }
             return await RecordingResponder.echo(request)
         }
         let deadlines = Deadlines(drain: .milliseconds(100))
@@ -86,6 +89,8 @@ struct ClientLossTests {
             #expect(try await eventually { responder.paths == ["/stuck"] })
             await server.stop()
             #expect(client.isClosedByServer())
+            gate.open()
+            #expect(try await eventually { wentOn.withLock { $0 } }, "no task is left hanging")
         }
     }
 

@@ -72,7 +72,9 @@ package final class RawHTTPClient {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Reads one answer, framed by its Content-Length. Those to HEAD, and those with status 204 and 304, have no body.
+    /// Reads one answer, framed by its Content-Length.
+    ///
+    /// Those to HEAD, and those with status 204 and 304, have no body.
     package func readAnswer(toHead: Bool = false) throws -> Answer {
         while true {
             if let answer = takeAnswer(toHead) { return answer }

@@ -106,7 +106,9 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Ends the connection at once. evhttp frees all that belongs to it and calls ``hasEnded()``.
+    /// Ends the connection at once.
+    ///
+    /// evhttp frees all that belongs to it and calls ``hasEnded()``.
     func close() {
         guard let connection = unsafe connection else { return }
         unsafe evhttp_connection_free(connection)
@@ -207,6 +209,8 @@ final class Connection: @unchecked Sendable {
         server.requestBegins()
         task = Task(executorPreference: server.loop) {
             let response = await responder.respond(to: request)
+            // Then the connection is gone too, and this is not the thread that may look at it.
+            guard !server.loop.hasEnded else { return }
             self.answer(with: response)
             server.requestEnds()
         }
