@@ -26,6 +26,7 @@ struct RejectionTests {
         #expect(answer.headers["date"] != nil)
         #expect(answer.body == rejection.explanation)
         #expect(client.isClosedByServer())
+        #expect(!client.wasReset)
     }
 
     @Test(arguments: SmugglingVector.all)

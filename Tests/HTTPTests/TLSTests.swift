@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The `openssl` command is the client: it knows nothing of our code.
-@Suite("TLS")
+@Suite("TLS", .timeLimit(.minutes(1)))
 struct TLSTests {
     let directory: URL
     var files: TLSConfiguration {
@@ -39,7 +39,7 @@ struct TLSTests {
     @Test
     func `refuses TLS 1.2`() async throws {
         try await withServer(configuration) { server in
-            let output = try connect(server.port, ["-tls1_2"], sending: request())
+            let output = try connect(server.port, ["-tls1_2"], sending: request("GET", "/", "Connection: close\r\n"))
             #expect(output.contains("alert protocol version"))
             #expect(!output.contains("HTTP/1.1"))
             #expect(try await eventually { server.statistics.openConnections == 0 })

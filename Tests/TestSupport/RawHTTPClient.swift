@@ -25,6 +25,8 @@ package final class RawHTTPClient {
     private var received: [UInt8] = []
     private let patience: Int
     private var isOpen = true
+    /// Whether the server ended the connection with RST: it closed with bytes unread, and an answer may be lost by that.
+    package private(set) var wasReset = false
 
     package init(port: UInt16, patience seconds: Int = 20) throws {
         patience = seconds
@@ -88,7 +90,8 @@ package final class RawHTTPClient {
     package func readToEnd() -> [UInt8]? {
         while true {
             let count = receive()
-            if count == 0 || count < 0 && errno == ECONNRESET {
+            wasReset = count < 0 && errno == ECONNRESET
+            if count == 0 || wasReset {
                 defer { received = [] }
                 return received
             }
