@@ -109,7 +109,7 @@ struct ConnectionLimitTests {
         limit.rlim_cur = limit.rlim_max
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         // Both ends of each connection are in this process.
-        let count = min(10_000, Int(limit.rlim_cur) / 2 - 200)
+        let count = min(10_000, Int(limit.rlim_cur) / 2 - 1000)
         let limits = Limits(connections: 20_000, connectionsPerAddress: 20_000)
         try await withServer(ServerConfiguration(loops: 2, limits: limits)) { server in
             var clients: [RawHTTPClient] = []

@@ -25,8 +25,6 @@ package final class RawHTTPClient {
     private var received: [UInt8] = []
     private let patience: Int
     private var isOpen = true
-    /// Whether the server ended the connection with RST: it closed with bytes unread, and an answer may be lost by that.
-    package private(set) var wasReset = false
 
     package init(port: UInt16, patience seconds: Int = 20) throws {
         patience = seconds
@@ -90,8 +88,7 @@ package final class RawHTTPClient {
     package func readToEnd() -> [UInt8]? {
         while true {
             let count = receive()
-            wasReset = count < 0 && errno == ECONNRESET
-            if count == 0 || wasReset {
+            if count == 0 || count < 0 && errno == ECONNRESET {
                 defer { received = [] }
                 return received
             }
@@ -153,5 +150,12 @@ extension RawHTTPClient {
     package var hasInput: Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&waiting, 1, 0) > 0
+    }
+
+    /// Whether the server sends RST before the time is over: it closed with bytes unread, which can lose an answer.
+    package func isReset(within milliseconds: Int32) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
+        guard unsafe poll(&waiting, 1, milliseconds) > 0 else { return false }
+        return Int32(waiting.revents) & POLLERR != 0
     }
 }
