@@ -26,14 +26,10 @@ enum SeparatedFields {
 
     /// Whether `bytes`, cut at every separator, are exactly `fields`.
     static func splits(_ bytes: [UInt8], into fields: [String]) -> Bool {
-        var rest = bytes.span.indices
-        for (number, field) in fields.enumerated() {
-            let end = firstSeparator(in: bytes.span, from: rest.lowerBound)
-            guard equal(bytes.span, rest.lowerBound..<(end ?? bytes.count), field.utf8.span) else { return false }
-            guard let end else { return number == fields.count - 1 }
-            rest = end + separator.count..<bytes.count
-        }
-        return false
+        let parts = split(bytes)
+        guard parts.count == fields.count else { return false }
+        for (part, field) in zip(parts, fields) where !equal(bytes.span, part.indices, field.utf8.span) { return false }
+        return true
     }
 
     private static func equal(_ text: Span<UInt8>, _ range: Range<Int>, _ field: Span<UInt8>) -> Bool {
@@ -42,12 +38,21 @@ enum SeparatedFields {
         return true
     }
 
-    private static func firstSeparator(in text: Span<UInt8>, from start: Int) -> Int? {
-        var index = start
-        while index + 2 < text.count {
-            if text[index] == 0xE2 && text[index + 1] == 0x81 && text[index + 2] == 0xA3 { return index }
-            index += 1
+    static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        let text = bytes.span
+        var parts: [ArraySlice<UInt8>] = []
+        parts.reserveCapacity(8)
+        var (start, index) = (0, 0)
+        while index < text.count {
+            let isSeparator =
+                text[index] == 0xE2 && index + 2 < text.count && text[index + 1] == 0x81 && text[index + 2] == 0xA3
+            if isSeparator {
+                parts.append(bytes[start..<index])
+                start = index + 3
+            }
+            index += isSeparator ? 3 : 1
         }
-        return nil
+        parts.append(bytes[start...])
+        return parts
     }
 }
