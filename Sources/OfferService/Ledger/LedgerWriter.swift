@@ -115,7 +115,7 @@ package final class LedgerWriter {
         }
         pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         if let claim = request.idempotency {
-            try remember(claim, grant, DecisionJSON.bytes(of: decision, policyName: request.policyName))
+            try remember(claim, grant, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
         }
         return grant
     }
