@@ -35,7 +35,7 @@ package struct JSONWriter: Sendable {
     package mutating func string(_ text: String) {
         beginValue()
         bytes.append(.doubleQuote)
-        appendEscaped(text.utf8)
+        appendEscaped(text.utf8.span)
         bytes.append(.doubleQuote)
     }
 
@@ -44,7 +44,7 @@ package struct JSONWriter: Sendable {
         guard text.allSatisfy({ $0 < 0x80 }) else { return string(String(decoding: text, as: UTF8.self)) }
         beginValue()
         bytes.append(.doubleQuote)
-        appendEscaped(text)
+        appendEscaped(text.span)
         bytes.append(.doubleQuote)
     }
 
@@ -91,18 +91,23 @@ extension JSONWriter {
         bytes.append(contentsOf: word.utf8)
     }
 
-    private mutating func appendEscaped(_ text: some Collection<UInt8>) {
-        // Most text has nothing to escape; then it is copied whole.
-        guard text.contains(where: { $0 < .space || $0 == .doubleQuote || $0 == .backslash }) else {
-            return bytes.append(contentsOf: text)
-        }
-        for byte in text {
-            if byte >= .space, byte != .doubleQuote, byte != .backslash {
-                bytes.append(byte)
-            } else {
-                appendEscape(byte)
+    private mutating func appendEscaped(_ text: Span<UInt8>) {
+        // Most text has nothing to escape; then all of it is appended at once.
+        var index = 0
+        bytes.append(addingCapacity: text.count) { output in
+            while index < text.count, Self.isPlain(text[index]) {
+                output.append(text[index])
+                index += 1
             }
         }
+        while index < text.count {
+            if Self.isPlain(text[index]) { bytes.append(text[index]) } else { appendEscape(text[index]) }
+            index += 1
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= .space && byte != .doubleQuote && byte != .backslash
     }
 
     /// The escapes of RFC 8785 section 3.2.2.2.
