@@ -15,14 +15,19 @@ package struct JSONWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
+    /// Starts an object, which ``endObject()`` must end.
     package mutating func beginObject() { open(.openBrace) }
 
+    /// Ends the innermost object.
     package mutating func endObject() { close(.closeBrace) }
 
+    /// Starts an array, which ``endArray()`` must end.
     package mutating func beginArray() { open(.openBracket) }
 
+    /// Ends the innermost array.
     package mutating func endArray() { close(.closeBracket) }
 
+    /// Writes a member's name; its value must follow.
     package mutating func name(_ name: String) {
         string(name)
         bytes.append(.colon)
@@ -32,6 +37,7 @@ package struct JSONWriter: Sendable {
     /// Writes a name that is known when the program is built.
     package mutating func name(_ name: StaticString) { self.name(name.description) }
 
+    /// Writes a string.
     package mutating func string(_ text: String) {
         beginValue()
         bytes.append(.doubleQuote)
@@ -51,6 +57,7 @@ package struct JSONWriter: Sendable {
     /// Writes a string given as ASCII; other bytes are taken as UTF-8.
     package mutating func string(ascii text: [UInt8]) { string(utf8: text) }
 
+    /// Writes an integer in full, which beyond 2⁵³ not every reader keeps.
     package mutating func integer(_ value: Int64) {
         beginValue()
         appendDecimal(value)
@@ -64,8 +71,10 @@ package struct JSONWriter: Sendable {
         appendShortest(value, to: &bytes)
     }
 
+    /// Writes `true` or `false`.
     package mutating func boolean(_ value: Bool) { word(value ? "true" : "false") }
 
+    /// Writes `null`.
     package mutating func null() { word("null") }
 }
 
