@@ -15,14 +15,19 @@ package struct JSONWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
+    /// Starts an object, which ``endObject()`` must end.
     package mutating func beginObject() { open(.openBrace) }
 
+    /// Ends the innermost object.
     package mutating func endObject() { close(.closeBrace) }
 
+    /// Starts an array, which ``endArray()`` must end.
     package mutating func beginArray() { open(.openBracket) }
 
+    /// Ends the innermost array.
     package mutating func endArray() { close(.closeBracket) }
 
+    /// Writes a member's name; its value must follow.
     package mutating func name(_ name: String) {
         string(name)
         bytes.append(.colon)
@@ -55,6 +60,7 @@ package struct JSONWriter: Sendable {
         bytes.append(.doubleQuote)
     }
 
+    /// Writes a string.
     package mutating func string(_ text: String) {
         beginValue()
         bytes.append(.doubleQuote)
@@ -99,6 +105,7 @@ package struct JSONWriter: Sendable {
 
     package mutating func boolean(_ value: Bool) { word(value ? "true" : "false") }
 
+    /// Writes `null`.
     package mutating func null() { word("null") }
 }
 
@@ -130,6 +137,14 @@ extension JSONWriter {
         } else {
             appendEscape(byte)
         }
+        while index < text.count {
+            if Self.isPlain(text[index]) { bytes.append(text[index]) } else { appendEscape(text[index]) }
+            index += 1
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= .space && byte != .doubleQuote && byte != .backslash
     }
 
     /// The escapes of RFC 8785 section 3.2.2.2.
