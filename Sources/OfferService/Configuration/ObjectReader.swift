@@ -141,7 +141,7 @@ package struct ObjectReader {
         for member in object where !asked.contains(where: { member.isNamed($0) }) {
             let names = asked.map { "\($0)" }
             let suggestion = nearest(to: member.name, among: names).map { "; did you mean “\($0)”?" } ?? ""
-            let known = names.sorted().joined(separator: ", ")
+            let known = Set(names).sorted().joined(separator: ", ")
             mismatches.add(member.value, "is not a known member\(suggestion) (known: \(known))")
         }
     }
