@@ -85,13 +85,20 @@ extension UniqueID {
 
     /// Appends the 36 bytes of the lowercase text.
     package func append(to text: inout [UInt8]) {
+        var place = text.count
+        // Room for all of it at once: a check for each digit costs more than the digit.
+        text.append(contentsOf: UniqueID.onlyHyphens)
+        var bytes = text.mutableSpan
         for position in 0..<32 {
-            if position == 8 || position == 12 || position == 16 || position == 20 { text.append(0x2D) }
+            if position == 8 || position == 12 || position == 16 || position == 20 { place += 1 }
             let word = position < 16 ? high : low
             let digit = UInt8(truncatingIfNeeded: word >> (60 - UInt64(position & 15) * 4)) & 0xF
-            text.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+            bytes[place] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
+            place += 1
         }
     }
+
+    private static let onlyHyphens = [UInt8](repeating: 0x2D, count: 36)
 
     /// The lowercase text, the form that Apple wants of a nonce and of an app account token.
     package var description: String {

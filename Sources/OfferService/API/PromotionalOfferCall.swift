@@ -38,31 +38,28 @@ struct PromotionalOfferCall: Sendable {
 
     private static func body(_ signed: SignedOffer, policyName: String, showsFindings: Bool) -> [UInt8] {
         let grant = signed.grant
-        var writer = JSONWriter(reserving: 1536)
+        var writer = JSONWriter(reserving: 2048)
         writer.beginObject()
         writer.name("grantId")
-        writer.string(grant.id.description)
+        writer.string { grant.id.append(to: &$0) }
         writer.name("identifier")
-        writer.string(signed.offer.storeOfferID.text)
+        writer.string(plain: signed.offer.storeOfferID.text)
         writer.name("keyIdentifier")
-        writer.string(signed.keyID.text)
+        writer.string(plain: signed.keyID.text)
         writer.name("nonce")
-        writer.string(grant.nonce.description)
+        writer.string { grant.nonce.append(to: &$0) }
         writer.name("timestamp")
         writer.integer(grant.signedAt.milliseconds)
         writeSignatures(signed, &writer)
         writer.name("expiresAt")
-        writer.string(grant.signedAt.adding(hours: 24).rfc3339)
+        writer.string(plain: grant.signedAt.adding(hours: 24).rfc3339)
         writer.name("decision")
-        if showsFindings {
-            writer.value(json: grant.decisionJSON)
-        } else {
-            writer.beginObject()
-            writer.name("outcome")
-            writer.string(Outcome.eligible.rawValue)
-            writer.name("policy")
-            writer.string(policyName)
-            writer.endObject()
+        switch grant.basis {
+        case .decision(let decision):
+            DecisionJSON(decision, of: signed.offer, policyName: policyName)
+                .write(showsFindings: showsFindings, to: &writer)
+        case .replay(let decisionJSON) where showsFindings: writer.value(json: decisionJSON)
+        case .replay: DecisionJSON.writeEligible(policyName: policyName, to: &writer)
         }
         writer.endObject()
         return writer.bytes
@@ -71,20 +68,20 @@ struct PromotionalOfferCall: Sendable {
     private static func writeSignatures(_ signed: SignedOffer, _ writer: inout JSONWriter) {
         if let signature = signed.signature {
             writer.name("signature")
-            writer.string(utf8: signature)
+            writer.string { $0.append(contentsOf: signature) }
         }
         switch signed.binding {
         case .none: break
         case .appAccountToken(let token):
             writer.name("appAccountToken")
-            writer.string(token.description)
+            writer.string { token.append(to: &$0) }
         case .applicationUsername(let username):
             writer.name("applicationUsername")
             writer.string(username.text)
         }
         if let jws = signed.jws {
             writer.name("jws")
-            writer.string(utf8: jws)
+            writer.string { $0.append(contentsOf: jws) }
         }
     }
 }
