@@ -84,6 +84,7 @@ package struct JSONWriter: Sendable {
         bytes.append(.doubleQuote)
     }
 
+    /// Writes an integer in full, which beyond 2⁵³ not every reader keeps.
     package mutating func integer(_ value: Int64) {
         beginValue()
         appendDecimal(value)
@@ -103,6 +104,7 @@ package struct JSONWriter: Sendable {
         bytes.append(contentsOf: text)
     }
 
+    /// Writes `true` or `false`.
     package mutating func boolean(_ value: Bool) { word(value ? "true" : "false") }
 
     /// Writes `null`.
@@ -137,14 +139,6 @@ extension JSONWriter {
         } else {
             appendEscape(byte)
         }
-        while index < text.count {
-            if Self.isPlain(text[index]) { bytes.append(text[index]) } else { appendEscape(text[index]) }
-            index += 1
-        }
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= .space && byte != .doubleQuote && byte != .backslash
     }
 
     /// The escapes of RFC 8785 section 3.2.2.2.
