@@ -54,3 +54,14 @@ func eventually(_ isSo: () throws -> Bool) async throws -> Bool {
     }
     return false
 }
+
+/// Counts on many threads.
+final class Recorder: Sendable {
+    private let counted = Mutex(0)
+
+    var count: Int { counted.withLock { $0 } }
+
+    func add() {
+        counted.withLock { $0 += 1 }
+    }
+}
