@@ -7,7 +7,7 @@ struct CustomerFactsReader {
     private let mismatches: Mismatches
     private let observedAt: Timestamp
 
-    /// - Parameter now: When the facts were stated.
+    /// The facts count as observed at `now`, when they were stated.
     static func read(
         _ value: JSONValue,
         observedAt now: Timestamp,
@@ -49,7 +49,7 @@ struct CustomerFactsReader {
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ reader: inout ObjectReader,
-        _ name: StaticString
+        _ name: String
     ) -> Choice? {
         reader.optional(name, "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", ")) { value in
             value.string.flatMap(Choice.init(rawValue:))

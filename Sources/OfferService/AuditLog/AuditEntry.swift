@@ -13,7 +13,7 @@ package enum AuditEntry {
 
     /// The bytes of one entry.
     ///
-    /// - Parameter recordedAt: When it is written; never earlier than the entry before it.
+    /// `recordedAt` is when it is written, never earlier than the entry before it.
     package static func bytes(of event: AuditEvent, recordedAt: Timestamp) -> [UInt8] {
         var writer = JSONWriter(reserving: 768)
         writer.beginObject()
@@ -26,6 +26,11 @@ package enum AuditEntry {
         return writer.bytes
     }
 
+    /// When an entry was written, from its bytes.
+    package static func recordedMilliseconds(_ entry: [UInt8]) -> Int64? {
+        (try? JSONDocument(entry))?.root.object?["t"]?.integer
+    }
+
     private static func write(
         _ record: SignatureRecord,
         _ event: AuditEvent,
@@ -36,21 +41,22 @@ package enum AuditEntry {
         let key = request.plan.key
         writer.member("bundle", request.offer.bundleID.text)
         writer.member("caller", request.callerID.text)
-        writer.member("digest", record.intent.digest.hex)
+        writer.name("digest")
+        writer.string { record.intent.digest.appendHex(to: &$0) }
         writer.member("ev", event.name)
         writer.member("fmt", record.intent.form.rawValue)
-        writer.member("grant", record.grantID.description)
+        writer.member("grant", record.grantID)
         writer.member("kid", key.id.text)
-        writer.member("nonce", record.nonce.description)
+        writer.member("nonce", record.nonce)
         writer.member("offer", request.offer.storeOfferID.text)
         writer.member("product", request.offer.productID.text)
-        writer.member("rid", request.requestID.description)
+        writer.member("rid", request.requestID)
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
         writer.member("spki", key.publicKeyDigest ?? "")
         writer.member("t", recordedAt.milliseconds)
         writer.member("ts", record.signedAt.milliseconds)
-        write(users: request.recordedUsers, &writer)
+        write(users: request, &writer)
         writer.member("v", 1)
     }
 
@@ -68,19 +74,20 @@ package enum AuditEntry {
         writer.member("offer", request.offer.storeOfferID.text)
         writer.member("outcome", record.decision.outcome.rawValue)
         writer.member("product", request.offer.productID.text)
-        writer.member("rid", request.requestID.description)
+        writer.member("rid", request.requestID)
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
         writer.member("t", recordedAt.milliseconds)
-        write(users: request.recordedUsers, &writer)
+        write(users: request, &writer)
         writer.member("v", 1)
         write(reasons: record.decision, &writer)
     }
 
-    private static func write(users: [String], _ writer: inout JSONWriter) {
+    /// Everything the customer is known as, each as a pseudonym.
+    private static func write(users request: DecisionRequest, _ writer: inout JSONWriter) {
         writer.name("users")
         writer.beginArray()
-        for user in users { writer.string(user) }
+        for (_, pseudonym) in request.identities { writer.string(pseudonym.recordText) }
         writer.endArray()
     }
 
@@ -100,13 +107,14 @@ package enum AuditEntry {
 
     private static func writeEvent(_ event: AuditEvent, _ recordedAt: Timestamp, _ writer: inout JSONWriter) {
         var members = details(of: event)
-        members.append(("ev", .text("\(event.name)")))
+        members.append(("ev", .text(event.name)))
         members.append(("t", .integer(recordedAt.milliseconds)))
         members.append(("v", .integer(1)))
-        for (name, value) in members.sorted(by: { "\($0.name)" < "\($1.name)" }) {
+        for (name, value) in members.sorted(by: { $0.name < $1.name }) {
+            writer.name(name)
             switch value {
-            case .text(let text): writer.member(name, text)
-            case .integer(let integer): writer.member(name, integer)
+            case .text(let text): writer.string(text)
+            case .integer(let integer): writer.integer(integer)
             }
         }
     }
@@ -116,7 +124,7 @@ package enum AuditEntry {
         case integer(Int64)
     }
 
-    private static func details(of event: AuditEvent) -> [(name: StaticString, value: Detail)] {
+    private static func details(of event: AuditEvent) -> [(name: String, value: Detail)] {
         switch event {
         case .signature, .refusal, .serviceStopped, .recordsResumed: []
         case .signatureFailed(let grantID, let keyID, let form, let reason):
@@ -146,9 +154,9 @@ extension JSONWriter {
         string(value)
     }
 
-    fileprivate mutating func member(_ name: StaticString, _ value: StaticString) {
+    fileprivate mutating func member(_ name: StaticString, _ value: UniqueID) {
         self.name(name)
-        string("\(value)")
+        string { value.append(to: &$0) }
     }
 
     fileprivate mutating func member(_ name: StaticString, _ value: Int64) {

@@ -10,7 +10,7 @@ package struct AuditQuery: Sendable {
         case event, key, caller, bundle, product, offer, rule, outcome, user, grant, nonce, digest, request
 
         /// The member of the entry.
-        package var member: StaticString {
+        package var member: String {
             switch self {
             case .event: "ev"
             case .key: "kid"
@@ -110,7 +110,7 @@ package struct AuditReader {
     private func time(of index: Int64) throws(StorageError) -> Int64 {
         var time: Int64 = 0
         try connection.rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in
-            time = (try? JSONDocument(row.blob(0)))?.root.object?["t"]?.integer ?? 0
+            time = AuditEntry.recordedMilliseconds(row.blob(0)) ?? 0
         }
         return time
     }

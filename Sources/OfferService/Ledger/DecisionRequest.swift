@@ -35,8 +35,6 @@ package struct DecisionRequest: Sendable {
     package let idempotency: IdempotencyClaim?
     /// What will be signed if the answer is yes.
     package let plan: SigningPlan
-    /// How records name the customer, `hmac:EPOCH:…`, one for each identity.
-    package let recordedUsers: [String]
     /// The policy in force, `sha256:…` over the offers file.
     package let policyName: String
     package let receivedAt: Timestamp
@@ -51,7 +49,6 @@ package struct DecisionRequest: Sendable {
         attributes: Attributes?,
         idempotency: IdempotencyClaim?,
         plan: SigningPlan,
-        recordedUsers: [String],
         policyName: String,
         receivedAt: Timestamp
     ) {
@@ -64,7 +61,6 @@ package struct DecisionRequest: Sendable {
         self.attributes = attributes
         self.idempotency = idempotency
         self.plan = plan
-        self.recordedUsers = recordedUsers
         self.policyName = policyName
         self.receivedAt = receivedAt
     }
@@ -78,12 +74,15 @@ package struct Grant: Sendable {
     package let signedAt: Timestamp
     /// Exactly what may be signed, one for each form.
     package let intents: [SigningIntent]
-    /// What the rules said; `nil` for a replay, whose decision is only kept as JSON.
-    package let decision: Decision?
-    /// The decision as it was first answered.
-    package let decisionJSON: [UInt8]
-    /// Whether an earlier request with the same idempotency key already had this grant.
-    package let isReplay: Bool
+    package let basis: Basis
+
+    /// What a grant rests on.
+    package enum Basis: Sendable {
+        /// The rules, just now.
+        case decision(Decision)
+        /// An earlier request with the same idempotency key; its decision is kept as the JSON of its answer.
+        case replay(decisionJSON: [UInt8])
+    }
 }
 
 /// What came of a ``DecisionRequest``, all of it recorded and durable.
