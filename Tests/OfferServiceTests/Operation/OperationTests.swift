@@ -12,7 +12,9 @@ struct OperationTests {
             let live = try await service.send(.get("/health/live"))
             #expect(live.status == 200 && live.json["status"] == .text("live"), "\(live)")
             let ready = try await service.send(.get("/health/ready"))
-            #expect(ready.status == 200 && ready.json == .object(["status": .text("ready"), "obstacles": .array([])]))
+            #expect(ready.status == 200)
+            let nothing = ["obstacles": Tree.array([]), "warnings": .array([])]
+            #expect(ready.json == .object(nothing.merging(["status": .text("ready")]) { $1 }), "\(ready)")
             let head = try await service.send(Call(method: "HEAD", path: "/health/ready"))
             #expect(head.status == 200)
         }
@@ -21,7 +23,9 @@ struct OperationTests {
     @Test(arguments: Wire.allCases)
     func `names each obstacle to its work`(wire: Wire) async throws {
         var files = TestFiles()
-        files.keys = files.keys.replacing(#"file: "other.p8""#, with: #"status: "retiring", file: "other.p8""#)
+        for file in files.privateKeys {
+            files.keys = files.keys.replacing(#"file: "\#(file)""#, with: #"status: "retiring", file: "\#(file)""#)
+        }
         try await withService(wire, files) { service in
             let callers = Callers(ledger: service.ledger, clock: service.clock.wallClock)
             for name in service.credentials.keys {
@@ -32,15 +36,21 @@ struct OperationTests {
             let reply = try await service.send(.get("/health/ready"))
             #expect(reply.status == 503)
             #expect(reply.json["status"] == .text("not-ready"))
-            let obstacles = reply.json["obstacles"].elements
-            #expect(obstacles.map(\.["name"].text) == ["stopping", "key-unavailable", "no-callers"])
-            #expect(
-                obstacles.first { $0["name"] == .text("key-unavailable") }?["detail"].text?.contains(
-                    "com.example.other"
-                ) == true
-            )
+            #expect(reply.names(in: "obstacles") == ["stopping", "key-unavailable", "no-callers"])
             let live = try await service.send(.get("/health/live"))
             #expect(live.status == 200, "a restart would not help")
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `is ready, with a warning, when one app of several has no key`(wire: Wire) async throws {
+        var files = TestFiles()
+        files.keys = files.keys.replacing(#"file: "other.p8""#, with: #"status: "retiring", file: "other.p8""#)
+        try await withService(wire, files) { service in
+            let reply = try await service.send(.get("/health/ready"))
+            #expect(reply.status == 200 && reply.names(in: "obstacles").isEmpty, "\(reply)")
+            #expect(reply.names(in: "warnings") == ["key-unavailable"])
+            #expect(reply.json["warnings"][0]["detail"] == .text("no key is active for com.example.other"))
         }
     }
 
@@ -53,7 +63,7 @@ struct OperationTests {
             }
             try service.refresh()
             let reply = try await service.send(.get("/health/ready"))
-            #expect(reply.json["obstacles"].elements.map(\.["name"].text) == ["no-callers"])
+            #expect(reply.names(in: "obstacles") == ["no-callers"])
         }
     }
 
@@ -80,7 +90,7 @@ struct OperationTests {
             try service.refresh()
             #expect(try await service.sign(offer: "open").problem == "key-unavailable")
             let ready = try await service.send(.get("/health/ready"))
-            #expect(ready.json["obstacles"].elements.map(\.["name"].text) == ["key-unavailable"])
+            #expect(ready.names(in: "warnings") == ["key-unavailable"])
             #expect(try keys.disabled() == [id])
             try keys.set(id, isDisabled: false)
             try service.refresh()
@@ -149,4 +159,9 @@ struct OperationTests {
             #expect(reply.body == (try Repository.text("openapi.yaml")))
         }
     }
+}
+
+extension Reply {
+    /// The names of what a readiness answer lists.
+    fileprivate func names(in member: String) -> [String?] { json[member].elements.map(\.["name"].text) }
 }
