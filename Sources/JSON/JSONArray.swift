@@ -8,10 +8,13 @@ package struct JSONArray: Sendable, Sequence {
     /// How many elements there are; counts them.
     package var count: Int { reduce(0) { count, _ in count + 1 } }
 
+    /// Whether there are no elements.
     package var isEmpty: Bool { Int(tape.nodes[index].next) == index + 1 }
 
+    /// Zero, so that copying the elements does not count them first.
     package var underestimatedCount: Int { 0 }
 
+    /// Walks the elements from the first.
     package func makeIterator() -> Iterator {
         Iterator(tape: tape, position: index + 1, end: Int(tape.nodes[index].next))
     }
@@ -22,6 +25,7 @@ package struct JSONArray: Sendable, Sequence {
         var position: Int
         let end: Int
 
+        /// The next element; nil after the last.
         package mutating func next() -> JSONValue? {
             guard position < end else { return nil }
             defer { position = Int(tape.nodes[position].next) }

@@ -35,6 +35,7 @@ package struct JSONError: Error, Hashable, Sendable {
         case numberTooLong(limit: Int)
     }
 
+    /// What is wrong.
     package let kind: Kind
     /// Bytes before the place of the fault, from 0 to the text's length.
     package let offset: Int

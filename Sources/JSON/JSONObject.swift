@@ -8,8 +8,10 @@ package struct JSONObject: Sendable, Sequence {
     /// How many members there are; counts them.
     package var count: Int { reduce(0) { count, _ in count + 1 } }
 
+    /// Whether there are no members.
     package var isEmpty: Bool { Int(tape.nodes[index].next) == index + 1 }
 
+    /// Zero, so that copying the members does not count them first.
     package var underestimatedCount: Int { 0 }
 
     /// The value of the member with this name, compared as bytes.
@@ -27,6 +29,7 @@ package struct JSONObject: Sendable, Sequence {
         return nil
     }
 
+    /// Walks the members from the first.
     package func makeIterator() -> Iterator {
         Iterator(tape: tape, position: index + 1, end: Int(tape.nodes[index].next))
     }
@@ -37,6 +40,7 @@ package struct JSONObject: Sendable, Sequence {
         var position: Int
         let end: Int
 
+        /// The next member; nil after the last.
         package mutating func next() -> JSONMember? {
             guard position < end else { return nil }
             defer { position = Int(tape.nodes[position + 1].next) }
@@ -59,6 +63,7 @@ package struct JSONMember: Sendable {
     /// Bytes of the text before the name.
     package var nameOffset: Int { Int(tape.nodes[index].start) }
 
+    /// What the name stands for.
     package var value: JSONValue { JSONValue(tape: tape, index: index + 1) }
 
     /// Compares the name as bytes; allocates only where it has escapes.

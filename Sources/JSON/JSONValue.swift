@@ -14,6 +14,7 @@ package struct JSONValue: Sendable {
 
     private var node: Node { tape.nodes[index] }
 
+    /// What sort of value this is.
     package var kind: JSONKind {
         switch node.kind {
         case .object: .object
@@ -34,8 +35,10 @@ package struct JSONValue: Sendable {
     /// Where the value stands, as RFC 6901 writes it, found by walking the document; empty for the root.
     package var pointer: String { tape.pointer(to: index) }
 
+    /// The members; nil unless this is an object.
     package var object: JSONObject? { node.kind == .object ? JSONObject(tape: tape, index: index) : nil }
 
+    /// The elements; nil unless this is an array.
     package var array: JSONArray? { node.kind == .array ? JSONArray(tape: tape, index: index) : nil }
 
     /// The string, unescaped.
@@ -53,6 +56,7 @@ package struct JSONValue: Sendable {
         kind == .string && tape.content(of: node, equals: text)
     }
 
+    /// True or false; nil unless this is one of them.
     package var bool: Bool? {
         switch node.kind {
         case .true: true
@@ -61,6 +65,7 @@ package struct JSONValue: Sendable {
         }
     }
 
+    /// Whether this is `null`.
     package var isNull: Bool { node.kind == .null }
 
     /// A number written as an integer that fits, and not as `1.0` or `1e3`.

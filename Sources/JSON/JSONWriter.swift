@@ -15,14 +15,19 @@ package struct JSONWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
+    /// Starts an object, which ``endObject()`` must end.
     package mutating func beginObject() { open(.openBrace) }
 
+    /// Ends the innermost object.
     package mutating func endObject() { close(.closeBrace) }
 
+    /// Starts an array, which ``endArray()`` must end.
     package mutating func beginArray() { open(.openBracket) }
 
+    /// Ends the innermost array.
     package mutating func endArray() { close(.closeBracket) }
 
+    /// Writes a member's name; its value must follow.
     package mutating func name(_ name: String) {
         string(name)
         bytes.append(.colon)
@@ -39,6 +44,14 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Writes a string that is known to need no escape: a name out of a list, or an identifier.
+    package mutating func string(plain text: String) {
+        beginValue()
+        bytes.append(.doubleQuote)
+        bytes.append(contentsOf: text.utf8)
+        bytes.append(.doubleQuote)
+    }
+
     /// Writes a string whose text `append` adds to the bytes; it must be ASCII that needs no escape.
     package mutating func string(appending append: (inout [UInt8]) -> Void) {
         beginValue()
@@ -47,6 +60,7 @@ package struct JSONWriter: Sendable {
         bytes.append(.doubleQuote)
     }
 
+    /// Writes a string.
     package mutating func string(_ text: String) {
         beginValue()
         bytes.append(.doubleQuote)
@@ -91,6 +105,7 @@ package struct JSONWriter: Sendable {
 
     package mutating func boolean(_ value: Bool) { word(value ? "true" : "false") }
 
+    /// Writes `null`.
     package mutating func null() { word("null") }
 }
 
@@ -122,6 +137,14 @@ extension JSONWriter {
         } else {
             appendEscape(byte)
         }
+        while index < text.count {
+            if Self.isPlain(text[index]) { bytes.append(text[index]) } else { appendEscape(text[index]) }
+            index += 1
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= .space && byte != .doubleQuote && byte != .backslash
     }
 
     /// The escapes of RFC 8785 section 3.2.2.2.
@@ -155,12 +178,27 @@ extension JSONWriter {
 extension Span<UInt8> {
     /// Whether no byte needs an escape.
     fileprivate var isPlain: Bool {
-        var found = false
-        // Without a way out of the loop, so that it is done for many bytes at once.
-        for index in indices {
-            let byte = self[index]
-            found = found || byte < .space || byte == .doubleQuote || byte == .backslash
+        var index = 0
+        // Eight bytes at a time: a byte's high bit is set in `unusual` if it needs an escape, or is not ASCII.
+        while index + 8 <= count {
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let isControl = word &- 0x2020_2020_2020_2020
+            let quote = word ^ 0x2222_2222_2222_2222
+            let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
+            let isQuote = quote &- 0x0101_0101_0101_0101
+            let isBackslash = backslash &- 0x0101_0101_0101_0101
+            let unusual = (isControl | isQuote | isBackslash | word) & 0x8080_8080_8080_8080
+            if unusual != 0 { return isPlain(from: index) }
+            index += 8
         }
-        return !found
+        return isPlain(from: index)
+    }
+
+    private func isPlain(from start: Int) -> Bool {
+        for index in start..<count {
+            let byte = self[index]
+            if byte < .space || byte == .doubleQuote || byte == .backslash { return false }
+        }
+        return true
     }
 }

@@ -132,9 +132,8 @@ package struct OfferSigner: Sendable {
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
         case .refused(let decision):
             count(decision, request.offer)
-            throw .decision(
-                .notEligible(decision, policyName: request.policyName, showsFindings: showsFindings(to: caller))
-            )
+            let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
+            throw .decision(.notEligible(decision.outcome, json, showsFindings: showsFindings(to: caller)))
         case .granted(let grant):
             switch grant.basis {
             case .replay: metrics.count(.replays)

@@ -36,7 +36,7 @@ package enum CallerFault: Sendable {
 package enum DecisionRefusal: Sendable {
     case unknownOffer(Catalog.Missing)
     /// Not eligible, or undecided.
-    case notEligible(Decision, policyName: String, showsFindings: Bool)
+    case notEligible(Outcome, DecisionJSON, showsFindings: Bool)
 }
 
 /// Something of our own is not as it must be; nothing was signed.

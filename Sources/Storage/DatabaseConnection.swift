@@ -39,6 +39,8 @@ package protocol StorageErrorConvertible: Error {
 
 extension DatabaseConnection {
     /// Carries out `body` and commits what it did; whatever it throws undoes it.
+    ///
+    /// The closure must say what it throws: `{ () throws(StorageError) in … }`, or the caller's own list of errors.
     package func transaction<Value, Failure: StorageErrorConvertible>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -51,20 +53,6 @@ extension DatabaseConnection {
             throw error
         }
         do { try commit() } catch { throw Failure.storage(error) }
-        return value
-    }
-
-    /// The same for a body that fails only with the database's errors.
-    package func transaction<Value>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value {
-        try begin()
-        let value: Value
-        do {
-            value = try body()
-        } catch {
-            rollback()
-            throw error
-        }
-        try commit()
         return value
     }
 

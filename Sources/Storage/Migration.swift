@@ -9,6 +9,7 @@ package struct Migration: Sendable {
     /// Carried out in one transaction.
     package let statements: [StaticString]
 
+    /// Describes one step.
     package init(version: Int, name: StaticString, statements: [StaticString]) {
         self.version = version
         self.name = name

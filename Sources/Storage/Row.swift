@@ -7,12 +7,16 @@
 package struct Row: ~Copyable {
     let source: any ColumnSource
 
+    /// The integer in a column that is never null.
     package func integer(_ column: Int) -> Int64 { optionalInteger(column) ?? rejected(column, 0) }
 
+    /// The fraction in a column that is never null.
     package func real(_ column: Int) -> Double { optionalReal(column) ?? rejected(column, 0) }
 
+    /// The text in a column that is never null.
     package func text(_ column: Int) -> String { optionalText(column) ?? rejected(column, "") }
 
+    /// The bytes in a column that is never null.
     package func blob(_ column: Int) -> [UInt8] { optionalBlob(column) ?? rejected(column, []) }
 
     /// Nil where the column is null.

@@ -46,6 +46,7 @@ package enum StorageError: Error, Hashable, Sendable {
 package struct EngineReport: Hashable, Sendable {
     /// SQLite's extended result code, or 0 where our own code noticed.
     package let code: Int32
+    /// Names tables and columns, never values.
     package let message: String
 
     init(code: Int32 = 0, _ message: String) {
@@ -55,6 +56,7 @@ package struct EngineReport: Hashable, Sendable {
 }
 
 extension StorageError: StorageErrorConvertible {
+    /// The error itself.
     package static func storage(_ error: StorageError) -> StorageError { error }
 }
 
@@ -84,5 +86,6 @@ extension StorageError: CustomStringConvertible {
 }
 
 extension EngineReport: CustomStringConvertible {
+    /// Number and words.
     package var description: String { code == 0 ? message : "\(code): \(message)" }
 }

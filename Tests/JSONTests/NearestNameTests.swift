@@ -31,6 +31,7 @@ import Testing
         Row("", nil),
         Row("xyz", nil),
         Row("colour", nil),
+        Row("sxyzus", nil),
         Row("attributes", nil),
         Row(String(repeating: "status", count: 20), nil),
     ]

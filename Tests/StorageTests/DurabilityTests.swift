@@ -116,13 +116,4 @@ import Testing
         var limit = rlimit(rlim_cur: bytes, rlim_max: rlim_t.max)
         return unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0
     }
-
-    @Test func `each commit is synced to the disk before it returns`() throws {
-        let folder = try Folder()
-        let connection = try folder.connectWithThings()
-        // The log grows by the pages of the commit, and is not merely buffered by us.
-        let before = try Data(contentsOf: URL(fileURLWithPath: folder.database + "-wal")).count
-        try connection.transaction { () throws(StorageError) in try connection.insertThing(1, "one") }
-        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.database + "-wal")).count > before)
-    }
 }

@@ -58,11 +58,15 @@ import Testing
     }
 
     @Test(arguments: [":memory:", "file:other.db?mode=memory", "a b?.db"])
-    func `a path is nothing but a path`(name: String) throws {
+    func `a path is nothing but a path`(name: String) async throws {
         let folder = try Folder()
-        let connection = try SQLiteConnection(path: folder.path + "/" + name)
-        try connection.run(SQL("CREATE TABLE t (x)"))
-        #expect(FileManager.default.fileExists(atPath: folder.path + "/" + name))
+        await #expect(processExitsWith: .success) { [path = folder.path as String, name = name as String] in
+            try #require(FileManager.default.changeCurrentDirectoryPath(path))
+            let connection = try SQLiteConnection(path: name)
+            try connection.run(SQL("CREATE TABLE t (x)"))
+        }
+        let size = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + name)[.size] as? Int
+        #expect(try #require(size) > 0)
     }
 
     @Test func `a database that no log can be written beside is refused`() throws {

@@ -103,6 +103,7 @@ import Testing
         Misreading("null as integer") { _ = $0.integer(2) },
         Misreading("null as text") { _ = $0.text(2) },
         Misreading("text that is not UTF-8") { _ = $0.text(3) },
+        Misreading("optional text that is not UTF-8") { _ = $0.optionalText(3) },
         Misreading("a column too many") { _ = $0.optionalInteger(4) },
         Misreading("a column before the first") { _ = $0.value(-1) },
     ]

@@ -52,14 +52,20 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
 
     /// Appends the 64 lowercase hexadecimal digits.
     package func appendHex(to text: inout [UInt8]) {
+        var place = text.count
+        text.append(contentsOf: Self.zeros)
+        var target = text.mutableSpan
         unsafe withBytes { digest in
             for index in digest.indices {
                 let byte = unsafe digest[index]
-                text.append(Hexadecimal.digit(byte >> 4))
-                text.append(Hexadecimal.digit(byte & 15))
+                target[place] = Hexadecimal.digit(byte >> 4)
+                target[place + 1] = Hexadecimal.digit(byte & 15)
+                place += 2
             }
         }
     }
+
+    private static let zeros = [UInt8](repeating: UInt8(ascii: "0"), count: 2 * byteCount)
 
     package var description: String { hex }
 

@@ -85,13 +85,34 @@ extension UniqueID {
 
     /// Appends the 36 bytes of the lowercase text.
     package func append(to text: inout [UInt8]) {
-        for position in 0..<32 {
-            if position == 8 || position == 12 || position == 16 || position == 20 { text.append(0x2D) }
-            let word = position < 16 ? high : low
-            let digit = UInt8(truncatingIfNeeded: word >> (60 - UInt64(position & 15) * 4)) & 0xF
-            text.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
-        }
+        let start = text.count
+        // Room for all of it at once: a check for each digit costs more than the digit.
+        text.append(contentsOf: UniqueID.onlyHyphens)
+        var bytes = text.mutableSpan
+        UniqueID.write(UInt32(truncatingIfNeeded: high >> 32), [0, 1, 2, 3, 4, 5, 6, 7], start, &bytes)
+        UniqueID.write(UInt32(truncatingIfNeeded: high), [9, 10, 11, 12, 14, 15, 16, 17], start, &bytes)
+        UniqueID.write(UInt32(truncatingIfNeeded: low >> 32), [19, 20, 21, 22, 24, 25, 26, 27], start, &bytes)
+        UniqueID.write(UInt32(truncatingIfNeeded: low), [28, 29, 30, 31, 32, 33, 34, 35], start, &bytes)
     }
+
+    /// Writes eight digits to their places.
+    private static func write(
+        _ value: UInt32,
+        _ places: InlineArray<8, Int>,
+        _ start: Int,
+        _ bytes: inout MutableSpan<UInt8>
+    ) {
+        // One digit into each byte of a word, then all of them into ASCII at once.
+        var digits = UInt64(value)
+        digits = (digits & 0xFFFF_0000) << 16 | digits & 0x0000_FFFF
+        digits = (digits & 0x0000_FF00_0000_FF00) << 8 | digits & 0x0000_00FF_0000_00FF
+        digits = (digits & 0x00F0_00F0_00F0_00F0) << 4 | digits & 0x000F_000F_000F_000F
+        let isLetter = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        let text = digits + 0x3030_3030_3030_3030 + isLetter * 0x27
+        for index in 0..<8 { bytes[start + places[index]] = UInt8(truncatingIfNeeded: text >> (56 - 8 * index)) }
+    }
+
+    private static let onlyHyphens = [UInt8](repeating: 0x2D, count: 36)
 
     /// The lowercase text, the form that Apple wants of a nonce and of an app account token.
     package var description: String {

@@ -127,8 +127,8 @@ extension Problem {
                 }
             self.init("unknown-offer", "The catalogue has no such offer", 404, "The catalogue has no \(what).")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is not in the catalogue")]
-        case .notEligible(let decision, let policyName, let showsFindings):
-            if decision.outcome == .undecided {
+        case .notEligible(let outcome, let decision, let showsFindings):
+            if outcome == .undecided {
                 self.init(
                     "eligibility-undecided",
                     "Eligibility could not be decided",
@@ -143,7 +143,7 @@ extension Problem {
                     "The rules of this offer do not admit this customer now."
                 )
             }
-            self.decision = DecisionJSON.bytes(of: decision, policyName: policyName, showsFindings: showsFindings)
+            self.decision = (decision, showsFindings)
         }
     }
 

@@ -13,8 +13,8 @@ package struct Problem: Sendable {
     package let status: Int
     package let detail: String
     package var mismatches: [Mismatch] = []
-    /// The `decision` member, already JSON.
-    package var decision: [UInt8]?
+    /// The `decision` member, and whether its findings are told.
+    package var decision: (json: DecisionJSON, showsFindings: Bool)?
     package var headers: [(name: String, value: String)] = []
 
     package init(_ name: String, _ title: String, _ status: Int, _ detail: String) {
@@ -45,7 +45,7 @@ package struct Problem: Sendable {
         writeErrors(&writer)
         if let decision {
             writer.name("decision")
-            writer.value(json: decision)
+            decision.json.write(showsFindings: decision.showsFindings, to: &writer)
         }
         writer.endObject()
         return Response(

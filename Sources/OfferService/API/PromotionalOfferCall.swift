@@ -38,25 +38,26 @@ struct PromotionalOfferCall: Sendable {
 
     private static func body(_ signed: SignedOffer, policyName: String, showsFindings: Bool) -> [UInt8] {
         let grant = signed.grant
-        var writer = JSONWriter(reserving: 1536)
+        var writer = JSONWriter(reserving: 2048)
         writer.beginObject()
         writer.name("grantId")
         writer.string { grant.id.append(to: &$0) }
         writer.name("identifier")
-        writer.string(signed.offer.storeOfferID.text)
+        writer.string(plain: signed.offer.storeOfferID.text)
         writer.name("keyIdentifier")
-        writer.string(signed.keyID.text)
+        writer.string(plain: signed.keyID.text)
         writer.name("nonce")
         writer.string { grant.nonce.append(to: &$0) }
         writer.name("timestamp")
         writer.integer(grant.signedAt.milliseconds)
         writeSignatures(signed, &writer)
         writer.name("expiresAt")
-        writer.string(grant.signedAt.adding(hours: 24).rfc3339)
+        writer.string(plain: grant.signedAt.adding(hours: 24).rfc3339)
         writer.name("decision")
         switch grant.basis {
         case .decision(let decision):
-            DecisionJSON.write(decision, policyName: policyName, showsFindings: showsFindings, to: &writer)
+            DecisionJSON(decision, of: signed.offer, policyName: policyName)
+                .write(showsFindings: showsFindings, to: &writer)
         case .replay(let decisionJSON) where showsFindings: writer.value(json: decisionJSON)
         case .replay: DecisionJSON.writeEligible(policyName: policyName, to: &writer)
         }
@@ -67,7 +68,7 @@ struct PromotionalOfferCall: Sendable {
     private static func writeSignatures(_ signed: SignedOffer, _ writer: inout JSONWriter) {
         if let signature = signed.signature {
             writer.name("signature")
-            writer.string(utf8: signature)
+            writer.string { $0.append(contentsOf: signature) }
         }
         switch signed.binding {
         case .none: break
@@ -80,7 +81,7 @@ struct PromotionalOfferCall: Sendable {
         }
         if let jws = signed.jws {
             writer.name("jws")
-            writer.string(utf8: jws)
+            writer.string { $0.append(contentsOf: jws) }
         }
     }
 }

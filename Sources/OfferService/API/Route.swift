@@ -13,12 +13,11 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     /// The call at that path.
     package init(path: [UInt8]) {
-        self = Self.byPath[path] ?? .unknown
+        self = Self.paths.first { $0.path == path }?.route ?? .unknown
     }
 
-    private static let byPath: [[UInt8]: Route] = Dictionary(
-        uniqueKeysWithValues: allCases.filter { $0 != .unknown }.map { (Array($0.rawValue.utf8), $0) }
-    )
+    /// The most frequent one first.
+    private static let paths = allCases.filter { $0 != .unknown }.map { (path: Array($0.rawValue.utf8), route: $0) }
 
     package var allowedMethods: [HTTP.Method] {
         switch self {

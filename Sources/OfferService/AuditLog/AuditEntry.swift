@@ -87,7 +87,7 @@ package enum AuditEntry {
     private static func write(users request: DecisionRequest, _ writer: inout JSONWriter) {
         writer.name("users")
         writer.beginArray()
-        for (_, pseudonym) in request.identities { writer.string(pseudonym.recordText) }
+        for (_, pseudonym) in request.identities { writer.string(plain: pseudonym.recordText) }
         writer.endArray()
     }
 
@@ -149,9 +149,10 @@ package enum AuditEntry {
 }
 
 extension JSONWriter {
+    /// A member whose text is out of a list, an identifier or a digest; none of them needs an escape.
     fileprivate mutating func member(_ name: StaticString, _ value: String) {
         self.name(name)
-        string(value)
+        string(plain: value)
     }
 
     fileprivate mutating func member(_ name: StaticString, _ value: UniqueID) {

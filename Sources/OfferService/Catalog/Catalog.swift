@@ -17,6 +17,8 @@ package final class CatalogOffer: Sendable {
     /// The key of this offer in the ledger: 64 bits of a digest over bundle id and own id, so that the
     /// ledger needs no table of names and every instance comes to the same number.
     package let ledgerKey: Int64
+    /// What its rules found, in the words that answers have for it.
+    package let findingTexts = FindingTexts()
 
     package init(
         id: CatalogOfferID,

@@ -149,7 +149,7 @@ package struct ObjectReader {
         guard let object, found < object.count else { return }
         for member in object where !asked.contains(where: { member.isNamed($0) }) {
             let suggestion = nearest(to: member.name, among: asked).map { "; did you mean “\($0)”?" } ?? ""
-            let known = asked.sorted().joined(separator: ", ")
+            let known = Set(asked).sorted().joined(separator: ", ")
             mismatches.add(member.value, "is not a known member\(suggestion) (known: \(known))")
         }
     }

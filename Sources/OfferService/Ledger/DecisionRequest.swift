@@ -20,7 +20,9 @@ package struct IdempotencyClaim: Hashable, Sendable {
 }
 
 /// What is to be decided, and recorded, in one transaction of the ledger.
-package struct DecisionRequest: Sendable {
+///
+/// A class, because it is handed on several times for each request and never changes.
+package final class DecisionRequest: Sendable {
     /// UUIDv7 of the request; the grant's id if it is granted.
     package let requestID: UniqueID
     /// UUIDv4, fresh; what is signed carries it if it is granted.

@@ -12,6 +12,8 @@ package final class LedgerWriter {
     private var recordedAt = Timestamp(milliseconds: 0)
     /// Grants of this transaction that are not yet added to their day.
     private var pendingDays: [DayKey: Int64] = [:]
+    /// What earlier transactions granted, as this one has read it; nobody else writes meanwhile.
+    private var earlierDays: [Int64: (firstDay: Int, counts: [Int: Int])] = [:]
 
     private struct DayKey: Hashable {
         let offer: Int64
@@ -28,6 +30,7 @@ package final class LedgerWriter {
     /// Its entries get the time `now`, or that of the entry before them if the clock was set back.
     package func begin(at now: Timestamp) throws(LedgerError) {
         pendingDays.removeAll(keepingCapacity: true)
+        earlierDays.removeAll(keepingCapacity: true)
         do { try connection.begin() } catch { throw .database(error) }
         var last: Int64 = -1
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
@@ -115,7 +118,7 @@ package final class LedgerWriter {
         }
         pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         if let claim = request.idempotency {
-            try remember(claim, grant, DecisionJSON.bytes(of: decision, policyName: request.policyName))
+            try remember(claim, grant, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
         }
         return grant
     }
@@ -301,10 +304,16 @@ package final class LedgerWriter {
             case .forever: 0
             case .days(let days): today - days + 1
             }
-        var counts: [Int: Int] = [:]
+        var counts = try earlierGrantsPerDay(offer, from: firstDay)
         for (key, count) in pendingDays where key.offer == offer.ledgerKey && key.day >= firstDay {
-            counts[key.day] = Int(count)
+            counts[key.day, default: 0] += Int(count)
         }
+        return counts.sorted { $0.key < $1.key }.map { GrantHistory.DayCount(day: $0.key, count: $0.value) }
+    }
+
+    private func earlierGrantsPerDay(_ offer: CatalogOffer, from firstDay: Int) throws(LedgerError) -> [Int: Int] {
+        if let known = earlierDays[offer.ledgerKey], known.firstDay == firstDay { return known.counts }
+        var counts: [Int: Int] = [:]
         try rows(
             SQL(
                 "SELECT day, granted FROM grants_per_day WHERE offer_key = ? AND day >= ?",
@@ -312,9 +321,10 @@ package final class LedgerWriter {
                 .integer(Int64(firstDay))
             )
         ) { row in
-            counts[Int(row.integer(0)), default: 0] += Int(row.integer(1))
+            counts[Int(row.integer(0))] = Int(row.integer(1))
         }
-        return counts.sorted { $0.key < $1.key }.map { GrantHistory.DayCount(day: $0.key, count: $0.value) }
+        earlierDays[offer.ledgerKey] = (firstDay, counts)
+        return counts
     }
 
     // MARK: - SQL

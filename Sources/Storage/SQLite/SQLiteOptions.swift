@@ -2,6 +2,7 @@
 
 /// How a SQLite database is opened.
 package struct SQLiteOptions: Hashable, Sendable {
+    /// Whether the connection writes, or only reads.
     package let access: DatabaseAccess
     /// How long a statement waits for another connection's lock, before it fails as busy.
     package let busyTimeoutMilliseconds: Int32
@@ -10,6 +11,7 @@ package struct SQLiteOptions: Hashable, Sendable {
     /// So many pages in the write-ahead log make a commit carry them over into the database.
     package let autocheckpointPages: Int32
 
+    /// Sets the options; as they stand they suit the service.
     package init(
         access: DatabaseAccess = .readWrite,
         busyTimeoutMilliseconds: Int32 = 5000,

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+import Synchronization
+
+/// The findings of one offer as JSON, each kept as it was last written.
+///
+/// Most customers are told the same words, so most findings need not be put into words again.
+package final class FindingTexts: Sendable {
+    private let last = Mutex<[(finding: Finding, json: [UInt8])]>([])
+
+    package init() {}
+
+    /// Writes the array of findings.
+    func write(_ findings: [Finding], to writer: inout JSONWriter) {
+        writer.beginArray()
+        last.withLock { last in
+            for (place, finding) in findings.enumerated() {
+                if place >= last.count {
+                    last.append((finding, Self.json(of: finding)))
+                } else if last[place].finding != finding {
+                    last[place] = (finding, Self.json(of: finding))
+                }
+                writer.value(json: last[place].json)
+            }
+        }
+        writer.endArray()
+    }
+
+    private static func json(of finding: Finding) -> [UInt8] {
+        var writer = JSONWriter(reserving: 192)
+        write(finding, to: &writer)
+        return writer.bytes
+    }
+
+    private static func write(_ finding: Finding, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.name("rule")
+        writer.string(plain: finding.rule)
+        writer.name("answer")
+        writer.string(plain: finding.answer.rawValue)
+        writer.name("code")
+        writer.string(plain: finding.code.rawValue)
+        writer.name("because")
+        writer.string(finding.because)
+        if let instant = finding.nextEligibleAt {
+            writer.name("nextEligibleAt")
+            writer.string(plain: instant.rfc3339)
+        }
+        if !finding.children.isEmpty {
+            writer.name("findings")
+            writer.beginArray()
+            for child in finding.children { write(child, to: &writer) }
+            writer.endArray()
+        }
+        writer.endObject()
+    }
+}
