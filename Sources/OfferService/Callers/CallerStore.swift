@@ -66,9 +66,13 @@ package struct CallerStore {
         return callers
     }
 
-    /// The callers that are not revoked, for authentication.
+    /// The callers and keys that are not revoked, for authentication.
     package func directory() throws(StorageError) -> CallerDirectory {
-        CallerDirectory(try all().filter { $0.revokedAt == nil }.map { ($0.caller, $0.keys) })
+        CallerDirectory(
+            try all().filter { $0.revokedAt == nil }.map { entry in
+                (entry.caller, entry.keys.filter { $0.revokedAt == nil })
+            }
+        )
     }
 
     package func add(_ caller: Caller, at now: Timestamp) throws(CallerStoreError) {

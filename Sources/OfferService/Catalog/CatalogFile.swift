@@ -10,7 +10,8 @@ package enum CatalogFile {
     package static func read(_ path: String) throws(ConfigurationError) -> Catalog {
         let file = try ConfigurationFile(path: path)
         let (offers, issues) = file.read { root, mismatches in
-            let offers = root.elements("apps") { readApp($0, mismatches) }.flatMap(\.self)
+            var apps: Set<BundleID> = []
+            let offers = root.elements("apps") { readApp($0, mismatches, &apps) }.flatMap(\.self)
             if offers.isEmpty && mismatches.all.isEmpty {
                 root.note("apps", "names no offer; nothing could be signed")
             }
@@ -20,9 +21,16 @@ package enum CatalogFile {
         return Catalog(offers: offers, digest: file.digest)
     }
 
-    private static func readApp(_ value: JSONValue, _ mismatches: Mismatches) -> [CatalogOffer]? {
+    private static func readApp(
+        _ value: JSONValue,
+        _ mismatches: Mismatches,
+        _ apps: inout Set<BundleID>
+    ) -> [CatalogOffer]? {
         var app = ObjectReader(value, into: mismatches)
         let bundleID = app.required("bundleId", text: BundleID.init)
+        if let bundleID, !apps.insert(bundleID).inserted {
+            app.note("bundleId", "\(bundleID) is listed already; put its plans into that one")
+        }
         _ = app.optional("appAppleId", "a whole number above 0") { $0.integer.flatMap { $0 > 0 ? $0 : nil } }
         var names: Set<String> = []
         var products: Set<ProductID> = []
@@ -110,7 +118,7 @@ package enum CatalogFile {
         var owner: [String: CatalogOfferID] = [:]
         for offer in offers {
             for name in Set([offer.id.text, offer.storeOfferID.text]) {
-                if let other = owner.updateValue(offer.id, forKey: name) {
+                if let other = owner.updateValue(offer.id, forKey: name), other != offer.id {
                     plan.note("offers", "\(printable(name)) names both \(other) and \(offer.id)")
                 }
             }

@@ -12,8 +12,9 @@ struct RuleFile {
         let reader = RuleFile(mismatches: mismatches)
         guard let rule = reader.rule(value, depth: 0) else { return nil }
         for issue in EligibilityPolicy(rule: rule).issues {
+            let offset = value.descendant(at: issue.pointer).offset
             mismatches.add(
-                Mismatch(pointer: value.pointer + issue.pointer, offset: value.offset, message: issue.description)
+                Mismatch(pointer: value.pointer + issue.pointer, offset: offset, message: issue.description)
             )
         }
         return rule
@@ -169,5 +170,15 @@ struct RuleFile {
 
     private func expected(_ what: String, _ value: JSONValue) -> String {
         "expected \(what), found \(value.summary)"
+    }
+}
+
+extension JSONValue {
+    /// The value at a pointer of plain names and indices, or the last one on the way to it that exists.
+    fileprivate func descendant(at pointer: String) -> JSONValue {
+        pointer.split(separator: "/").reduce(self) { value, step in
+            if let object = value.object { return object[String(step)] ?? value }
+            return value.array?.enumerated().first { "\($0.offset)" == step }?.element ?? value
+        }
     }
 }

@@ -10,9 +10,9 @@ package struct ListenAddress: Hashable, Sendable {
 
     /// Reads `127.0.0.1:8080` or `[::1]:8080`; port 0 lets the system choose.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
+        guard let colon = text.lastIndex(of: ":"),
+            let port = whole(String(text[text.index(after: colon)...]), in: 0...65_535)
+        else { return nil }
         var host = String(text[..<colon])
         if host.hasPrefix("[") && host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
@@ -21,7 +21,7 @@ package struct ListenAddress: Hashable, Sendable {
         }
         guard !host.isEmpty else { return nil }
         self.host = host
-        self.port = port
+        self.port = UInt16(port)
     }
 }
 
@@ -78,7 +78,10 @@ private struct SettingsReader {
         let known = Setting.allCases.map(\.variable)
         for name in environment.keys.sorted()
         where name.hasPrefix("OFFER_SIGNER_") && name != "OFFER_SIGNER_RESTARTED" && !known.contains(name) {
-            let suggestion = nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+            // The prefix that all have in common would make any two of them look alike.
+            let prefix = "OFFER_SIGNER_".count
+            let near = nearest(to: String(name.dropFirst(prefix)), among: known.map { String($0.dropFirst(prefix)) })
+            let suggestion = near.map { "; did you mean OFFER_SIGNER_\($0)?" } ?? ""
             issues.append(
                 ConfigurationIssue(.error, place: "environment variable \(name)", "is not a setting\(suggestion)")
             )

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferService
+import TestSupport
+import Testing
+
+/// What a wrong `offers` file is refused with.
+struct OffersFileTests {
+    /// A good file; each row changes one thing.
+    private static let good = """
+        {
+          apps: [
+            {
+              bundleId: "com.example.app",
+              appAppleId: 1234567890,
+              plans: [
+                {
+                  id: "monthly",
+                  appStore: {productId: "pro.monthly", subscriptionGroupId: "21234567"},
+                  offers: [
+                    {id: "one", appStore: {offerId: "store_one"}},
+                    {id: "two", appStore: {offerId: "store_two"}, eligibility: {grants: {atMost: 1}}},
+                  ],
+                },
+              ],
+            },
+          ],
+        }
+        """
+
+    private static let ruleNames =
+        " (known: all, any, attribute, autoRenew, budget, cooldown, environment, grants, lapsed, not, ownership, "
+        + "refunded, region, status, storefront, subscribedBefore, usedOffers, window)"
+
+    static let rows = [
+        IssueRow("all is well", "pro.monthly", "pro.yearly"),
+        IssueRow(
+            "a misspelt member",
+            "bundleId",
+            "bundelId",
+            "error: offers:3:5 /apps/0/bundleId: is missing; expected a string",
+            "error: offers:4:17 /apps/0/bundelId: is not a known member; did you mean “bundleId”? "
+                + "(known: appAppleId, bundleId, plans)"
+        ),
+        IssueRow(
+            "a misspelt member further in",
+            "productId",
+            "product",
+            "error: offers:9:21 /apps/0/plans/0/appStore/productId: is missing; expected a string",
+            "error: offers:9:31 /apps/0/plans/0/appStore/product: is not a known member; did you "
+                + "mean “productId”? (known: productId, subscriptionGroupId)"
+        ),
+        IssueRow(
+            "an Apple id that is none",
+            "1234567890",
+            "-1",
+            "error: offers:5:19 /apps/0/appAppleId: expected a whole number above 0, found -1"
+        ),
+        IssueRow(
+            "plans that are no list",
+            "plans: [",
+            "plans: {}, plan: [",
+            "error: offers:6:14 /apps/0/plans: expected an array, found an object",
+            "error: offers:6:24 /apps/0/plan: is not a known member; did you mean “plans”? (known: "
+                + "appAppleId, bundleId, plans)"
+        ),
+        IssueRow(
+            "no offers",
+            "offers: [",
+            "offers: [], offer: [",
+            "error: offers:10:30 /apps/0/plans/0/offer: is not a known member; did you mean "
+                + "“offers”? (known: appStore, id, offers)"
+        ),
+        IssueRow(
+            "no apps",
+            "apps: [",
+            "apps: [], app: [",
+            "error: offers:2:9 /apps: names no offer; nothing could be signed",
+            "error: offers:2:18 /app: is not a known member; did you mean “apps”? (known: apps)"
+        ),
+        IssueRow("nothing at all", good, "{}", "error: offers:1:1 /apps: names no offer; nothing could be signed"),
+        IssueRow("a list", good, "[]", "error: offers:1:1: expected an object, found an array"),
+        IssueRow(
+            "an offer without a store id",
+            #"{offerId: "store_one"}"#,
+            "{}",
+            "error: offers:11:35 /apps/0/plans/0/offers/0/appStore/offerId: is missing; expected a " + "string"
+        ),
+        IssueRow(
+            "an offer without a store",
+            #", appStore: {offerId: "store_one"}"#,
+            "",
+            "error: offers:11:13 /apps/0/plans/0/offers/0/appStore: is missing; expected an object"
+        ),
+        IssueRow(
+            "an offer that is a text",
+            #"{id: "one", appStore: {offerId: "store_one"}}"#,
+            #""one""#,
+            "error: offers:11:13 /apps/0/plans/0/offers/0: expected an object, found a string"
+        ),
+        IssueRow(
+            "an id with the separator in it",
+            "store_one",
+            #"store\u2063one"#,
+            "error: offers:11:45 /apps/0/plans/0/offers/0/appStore/offerId: holds the character "
+                + "U+2063 at byte 5, which is not allowed"
+        ),
+        IssueRow(
+            "an id with two spaces",
+            "store_one",
+            "store  one",
+            "error: offers:11:45 /apps/0/plans/0/offers/0/appStore/offerId: holds a space at byte 6; "
+                + "a space is allowed only alone and between two other characters"
+        ),
+        IssueRow(
+            "the same id twice",
+            #"id: "two""#,
+            #"id: "one""#,
+            "error: offers:12:18 /apps/0/plans/0/offers/1/id: “one” is the id of another offer of "
+                + "this app; caps count by this id"
+        ),
+        IssueRow(
+            "one store id for two offers",
+            "store_two",
+            "store_one",
+            "error: offers:10:19 /apps/0/plans/0/offers: “store_one” names both one and two"
+        ),
+        IssueRow(
+            "a name that means two offers",
+            "store_two",
+            "one",
+            "error: offers:10:19 /apps/0/plans/0/offers: “one” names both one and two"
+        ),
+        IssueRow(
+            "a product with two plans",
+            "      plans: [\n",
+            """
+                  plans: [
+                    {appStore: {productId: "pro.monthly"}, offers: [{id: "three", appStore: {offerId: "three"}}]},
+
+            """,
+            "error: offers:10:33 /apps/0/plans/1/appStore/productId: pro.monthly already has a plan; "
+                + "put its offers into that one"
+        ),
+        IssueRow(
+            "an app that is listed twice",
+            "  apps: [\n",
+            """
+              apps: [
+                {bundleId: "com.example.app", plans: [{appStore: {productId: "pro.monthly"},
+                 offers: [{id: "one", appStore: {offerId: "store_one"}, eligibility: {budget: {atMost: 1}}}]}]},
+
+            """,
+            "error: offers:6:17 /apps/1/bundleId: com.example.app is listed already; put its plans " + "into that one"
+        ),
+        IssueRow(
+            "a rule that is none",
+            "grants",
+            "grant",
+            "error: offers:12:80 /apps/0/plans/0/offers/1/eligibility/grant: is not a rule; did you " + "mean “grants”?"
+                + ruleNames
+        ),
+        IssueRow(
+            "a rule that is far from any",
+            "grants",
+            "lottery",
+            "error: offers:12:82 /apps/0/plans/0/offers/1/eligibility/lottery: is not a rule" + ruleNames
+        ),
+        IssueRow(
+            "two rules in one",
+            "{grants: {atMost: 1}}",
+            "{grants: {atMost: 1}, budget: {atMost: 1}}",
+            "error: offers:12:72 /apps/0/plans/0/offers/1/eligibility: expected an object with one "
+                + "member, named as a rule, found one with 2 members"
+        ),
+        IssueRow(
+            "no rule in the rule",
+            "{grants: {atMost: 1}}",
+            "{}",
+            "error: offers:12:72 /apps/0/plans/0/offers/1/eligibility: expected an object with one "
+                + "member, named as a rule, found one with 0 members"
+        ),
+        IssueRow(
+            "a rule that is a text",
+            "{grants: {atMost: 1}}",
+            #""grants""#,
+            "error: offers:12:72 /apps/0/plans/0/offers/1/eligibility: expected an object with one "
+                + "member, named as a rule, found “grants”"
+        ),
+        IssueRow(
+            "a cap of none",
+            "atMost: 1",
+            "atMost: 0",
+            "error: offers:12:90 /apps/0/plans/0/offers/1/eligibility/grants/atMost: must be at " + "least 1"
+        ),
+        IssueRow(
+            "a cap below none",
+            "atMost: 1",
+            "atMost: -1",
+            "error: offers:12:90 /apps/0/plans/0/offers/1/eligibility/grants/atMost: -1 is negative"
+        ),
+        IssueRow(
+            "a cap that is a text",
+            "atMost: 1",
+            #"atMost: "1""#,
+            "error: offers:12:90 /apps/0/plans/0/offers/1/eligibility/grants/atMost: expected a "
+                + "whole number, found “1”"
+        ),
+        IssueRow(
+            "a cap with a fraction",
+            "atMost: 1",
+            "atMost: 1.5",
+            "error: offers:12:90 /apps/0/plans/0/offers/1/eligibility/grants/atMost: expected a "
+                + "whole number, found 1.5"
+        ),
+        IssueRow(
+            "a cap without number",
+            "atMost: 1",
+            "perDays: 1",
+            "error: offers:12:81 /apps/0/plans/0/offers/1/eligibility/grants/atMost: is missing; "
+                + "expected a whole number"
+        ),
+        IssueRow(
+            "a misspelt part of a rule",
+            "atMost: 1",
+            "atMost: 1, perDay: 1",
+            "error: offers:12:101 /apps/0/plans/0/offers/1/eligibility/grants/perDay: is not a known "
+                + "member; did you mean “perDays”? (known: atMost, per, perDays)"
+        ),
+        IssueRow(
+            "a scope that is none",
+            "atMost: 1",
+            #"atMost: 1, per: "device""#,
+            "error: offers:12:98 /apps/0/plans/0/offers/1/eligibility/grants/per: expected customer "
+                + "or originalTransaction, found “device”"
+        ),
+        IssueRow(
+            "a status that is none",
+            "{grants: {atMost: 1}}",
+            #"{status: {in: ["expird"]}}"#,
+            "error: offers:12:87 /apps/0/plans/0/offers/1/eligibility/status/in/0: expected one of "
+                + "active, expired, inGracePeriod, inBillingRetry, revoked, found “expird”; did you mean "
+                + "“expired”?"
+        ),
+        IssueRow(
+            "an empty list",
+            "{grants: {atMost: 1}}",
+            "{status: {in: []}}",
+            "error: offers:12:86 /apps/0/plans/0/offers/1/eligibility/status/in: must not be empty"
+        ),
+        IssueRow(
+            "a list that is missing",
+            "{grants: {atMost: 1}}",
+            "{status: {}}",
+            "error: offers:12:81 /apps/0/plans/0/offers/1/eligibility/status/in: is missing; " + "expected an array"
+        ),
+        IssueRow(
+            "a country that is none",
+            "{grants: {atMost: 1}}",
+            #"{storefront: {in: ["US"]}}"#,
+            "error: offers:12:91 /apps/0/plans/0/offers/1/eligibility/storefront/in/0: must be a "
+                + "country in three capital letters, as USA"
+        ),
+        IssueRow(
+            "a time that is none",
+            "{grants: {atMost: 1}}",
+            #"{window: {from: "2026-13-01T00:00:00Z"}}"#,
+            "error: offers:12:88 /apps/0/plans/0/offers/1/eligibility/window/from: expected a time "
+                + "as RFC 3339 writes it, like 2026-11-21T08:00:00Z, found “2026-13-01T00:00:00Z”"
+        ),
+        IssueRow(
+            "a window that ends before it begins",
+            "{grants: {atMost: 1}}",
+            #"{window: {from: "2026-02-01T00:00:00Z", until: "2026-01-01T00:00:00Z"}}"#,
+            "error: offers:12:81 /apps/0/plans/0/offers/1/eligibility/window: leaves nothing between "
+                + "its two bounds"
+        ),
+        IssueRow(
+            "no bound",
+            "{grants: {atMost: 1}}",
+            "{lapsed: {}}",
+            "error: offers:12:81 /apps/0/plans/0/offers/1/eligibility/lapsed: needs at least one of " + "its members"
+        ),
+        IssueRow(
+            "bounds the wrong way round",
+            "{grants: {atMost: 1}}",
+            "{lapsed: {atLeastDays: 9, atMostDays: 8}}",
+            "error: offers:12:81 /apps/0/plans/0/offers/1/eligibility/lapsed: leaves nothing between "
+                + "its two bounds"
+        ),
+        IssueRow(
+            "a switch that is a boolean",
+            "{grants: {atMost: 1}}",
+            "{autoRenew: true}",
+            "error: offers:12:84 /apps/0/plans/0/offers/1/eligibility/autoRenew: expected “on” or "
+                + "“off”, found true"
+        ),
+        IssueRow(
+            "what contradicts the floor",
+            "{grants: {atMost: 1}}",
+            "{subscribedBefore: false}",
+            "error: offers:12:91 /apps/0/plans/0/offers/1/eligibility/subscribedBefore: can't be "
+                + "false: the App Store gives such offers only to customers who have subscribed before"
+        ),
+        IssueRow(
+            "an attribute without a test",
+            "{grants: {atMost: 1}}",
+            #"{attribute: {name: "tier"}}"#,
+            "error: offers:12:84 /apps/0/plans/0/offers/1/eligibility/attribute: expected one test: "
+                + "equals, in, atLeast and atMost, or exists"
+        ),
+        IssueRow(
+            "an attribute with two tests",
+            "{grants: {atMost: 1}}",
+            #"{attribute: {name: "tier", equals: 1, exists: true}}"#,
+            "error: offers:12:84 /apps/0/plans/0/offers/1/eligibility/attribute: expected one test: "
+                + "equals, in, atLeast and atMost, or exists"
+        ),
+        IssueRow(
+            "a fault deep inside",
+            "{grants: {atMost: 1}}",
+            #"{all: [{any: [{not: {cooldown: {days: 0}}}, {regoin: {in: ["US"]}}]}]}"#,
+            "error: offers:12:125 /apps/0/plans/0/offers/1/eligibility/all/0/any/1/regoin: is not a "
+                + "rule; did you mean “region”?" + ruleNames
+        ),
+        IssueRow(
+            "thirteen levels",
+            "{grants: {atMost: 1}}",
+            String(repeating: "{not: ", count: 13) + "{grants: {atMost: 1}}" + String(repeating: "}", count: 13),
+            "error: offers:12:144 "
+                + "/apps/0/plans/0/offers/1/eligibility/not/not/not/not/not/not/not/not/not/not/not/not: "
+                + "is nested more than 12 deep"
+        ),
+        IssueRow(
+            "a missing comma",
+            #""one", "#,
+            #""one" "#,
+            "error: offers:11:24 /apps/0/plans/0/offers/0: A comma or the closing bracket is "
+                + "expected (at /apps/0/plans/0/offers/0, byte 257)."
+        ),
+        IssueRow(
+            "everything at once",
+            good,
+            """
+            {apps: [{bundleId: 1, plans: [{appStore: {productId: " "}, offers: [{id: "", appStore: {offerId: "\\n"},
+              eligibility: {all: [{lapsd: {}}, {grants: {atMost: "many"}}]}}]}]}, 7]}
+            """,
+            "error: offers:1:20 /apps/0/bundleId: expected a string, found 1",
+            "error: offers:1:54 /apps/0/plans/0/appStore/productId: holds a space at byte 0; a space "
+                + "is allowed only alone and between two other characters",
+            "error: offers:1:74 /apps/0/plans/0/offers/0/id: must not be empty",
+            "error: offers:1:98 /apps/0/plans/0/offers/0/appStore/offerId: holds the character "
+                + "U+000A at byte 0, which is not allowed",
+            "error: offers:2:31 /apps/0/plans/0/offers/0/eligibility/all/0/lapsd: is not a rule; did "
+                + "you mean “lapsed”?" + ruleNames,
+            "error: offers:2:54 /apps/0/plans/0/offers/0/eligibility/all/1/grants/atMost: expected a "
+                + "whole number, found “many”",
+            "error: offers:2:71 /apps/1: expected an object, found a number"
+        ),
+    ]
+
+    @Test(arguments: rows)
+    func `says what is wrong with offers, where, and what was expected`(row: IssueRow) async throws {
+        let directory = try TemporaryDirectory()
+        let files = TestFiles()
+        _ = try TestService.write(files, into: directory)
+        let text = Self.good.replacing(row.change.old, with: row.change.new, maxReplacements: 1)
+        #expect(text != Self.good)
+        try directory.write(Array(text.utf8), to: "offers")
+        let settings = try TestService.settings(in: directory, files)
+        #expect(issues(directory, settings).errors == row.issues)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferService
+import Storage
+import Testing
+
+/// Settings from flags and the environment.
+struct SettingsTests {
+    @Test func `has defaults that a service starts with`() throws {
+        let settings = try Settings(flags: [:], environment: ["HOME": "/", "OFFER_SIGNE": "x"])
+        #expect(settings.listen == ListenAddress("127.0.0.1:8080"))
+        #expect(settings.keysPath == "keys" && settings.offersPath == "offers")
+        #expect(settings.database == DatabaseLocation("sqlite:offer-signer.db"))
+        #expect(settings.tls == nil && settings.loops == nil)
+        #expect(settings.logLevel == .info && settings.selfVerification == .sampled)
+        #expect(settings.connections == 4096 && settings.connectionsPerAddress == 256)
+        #expect(!settings.showsFindingsToApps && !settings.admitsGroupReadableSecrets && !settings.admitsUnlockedMemory)
+    }
+
+    @Test func `takes the flag before the variable, and the variable before the default`() throws {
+        let environment = ["OFFER_SIGNER_LISTEN": "[::1]:0", "OFFER_SIGNER_LOG": "debug", "OFFER_SIGNER_LOOPS": "3"]
+        let settings = try Settings(flags: [.log: "error"], environment: environment)
+        #expect(settings.listen.host == "::1" && settings.listen.port == 0)
+        #expect(settings.logLevel == .error && settings.loops == 3)
+    }
+
+    @Test func `says everything that is wrong, all at once`() throws {
+        let environment = [
+            "OFFER_SIGNER_LISTN": "x", "OFFER_SIGNER_SELF_VERIFICATION": "never", "OFFER_SIGNER_WEATHER": "fair",
+            "OFFER_SIGNER_TLS_KEY": "key.pem",
+        ]
+        let error = #expect(throws: ConfigurationError.self) {
+            try Settings(
+                flags: [
+                    .listen: "localhost", .database: "postgres://x", .log: "loud", .loops: "0", .connections: "many",
+                    .connectionsPerAddress: "1000001", .appFindings: "true",
+                ],
+                environment: environment
+            )
+        }
+        #expect(
+            error?.issues.map(\.description) == [
+                "error: environment variable OFFER_SIGNER_LISTN: is not a setting; did you mean OFFER_SIGNER_LISTEN?",
+                "error: environment variable OFFER_SIGNER_WEATHER: is not a setting",
+                "error: --listen: expected ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080, found “localhost”",
+                "error: --database: expected sqlite:PATH, found “postgres://x”",
+                "error: --tls-certificate: is missing: TLS needs a certificate and its key",
+                "error: --log: expected debug, info, warning, error, found “loud”",
+                "error: environment variable OFFER_SIGNER_SELF_VERIFICATION: expected always, sampled, off, "
+                    + "found “never”",
+                "error: --app-findings: expected yes or no, found “true”",
+                "error: --loops: expected auto, or 1 to 64, found “0”",
+                "error: --connections: expected 1 to 1000000, found “many”",
+                "error: --connections-per-address: expected 1 to 1000000, found “1000001”",
+            ]
+        )
+    }
+
+    @Test(
+        arguments: [
+            "127.0.0.1", ":8080", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:8080", "[]:80", "127.0.0.1:+80",
+            "127.0.0.1:8080 ",
+        ]
+    )
+    func `reads no address from what is none`(text: String) {
+        #expect(ListenAddress(text) == nil)
+    }
+
+    @Test(arguments: Setting.allCases)
+    func `names each setting as a flag and as a variable`(setting: Setting) throws {
+        #expect(setting.flag.wholeMatch(of: #/--[a-z-]+/#) != nil)
+        let expected = "OFFER_SIGNER_" + setting.rawValue.uppercased().replacing("-", with: "_")
+        #expect(setting.variable == expected)
+        if let text = setting.defaultText { _ = try Settings(flags: [setting: text], environment: [:]) }
+    }
+}

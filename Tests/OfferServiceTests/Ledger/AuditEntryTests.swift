@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Foundation
+import OfferDomain
+import OfferService
+import Testing
+
+/// What an entry of the audit log holds, and what it never does.
+struct AuditEntryTests {
+    @Test func `records the digest that the signature verifies over, and the key that made it`() async throws {
+        try await withService { service in
+            let key = try #require(service.publicKeys["active.p8"])
+            let reply = try await service.sign(offer: "open", #""formats": ["v1", "jws"], "customerId": "ada""#)
+            let signed = SignedAnswer(reply)
+            let entries = try service.entries("sign.intent")
+            let v1 = try #require(entries.first { $0["fmt"] == .text("v1") })
+            #expect(v1["digest"] == .text(SHA256.digest(of: signed.payload).hex))
+            let jws = try #require(entries.first { $0["fmt"] == .text("jws") })
+            #expect(jws["digest"].text == signed.jwsDigest?.hex && jws["digest"] != v1["digest"])
+            for entry in entries {
+                #expect(entry["bundle"] == .text("com.example.app") && entry["product"] == .text("pro.monthly"))
+                #expect(entry["offer"] == .text("store_open") && entry["rule"] == .text("open"))
+                #expect(entry["caller"] == .text("backend") && entry["kid"] == .text("ACTIVE0001"))
+                #expect(entry["spki"] == .text(key.spkiSHA256.hex))
+                #expect(entry["nonce"] == reply.json["nonce"] && entry["grant"] == reply.json["grantId"])
+                #expect(entry["ts"] == reply.json["timestamp"])
+                #expect(entry["rules"] == reply.json["decision"]["policy"])
+                #expect(entry["users"].elements.count == 1)
+                #expect(entry["users"][0].text?.hasPrefix("hmac:1:") == true)
+            }
+        }
+    }
+
+    @Test func `writes canonical JSON, as Python's writer has it`() async throws {
+        try await withService { service in
+            _ = try await service.sign(offer: "open", #""formats": ["v1", "jws"], "customerId": "ada""#)
+            for offer in ["gold", "once"] { _ = try await service.sign(offer: offer) }
+            for name in service.credentials.keys { _ = try await service.sign(as: name, offer: "open") }
+            let now = service.clock.now
+            let events = try Self.events().map {
+                String(decoding: AuditEntry.bytes(of: $0, recordedAt: now), as: UTF8.self)
+            }
+            let entries = try service.entries() + events
+            #expect(entries.count > 20)
+            #expect(try Python.canonicalJSON(of: entries) == entries)
+            for entry in try entries.map(Tree.init) {
+                #expect(entry.names.isSuperset(of: ["ev", "t", "v"]), "\(entry)")
+            }
+        }
+    }
+
+    /// One event of each kind that is no decision, with texts that want escaping.
+    private static func events() throws -> [AuditEvent] {
+        let keyID = try KeyID("ACTIVE0001")
+        let caller = try #require(CallerID("backend"))
+        let grantID = UniqueID.version4(1, 2)
+        return [
+            .signatureFailed(
+                grantID: grantID,
+                keyID: keyID,
+                form: .v1,
+                reason: "a \"quote\", a \\, a\ttab\u{1F}\u{7F} é"
+            ),
+            .serviceStarted(version: "0.1.0"), .serviceStopped, .recordsResumed,
+            .keyLoaded(keyID: keyID, publicKeyDigest: "00", status: .retiring), .keyDisabled(keyID),
+            .keyEnabled(keyID), .configurationLoaded(policyName: "sha256:00", keysDigest: "00"),
+            .configurationRefused(issues: 3), .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
+            .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
+            .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
+        ]
+    }
+
+    @Test func `has room for the longest names that there can be`() async throws {
+        let longest = String(repeating: "x", count: 255)
+        let rules = Array(repeating: #"{grants: {atMost: 1, per: "originalTransaction"}}"#, count: 40)
+        var files = TestFiles()
+        for name in ["com.example.app", "pro.monthly", "store_open"] {
+            files.offers = files.offers.replacing(name, with: longest)
+            files.keys = files.keys.replacing(name, with: longest)
+        }
+        files.offers = files.offers.replacing(
+            #"{id: "open","#,
+            with: #"{id: "\#(longest)y","#.replacing("xy", with: "y")
+        )
+        .replacing(
+            #"appStore: {offerId: "\#(longest)"}}"#,
+            with: #"appStore: {offerId: "\#(longest)"}, eligibility: {all: [\#(rules.joined(separator: ","))]}}"#
+        )
+        try await withService(.inProcess, files) { service in
+            let body = { (transaction: String) in
+                """
+                {"bundleId": "\(longest)", "productId": "\(longest)", "offerId": "\(longest)",
+                 "customerId": "\(String(repeating: "c", count: 64))", "applicationUsername": "\(longest)",
+                 "formats": ["v1", "jws"], "facts": {"subscribedBefore": true\(transaction)}}
+                """
+            }
+            let granted = try await service.send(
+                service.call(body(#", "originalTransactionId": "12345678901234567890""#))
+            )
+            #expect(granted.status == 200, "\(granted)")
+            #expect(try await service.send(service.call(body(""))).problem == "eligibility-undecided")
+            let entries = try service.entries()
+            #expect(entries.count == 3)
+            #expect(entries.allSatisfy { $0.utf8.count <= AuditEntry.maximumBytes }, "\(entries.map(\.utf8.count))")
+            #expect(entries.allSatisfy { $0.contains(longest) }, "the names were really that long")
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `holds nothing personal and nothing secret, nor do log, metrics and database`(wire: Wire) async throws {
+        try await withService(wire) { service in
+            let needles = [
+                "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60", "customer-needle", "Username+Needle", "2000000123456789",
+                "1000000987654321", "attribute-needle", "idempotency-needle",
+            ]
+            let facts = offerBody("gold").replacing("true}", with: #"true, "originalTransactionId": "\#(needles[3])"}"#)
+            for (binding, tier) in [("appAccountToken", "gold"), ("applicationUsername", needles[5])] {
+                let value = binding == "appAccountToken" ? needles[0].uppercased() : needles[2]
+                let members = """
+                    , "\(binding)": "\(value)", "customerId": "\(needles[1])", "transactionId": "\(needles[4])",
+                    "formats": ["v1", "jws"], "attributes": {"tier": "\(tier)", "other": "\(needles[5])"}}
+                    """
+                let reply = try await service.send(
+                    service.call(facts.dropLast() + members).with("Idempotency-Key", "\(needles[6])-\(binding)")
+                )
+                #expect(reply.status == (tier == "gold" ? 200 : 403), "\(reply)")
+            }
+            _ = try await service.send(service.call(#"{"customerId": "customer-needle"#))
+            _ = try await service.sign(as: "app", offer: "open", #""customerId": "customer-needle""#)
+            let signed = try service.entries("sign.intent")
+            #expect(signed.count == 2 && signed.allSatisfy { $0["users"].elements.count == 3 })
+
+            let metrics = try await service.send(.get("/metrics")).body
+            var haystacks = try service.entries() + service.log.lines + [metrics]
+            for name in ["ledger.db", "ledger.db-wal"] {
+                let bytes = try Data(contentsOf: URL(filePath: service.path(name)))
+                haystacks.append(String(decoding: bytes, as: UTF8.self))
+            }
+            #expect(service.log.lines.count >= 5)
+            let secrets = service.credentials.values.map { String($0.dropFirst(17)) }
+            for haystack in haystacks.map({ $0.lowercased() }) {
+                for needle in needles + secrets where haystack.contains(needle.lowercased()) {
+                    Issue.record("\(needle) in \(haystack.prefix(200))")
+                }
+            }
+        }
+    }
+
+    @Test func `holds no signature`() async throws {
+        try await withService { service in
+            let reply = try await service.sign(offer: "open", #""formats": ["v1", "jws"]"#)
+            let signature = try #require(reply.json["signature"].text)
+            let ofJWS = try #require(reply.json["jws"].text?.split(separator: ".").last)
+            for entry in try service.entries() {
+                #expect(!entry.contains(signature) && !entry.contains(ofJWS))
+            }
+        }
+    }
+
+    @Test func `names a customer differently in each app and under each secret, and alike in each spelling`()
+        async throws
+    {
+        var names: [[Tree]] = []
+        for _ in 0..<2 {
+            try await withService { service in
+                let body = offerBody("open", #""appAccountToken": "7E3FB204-2A6B-4B2F-9A3C-1B2C3D4E5F60""#)
+                for body in [body, body.lowercasedToken, body.replacing("com.example.app", with: "com.example.other")] {
+                    let reply = try await service.send(service.call(body))
+                    #expect(reply.status == 200, "\(reply)")
+                }
+                names.append(try service.entries("sign.intent").map { $0["users"][0] })
+            }
+        }
+        for (one, other) in names.map({ ($0[0], $0[1]) }) { #expect(one == other) }
+        #expect(Set(names.joined()).count == 4)
+        #expect(names.joined().allSatisfy { $0.text?.wholeMatch(of: #/hmac:1:[A-Za-z0-9_-]{43}/#) != nil })
+    }
+}
+
+extension String {
+    fileprivate var lowercasedToken: String {
+        replacing("7E3FB204-2A6B-4B2F-9A3C-1B2C3D4E5F60", with: "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60")
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Foundation
+import OfferDomain
+import OfferService
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+/// The whole service: start, reload, stop, start again.
+struct ServiceTests {
+    @Test func `records its start, its configuration, its keys and its end`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "open").status == 200)
+        }
+        let entries = try place.entries()
+        #expect(
+            entries.map(\.["ev"].text) == [
+                "service.start", "config.load", "key.load", "key.load", "sign.intent", "service.stop",
+            ]
+        )
+        #expect(entries[0]["version"] == .text(Service.version))
+        #expect(entries[2]["kid"] == .text("ACTIVE0001"))
+        #expect(entries[2]["spki"].text == place.publicKeys["active.p8"]?.spkiSHA256.hex)
+        #expect(entries[1]["rules"] == entries[4]["rules"])
+    }
+
+    @Test func `remembers caps, idempotency keys and the order of entries over a restart`() async throws {
+        let place = try RunningPlace()
+        let customer = #""customerId": "ada""#
+        var first: Reply?
+        try await place.run { service async throws in
+            let call = place.call(offer: "once", customer).with("Idempotency-Key", "k")
+            first = try await place.send(call, to: service)
+            #expect(first?.status == 200)
+        }
+        place.clock.advance(hours: -2)
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "once", customer).problem == "not-eligible")
+            let call = place.call(offer: "once", customer).with("Idempotency-Key", "k")
+            let again = try await place.send(call, to: service)
+            #expect(again.json["nonce"] == first?.json["nonce"] && again.status == 200)
+        }
+        let times = try place.entries().map(\.["t"].integer)
+        #expect(times.allSatisfy { $0 == times[0] }, "the clock is behind; time stands still")
+    }
+
+    @Test func `lets no second service write to its database`() async throws {
+        let place = try RunningPlace()
+        try await place.run { _ in
+            do {
+                _ = try place.service()
+                Issue.record("a second service was made")
+            } catch ServiceError.database(.inUse) {
+            }
+        }
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "open").status == 200, "the lock is free again")
+        }
+    }
+
+    @Test func `follows what commands change beside it`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            let callers = Callers(ledger: place.ledger, clock: place.clock.wallClock)
+            let id = try #require(CallerID("late"))
+            let key = try callers.add(Caller(id: id, role: .backend, bundleIDs: []), expiresInDays: nil).get()
+            var call = place.call(offer: "open")
+            call.fields = [("Content-Type", "application/json"), ("Authorization", "Bearer \(key.credential)")]
+            #expect(try await place.eventually(200, call, service))
+            let keys = KeySwitch(ledger: place.ledger, clock: place.clock.wallClock)
+            try keys.set(try KeyID("ACTIVE0001"), isDisabled: true)
+            #expect(try await place.eventually(503, call, service))
+            try callers.revoke(id, keyID: nil).get()
+            #expect(try await place.eventually(401, call, service))
+        }
+    }
+
+    @Test func `takes a new configuration whole, and records it`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "fresh").problem == "unknown-offer")
+            try place.rewrite("offers") { $0.replacing(#"id: "open""#, with: #"id: "fresh""#) }
+            try place.rewrite("keys") { $0.replacing("ACTIVE0001", with: "ACTIVE0002") }
+            await mayBlock { service.reload() }
+            let reply = try await place.sign(service, offer: "fresh")
+            #expect(reply.json["keyIdentifier"] == .text("ACTIVE0002"), "\(reply)")
+        }
+        let loads = try place.entries().filter { $0["ev"] == .text("config.load") }
+        #expect(Set(loads.map(\.["rules"])).count == 2 && Set(loads.map(\.["keys"])).count == 2)
+        #expect(try place.entries().count { $0["kid"] == .text("ACTIVE0002") && $0["ev"] == .text("key.load") } == 1)
+    }
+
+    @Test(arguments: ["offers", "keys", "active.p8"])
+    func `keeps everything as it was when one of the files is bad`(bad: String) async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            try place.rewrite("offers") { $0.replacing(#"id: "open""#, with: #"id: "fresh""#) }
+            try place.rewrite("keys") { $0.replacing("ACTIVE0001", with: "ACTIVE0002") }
+            try place.rewrite(bad) { bad == "active.p8" ? String($0.dropLast(40)) : $0.replacing("Id:", with: "IDD:") }
+            await mayBlock { service.reload() }
+            let reply = try await place.sign(service, offer: "open")
+            #expect(reply.json["keyIdentifier"] == .text("ACTIVE0001"), "\(reply)")
+            #expect(try await place.sign(service, offer: "fresh").problem == "unknown-offer")
+            let page = try MetricsPage(try await place.send(.get("/metrics"), to: service))
+            #expect(page.samples[#"offer_signer_reloads_total{result="refused"}"#] == 1)
+        }
+        let events = try place.entries()
+        let refusal = try #require(events.first { $0["ev"] == .text("config.refuse") })
+        #expect(try #require(refusal["issues"].integer) > 0)
+        #expect(events.count { $0["ev"] == .text("config.load") } == 1)
+        let complaints = place.log.lines.filter {
+            $0.contains(place.directory.path(of: bad == "offers" ? "offers" : "keys"))
+        }
+        #expect(complaints.count == Int(try #require(refusal["issues"].integer)), "each issue has its line")
+    }
+
+    @Test func `mixes nothing and fails nobody while reloads storm`() async throws {
+        let place = try RunningPlace()
+        let texts = try ["offers", "keys"].map {
+            try String(contentsOfFile: place.directory.path(of: $0), encoding: .utf8)
+        }
+        let others = [
+            texts[0].replacing("store_open", with: "store_other"),
+            texts[1].replacing("ACTIVE0001", with: "ACTIVE0002").replacing("active.p8", with: "second.p8"),
+        ]
+        let second = try place.addKey("second.p8")
+        let first = try #require(place.publicKeys["active.p8"])
+        try await place.run { service async throws in
+            let isDone = Recorder()
+            async let reloads: Void = mayBlock {
+                for round in 1...40 {
+                    let next = round.isMultiple(of: 2) ? texts : others
+                    for (name, text) in zip(["offers", "keys"], next) { try? place.rewrite(name) { _ in text } }
+                    service.reload()
+                }
+                isDone.add()
+            }
+            var seen: Set<String> = []
+            while isDone.count == 0 {
+                for reply in try await place.send((0..<20).map { _ in place.call(offer: "open") }, to: service) {
+                    #expect(reply.status == 200, "\(reply)")
+                    let names = [reply.json["keyIdentifier"], reply.json["identifier"]].compactMap(\.text)
+                    seen.insert(names.joined(separator: " "))
+                    let key = names.first == "ACTIVE0001" ? first : second
+                    #expect(SignedAnswer(reply).isV1Signed(by: key))
+                }
+            }
+            await reloads
+            #expect(seen.isSubset(of: ["ACTIVE0001 store_open", "ACTIVE0002 store_other"]), "\(seen)")
+            let page = try MetricsPage(try await place.send(.get("/metrics"), to: service))
+            #expect(page.samples[#"offer_signer_reloads_total{result="loaded"}"#] == 40)
+        }
+        let loads = try place.entries().filter { $0["ev"] == .text("config.load") }
+        #expect(loads.count == 41 && Set(loads.map(\.["rules"])).count == 2)
+        let used = try place.entries().filter { $0["ev"] == .text("sign.intent") }
+            .map { "\($0["kid"].text ?? "") \($0["offer"].text ?? "") \($0["rules"].text ?? "")" }
+        #expect(Set(used).count == 2, "key, offer and policy go together: \(Set(used))")
+    }
+
+    @Test func `logs JSON, one object a line, and no secret`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            _ = try await place.sign(service, offer: "open", #""customerId": "needle""#)
+            _ = try await place.sign(service, offer: "nothing")
+            try place.rewrite("keys") { $0 + "garbage" }
+            await mayBlock { service.reload() }
+        }
+        let lines = place.log.lines
+        #expect(lines.count > 5)
+        let pem = try String(contentsOfFile: place.directory.path(of: "active.p8"), encoding: .utf8)
+        let secret = try String(contentsOfFile: place.directory.path(of: "customer-ids.key"), encoding: .utf8)
+        let needles =
+            [place.credential, String(place.credential.dropFirst(17)), secret.filter { !$0.isNewline }, "needle"]
+            + pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.map(String.init)
+        for line in lines {
+            let entry = try Tree(line)
+            #expect(entry.names.isSuperset(of: ["time", "level", "message"]), "\(line)")
+            #expect(line.hasSuffix("\n") && !line.dropLast().contains("\n"))
+            for needle in needles { #expect(!line.contains(needle), "\(line)") }
+        }
+    }
+}
+
+/// Files for a ``Service`` with its real parts, and what talks to it.
+private final class RunningPlace: Sendable {
+    let directory: TemporaryDirectory
+    let clock = SettableClock()
+    let log = LogRecorder()
+    let settings: Settings
+    let ledger: LedgerAccess
+    let publicKeys: [String: PublicKey]
+    let credential: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        publicKeys = try TestService.write(TestFiles(), into: directory)
+        settings = try TestService.settings(in: directory, TestFiles())
+        ledger = LedgerAccess(location: settings.database, clock: clock.wallClock)
+        credential = try #require(try TestService.addCallers(ledger, at: clock.now)["backend"])
+    }
+
+    func service() throws -> Service {
+        try Service(
+            settings: settings,
+            clock: clock.wallClock,
+            random: try SystemRandom(),
+            log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
+        )
+    }
+
+    /// Runs `body` beside the service, and stops it however `body` ends.
+    func run(_ body: (Service) async throws -> Void) async throws {
+        await TestService.turnstile.enter()
+        defer { TestService.turnstile.leave() }
+        let service = try service()
+        try service.start()
+        do {
+            try await body(service)
+        } catch {
+            await mayBlock { service.stop() }
+            throw error
+        }
+        await mayBlock { service.stop() }
+    }
+
+    func addKey(_ name: String) throws -> PublicKey {
+        let key = try PrivateKey.generate()
+        try key.writePKCS8(to: directory.path(of: name))
+        return key.publicKey
+    }
+
+    func rewrite(_ name: String, _ change: (String) -> String) throws {
+        let text = try String(contentsOfFile: directory.path(of: name), encoding: .utf8)
+        try directory.write(Array(change(text).utf8), to: name)
+    }
+
+    func call(offer: String, _ members: String = "") -> Call {
+        Call(body: Array(offerBody(offer, members).utf8)).with("Content-Type", "application/json")
+            .with("Authorization", "Bearer \(credential)")
+    }
+
+    func send(_ call: Call, to service: Service) async throws -> Reply {
+        try await sendOverLoopback([call], to: service.port)[0]
+    }
+
+    func send(_ calls: [Call], to service: Service) async throws -> [Reply] {
+        try await sendOverLoopback(calls, to: service.port)
+    }
+
+    func sign(_ service: Service, offer: String, _ members: String = "") async throws -> Reply {
+        try await send(call(offer: offer, members), to: service)
+    }
+
+    /// Whether the call is answered with that status within a minute.
+    func eventually(_ status: Int, _ call: Call, _ service: Service) async throws -> Bool {
+        for _ in 0..<1200 {
+            if try await send(call, to: service).status == status { return true }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return false
+    }
+
+    func entries() throws -> [Tree] {
+        var entries: [Tree] = []
+        try AuditReader(connection: try ledger.openForReading()).entries(matching: AuditQuery()) { _, entry in
+            entries.append((try? Tree(String(decoding: entry, as: UTF8.self))) ?? .null)
+        }
+        return entries
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Synchronization
+
+@testable import Storage
+
+/// What goes wrong with the connections of one service, and what was seen to happen.
+final class Faults: Sendable {
+    private struct State {
+        var commitFailures: [StorageError] = []
+        var statementFailures: [StorageError] = []
+        var openFailures: [StorageError] = []
+        var isHeld = false
+        var commitsAtTheGate = 0
+        var opened = 0
+        var rollbacks = 0
+    }
+
+    private let state = Mutex(State())
+    private let gate = DispatchSemaphore(value: 0)
+
+    static let diskFull = StorageError.diskFull(EngineReport(code: 13, "database or disk is full"))
+    static let ioFailure = StorageError.ioFailure(EngineReport(code: 1034, "disk I/O error"))
+
+    /// How many connections were opened.
+    var opened: Int { state.withLock { $0.opened } }
+    var rollbacks: Int { state.withLock { $0.rollbacks } }
+    /// Whether a commit has begun and waits.
+    var isCommitting: Bool { state.withLock { $0.commitsAtTheGate > 0 } }
+
+    /// From now on commits wait in the middle, as on a slow disk.
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    /// Lets commits go on.
+    func release() {
+        let waiting = state.withLock { state in
+            state.isHeld = false
+            return state.commitsAtTheGate
+        }
+        for _ in 0..<waiting { gate.signal() }
+    }
+
+    /// Lets the commit that waits go on, and holds the next.
+    func releaseOne() {
+        gate.signal()
+    }
+
+    /// Makes the next commits fail, one with each error.
+    func failCommits(_ errors: StorageError...) { state.withLock { $0.commitFailures += errors } }
+    /// Makes the next statements that add an audit entry fail.
+    func failStatements(_ errors: StorageError...) { state.withLock { $0.statementFailures += errors } }
+    /// Makes the next attempts to open a connection fail.
+    func failOpening(_ errors: StorageError...) { state.withLock { $0.openFailures += errors } }
+
+    /// For ``TestService``.
+    var wrap: TestService.Wrap {
+        { [self] connection throws(StorageError) in
+            if let error = state.withLock({ $0.openFailures.popFirst() }) { throw error }
+            state.withLock { $0.opened += 1 }
+            return FaultyConnection(connection, self)
+        }
+    }
+
+    fileprivate func beforeCommit() throws(StorageError) {
+        let waits = state.withLock { state in
+            if state.isHeld { state.commitsAtTheGate += 1 }
+            return state.isHeld
+        }
+        if waits {
+            gate.wait()
+            state.withLock { $0.commitsAtTheGate -= 1 }
+        }
+        if let error = state.withLock({ $0.commitFailures.popFirst() }) { throw error }
+    }
+
+    fileprivate func beforeStatement(_ sql: SQL) throws(StorageError) {
+        guard sql.text.description.hasPrefix("INSERT INTO audit_entries") else { return }
+        if let error = state.withLock({ $0.statementFailures.popFirst() }) { throw error }
+    }
+
+    fileprivate func countRollback() { state.withLock { $0.rollbacks += 1 } }
+}
+
+/// A real connection on which faults are acted out.
+private final class FaultyConnection: DatabaseConnection {
+    private let real: any DatabaseConnection
+    private let faults: Faults
+    /// After an I/O failure nothing may be asked of the connection any more.
+    private var failure: StorageError?
+
+    init(_ real: any DatabaseConnection, _ faults: Faults) {
+        self.real = real
+        self.faults = faults
+    }
+
+    func run(_ sql: SQL) throws(StorageError) -> Int {
+        try refuseIfFailed()
+        try faults.beforeStatement(sql)
+        return try real.run(sql)
+    }
+
+    func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
+        try refuseIfFailed()
+        try real.rows(sql, each)
+    }
+
+    func begin() throws(StorageError) {
+        try refuseIfFailed()
+        try real.begin()
+    }
+
+    func commit() throws(StorageError) {
+        try refuseIfFailed()
+        do {
+            try faults.beforeCommit()
+        } catch {
+            if error.requiresReopening { failure = error }
+            real.rollback()
+            throw error
+        }
+        try real.commit()
+    }
+
+    func rollback() {
+        faults.countRollback()
+        real.rollback()
+    }
+
+    private func refuseIfFailed() throws(StorageError) {
+        if let failure { throw failure }
+    }
+}
+
+extension Array {
+    fileprivate mutating func popFirst() -> Element? { isEmpty ? nil : removeFirst() }
+}

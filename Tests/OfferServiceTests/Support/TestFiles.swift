@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The files of a service under test: two apps, each with its own key, and an offer for each thing to be tried.
+struct TestFiles: Sendable {
+    static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"
+
+    var keys = """
+        {
+          keys: [
+            {id: "ACTIVE0001", issuerId: "\(issuerID)", file: "active.p8", bundleIds: ["com.example.app"]},
+            {id: "OTHER00001", issuerId: "\(issuerID)", file: "other.p8", bundleIds: ["com.example.other"]},
+          ],
+          customerIds: {epoch: "1", file: "customer-ids.key"},
+        }
+        """
+
+    var offers = """
+        {
+          apps: [
+            {
+              bundleId: "com.example.app",
+              plans: [
+                {
+                  appStore: {productId: "pro.monthly"},
+                  offers: [
+                    {id: "open", appStore: {offerId: "store_open"}},
+                    {id: "spaced", appStore: {offerId: "pay_as_you_go.3 months"}},
+                    {id: "once", appStore: {offerId: "store_once"}, eligibility: {grants: {atMost: 1}}},
+                    {id: "twice_a_month", appStore: {offerId: "store_twice_a_month"},
+                     eligibility: {grants: {atMost: 2, perDays: 30}}},
+                    {id: "once_each", appStore: {offerId: "store_once_each"},
+                     eligibility: {grants: {atMost: 1, per: "originalTransaction"}}},
+                    {id: "cooldown", appStore: {offerId: "store_cooldown"}, eligibility: {cooldown: {days: 30}}},
+                    {id: "budget", appStore: {offerId: "store_budget"}, eligibility: {budget: {atMost: 3, perDays: 1}}},
+                    {id: "lapsed", appStore: {offerId: "store_lapsed"}, eligibility: {lapsed: {atLeastDays: 30}}},
+                    {id: "gold", appStore: {offerId: "store_gold"},
+                     eligibility: {attribute: {name: "tier", equals: "gold"}}},
+                  ],
+                },
+                {
+                  appStore: {productId: "pro.yearly"},
+                  offers: [{id: "yearly", appStore: {offerId: "store_yearly"}}],
+                },
+              ],
+            },
+            {
+              bundleId: "com.example.other",
+              plans: [
+                {
+                  appStore: {productId: "pro.monthly"},
+                  offers: [
+                    {id: "open", appStore: {offerId: "store_open"}},
+                    {id: "once", appStore: {offerId: "store_once"}, eligibility: {grants: {atMost: 1}}},
+                  ],
+                },
+              ],
+            },
+          ],
+        }
+        """
+
+    /// The private keys that are made anew beside them.
+    var privateKeys = ["active.p8", "other.p8"]
+
+    /// Whether callers of role `app` are told which rule said no.
+    var showsFindingsToApps = false
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTP
+import OfferService
+import TestSupport
+import Testing
+
+/// The two ways on which a call reaches the API: as a function call, and through the HTTP server on 127.0.0.1.
+enum Wire: String, CaseIterable, CustomTestStringConvertible {
+    case inProcess, loopback
+
+    var testDescription: String { rawValue }
+}
+
+/// A request as a client puts it together.
+struct Call: Sendable {
+    var method = "POST"
+    var path = "/v1/app-store/promotional-offers/signatures"
+    var fields: [(name: String, value: String)] = []
+    var body: [UInt8] = []
+
+    static func get(_ path: String) -> Call { Call(method: "GET", path: path) }
+
+    func with(_ name: String, _ value: String) -> Call {
+        var call = self
+        call.fields.append((name, value))
+        return call
+    }
+
+    var request: Request {
+        var headers = HeaderFields()
+        for (name, value) in fields { headers.append(name, value) }
+        return Request(method: HTTP.Method(method), path: Array(path.utf8), headers: headers, body: body)
+    }
+
+    var bytes: [UInt8] {
+        let length = method == "POST" || !body.isEmpty ? "Content-Length: \(body.count)\r\n" : ""
+        let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+        return Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)\(lines)\r\n".utf8) + body
+    }
+}
+
+/// What a call was answered with.
+struct Reply: Hashable, Sendable, CustomStringConvertible {
+    let status: Int
+    /// Lowercase names; of repeated fields, the last.
+    let headers: [String: String]
+    let body: String
+
+    init(_ response: Response) {
+        status = response.status
+        headers = Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { $1 }
+        body = String(decoding: response.body, as: UTF8.self)
+    }
+
+    init(_ answer: RawHTTPClient.Answer) {
+        status = answer.status
+        headers = answer.headers
+        body = answer.body
+    }
+
+    var description: String { "\(status) \(body)" }
+
+    /// The body, or null where it is not JSON.
+    var json: Tree { (try? Tree(body)) ?? .null }
+
+    /// The last part of a problem's type.
+    var problem: String? {
+        guard headers["content-type"] == "application/problem+json", json["status"].integer == Int64(status) else {
+            return nil
+        }
+        return json["type"].text.flatMap { $0.hasPrefix("/problems/") ? String($0.dropFirst(10)) : nil }
+    }
+
+    /// Where a problem says that it lies.
+    var pointers: [String] { json["errors"].elements.compactMap(\.["pointer"].text) }
+}
+
+/// Sends calls all at once, each on a connection of its own, and reads their answers.
+///
+/// It blocks a thread that is not one of Swift's shared pool.
+func sendOverLoopback(_ calls: [Call], to port: UInt16) async throws -> [Reply] {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+            continuation.resume(
+                with: Result {
+                    let clients = try calls.map { _ in try RawHTTPClient(port: port, patience: 60) }
+                    for (client, call) in zip(clients, calls) { client.send(call.bytes) }
+                    return try zip(clients, calls).map { client, call in
+                        Reply(try client.readAnswer(toHead: call.method == "HEAD"))
+                    }
+                }
+            )
+        }
+    }
+}
