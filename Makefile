@@ -4,13 +4,16 @@ SHELL := /bin/bash
 RELEASE := .build/release/offer-signer
 BUILD_RELEASE := swift build -c release --static-swift-stdlib --product offer-signer
 
-.PHONY: help setup setup-checks build run test format lint leaks races docs linkage unsafe api check bench clean
+.PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api check bench clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup:
 	@Scripts/setup build
+
+setup-bench:
+	@Scripts/setup bench
 
 setup-checks:
 	@Scripts/setup checks
@@ -53,7 +56,7 @@ api: build ## check the running service against openapi.yaml with schemathesis (
 
 check: lint unsafe test leaks races docs linkage api ## everything
 
-bench: build ## measure (see docs/performance.md)
+bench: setup-bench build ## measure (see docs/performance.md)
 	@Benchmarks/run
 
 clean: ## remove what was built

@@ -55,3 +55,13 @@ static inline long shim_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get
 static inline OSSL_DECODER_CTX *shim_ec_key_decoder(EVP_PKEY **key) {
     return OSSL_DECODER_CTX_new_for_pkey(key, "DER", "PrivateKeyInfo", "EC", EVP_PKEY_KEYPAIR, NULL, NULL);
 }
+
+// A parameter keeps the pointers to its name and text, too.
+static inline int shim_keyed_hmac_sha256(EVP_MAC_CTX *context, const unsigned char *key, size_t key_count) {
+    char digest[] = "SHA256";
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_init(context, key, key_count, parameters);
+}

@@ -27,9 +27,6 @@ package struct JSONObject: Sendable, Sequence {
         return nil
     }
 
-    /// The same for a name that is known when the program is built.
-    package subscript(name: StaticString) -> JSONValue? { self[name.description] }
-
     package func makeIterator() -> Iterator {
         Iterator(tape: tape, position: index + 1, end: Int(tape.nodes[index].next))
     }
@@ -66,7 +63,4 @@ package struct JSONMember: Sendable {
 
     /// Compares the name as bytes; allocates only where it has escapes.
     package func isNamed(_ name: String) -> Bool { tape.content(of: tape.nodes[index], equals: name) }
-
-    /// The same for a name that is known when the program is built.
-    package func isNamed(_ name: StaticString) -> Bool { isNamed(name.description) }
 }

@@ -53,11 +53,6 @@ package struct JSONValue: Sendable {
         kind == .string && tape.content(of: node, equals: text)
     }
 
-    /// The same for a name that is known when the program is built.
-    package func string(equals text: StaticString) -> Bool {
-        string(equals: text.description)
-    }
-
     package var bool: Bool? {
         switch node.kind {
         case .true: true

@@ -29,27 +29,46 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Writes a name that is known when the program is built.
-    package mutating func name(_ name: StaticString) { self.name(name.description) }
+    /// Writes a name that is known when the program is built and needs no escape.
+    package mutating func name(_ name: StaticString) {
+        if needsComma { bytes.append(.comma) }
+        bytes.append(.doubleQuote)
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        bytes.append(.doubleQuote)
+        bytes.append(.colon)
+        needsComma = false
+    }
+
+    /// Writes a string whose text `append` adds to the bytes; it must be ASCII that needs no escape.
+    package mutating func string(appending append: (inout [UInt8]) -> Void) {
+        beginValue()
+        bytes.append(.doubleQuote)
+        append(&bytes)
+        bytes.append(.doubleQuote)
+    }
 
     package mutating func string(_ text: String) {
         beginValue()
         bytes.append(.doubleQuote)
-        appendEscaped(text.utf8)
+        // Most text has nothing to escape; then it is copied whole.
+        if text.utf8.span.isPlain {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            for byte in text.utf8 { appendEscaped(byte) }
+        }
         bytes.append(.doubleQuote)
     }
 
     /// Writes a string given as UTF-8; what is not UTF-8 in it becomes U+FFFD.
     package mutating func string(utf8 text: [UInt8]) {
-        guard text.allSatisfy({ $0 < 0x80 }) else { return string(String(decoding: text, as: UTF8.self)) }
+        guard text.span.isPlain, text.allSatisfy({ $0 < 0x80 }) else {
+            return string(String(decoding: text, as: UTF8.self))
+        }
         beginValue()
         bytes.append(.doubleQuote)
-        appendEscaped(text)
+        bytes.append(contentsOf: text)
         bytes.append(.doubleQuote)
     }
-
-    /// Writes a string given as ASCII; other bytes are taken as UTF-8.
-    package mutating func string(ascii text: [UInt8]) { string(utf8: text) }
 
     package mutating func integer(_ value: Int64) {
         beginValue()
@@ -97,17 +116,11 @@ extension JSONWriter {
         bytes.append(contentsOf: word.utf8)
     }
 
-    private mutating func appendEscaped(_ text: some Collection<UInt8>) {
-        // Most text has nothing to escape; then it is copied whole.
-        guard text.contains(where: { $0 < .space || $0 == .doubleQuote || $0 == .backslash }) else {
-            return bytes.append(contentsOf: text)
-        }
-        for byte in text {
-            if byte >= .space, byte != .doubleQuote, byte != .backslash {
-                bytes.append(byte)
-            } else {
-                appendEscape(byte)
-            }
+    private mutating func appendEscaped(_ byte: UInt8) {
+        if byte >= .space, byte != .doubleQuote, byte != .backslash {
+            bytes.append(byte)
+        } else {
+            appendEscape(byte)
         }
     }
 
@@ -129,12 +142,25 @@ extension JSONWriter {
 
     private mutating func appendDecimal(_ value: Int64) {
         if value < 0 { bytes.append(.minus) }
-        var rest = value.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(.zero + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+        let magnitude = value.magnitude
+        var unit: UInt64 = 1
+        while magnitude / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            bytes.append(.zero + UInt8(truncatingIfNeeded: magnitude / unit % 10))
+            unit /= 10
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether no byte needs an escape.
+    fileprivate var isPlain: Bool {
+        var found = false
+        // Without a way out of the loop, so that it is done for many bytes at once.
+        for index in indices {
+            let byte = self[index]
+            found = found || byte < .space || byte == .doubleQuote || byte == .backslash
+        }
+        return !found
     }
 }

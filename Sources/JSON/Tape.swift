@@ -55,12 +55,9 @@ final class Tape: Sendable {
     func content(of node: Node, equals text: String) -> Bool {
         if node.kind == .escapedString { return content(of: node).elementsEqual(text.utf8) }
         let range = contentRange(of: node)
-        var index = range.lowerBound
-        guard range.count == text.utf8.count else { return false }
-        for byte in text.utf8 {
-            guard bytes[index] == byte else { return false }
-            index += 1
-        }
+        let text = text.utf8.span
+        guard range.count == text.count else { return false }
+        for index in text.indices where bytes[range.lowerBound + index] != text[index] { return false }
         return true
     }
 }

@@ -16,11 +16,11 @@ func textPosition(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) 
 }
 
 /// Text that may be shown on a terminal or in a log: characters that move, hide or reorder others are written as
-/// `\u{…}`, and what goes beyond `limit` scalars is cut off.
+/// `\u{…}`, and what makes the text longer than `limit` bytes or so is cut off.
 func printable(_ text: String, atMost limit: Int) -> String {
     var shown = ""
-    for (index, scalar) in text.unicodeScalars.enumerated() {
-        guard index < limit else { return shown + "…" }
+    for scalar in text.unicodeScalars {
+        guard shown.utf8.count < limit else { return shown + "…" }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse:
             shown += "\\u{" + String(scalar.value, radix: 16) + "}"

@@ -137,9 +137,10 @@ package struct OfferSigner: Sendable {
                 .notEligible(decision, policyName: request.policyName, showsFindings: showsFindings(to: caller))
             )
         case .granted(let grant):
-            metrics.count(
-                grant.isReplay ? .replays : .decisions(offer: request.offer.id.text, outcome: Outcome.eligible.rawValue)
-            )
+            switch grant.basis {
+            case .replay: metrics.count(.replays)
+            case .decision(let decision): count(decision, request.offer)
+            }
             return grant
         }
     }

@@ -7,6 +7,7 @@ import TestSupport
 /// A test that used OpenSSL may have come first, so wiping is conceded; tests about wiping have a process of their own.
 func startSecureMemory() throws {
     try SecureMemory.start(conceding: [.unwipedBlocks])
+    KeyLeakChecker.lookInsideSecureHeap()
 }
 
 func secret(_ bytes: [UInt8]) throws -> SecureBytes {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite("Many connections", .serialized)
+@Suite("Many connections", .serialized, .timeLimit(.minutes(2)))
 struct ConnectionLimitTests {
     @Test
     func `refuses one connection too many from an address, until another ends`() async throws {
@@ -87,13 +87,29 @@ struct ConnectionLimitTests {
     }
 
     @Test
+    func `sends small pieces at once`() async throws {
+        try await withServer { server in
+            let client = try RawHTTPClient(port: server.port)
+            client.send(request())
+            #expect(try client.readAnswer().status == 200)
+            let delays = (Int32(0)..<20_000).filter { isAccepted($0, on: server.port) }.map { descriptor in
+                var isOn: Int32 = 0
+                var size = socklen_t(MemoryLayout<Int32>.size)
+                unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, &size)
+                return isOn == 0
+            }
+            #expect(delays == [false])
+        }
+    }
+
+    @Test
     func `holds thousands of idle connections and serves among them`() async throws {
         var limit = rlimit()
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         limit.rlim_cur = limit.rlim_max
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         // Both ends of each connection are in this process.
-        let count = min(10_000, Int(limit.rlim_cur) / 2 - 200)
+        let count = min(10_000, Int(limit.rlim_cur) / 2 - 1000)
         let limits = Limits(connections: 20_000, connectionsPerAddress: 20_000)
         try await withServer(ServerConfiguration(loops: 2, limits: limits)) { server in
             var clients: [RawHTTPClient] = []
@@ -106,6 +122,11 @@ struct ConnectionLimitTests {
             for client in clients { client.reset() }
             #expect(try await eventually { server.statistics.openConnections == 0 })
         }
+    }
+
+    private func isAccepted(_ descriptor: Int32, on port: UInt16) -> Bool {
+        let own = unsafe SocketAddressStorage(of: descriptor, by: getsockname).flatMap { PeerAddress($0) }
+        return own?.port == port && PeerAddress(connectedTo: descriptor) != nil
     }
 
     /// How many of this process's sockets have that port at their own end; other tests run beside this one.

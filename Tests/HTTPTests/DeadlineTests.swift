@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What ends a connection and how; nothing here says how fast.
-@Suite("Deadlines")
+@Suite("Deadlines", .timeLimit(.minutes(1)))
 struct DeadlineTests {
     /// Everything may take as long as it likes but what `change` says.
     static func configuration(_ change: (inout Deadlines) -> Void) -> ServerConfiguration {
@@ -15,9 +15,9 @@ struct DeadlineTests {
         return ServerConfiguration(loops: 1, deadlines: deadlines)
     }
 
-    /// Sends a byte at a time, without end, until the server has had enough.
+    /// Sends a byte at a time until the server has had enough, at most for 20 seconds.
     static func drip(_ client: RawHTTPClient, _ byte: UInt8) async throws {
-        while client.send([byte]), !client.hasInput { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<2000 where client.send([byte]) && !client.hasInput { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     @Test

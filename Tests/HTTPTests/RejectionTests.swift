@@ -127,6 +127,7 @@ struct RejectionTests {
             let client = try RawHTTPClient(port: server.port)
             #expect(client.send(request("POST", "/", body: String(repeating: "x", count: 1 << 20))))
             try Self.expectRejection(.bodyTooLarge(limitBytes: 16384), on: client)
+            #expect(!client.isReset(within: 200))
         }
     }
 

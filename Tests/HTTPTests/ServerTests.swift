@@ -144,7 +144,7 @@ struct ServerTests {
     }
 
     @Test
-    func `sends a large answer whole to a client that reads late`() async throws {
+    func `sends a large answer whole to a client that reads late, or has finished sending`() async throws {
         let large = String(repeating: "0123456789abcdef", count: 1 << 18)
         let responder = RecordingResponder { _ in Response(status: 200, body: Array(large.utf8)) }
         try await withServer(ServerConfiguration(loops: 1), responder) { server in
@@ -152,6 +152,12 @@ struct ServerTests {
             client.send(request() + request())
             #expect(try client.readAnswer().body == large)
             #expect(try client.readAnswer().body == large)
+
+            let finished = try RawHTTPClient(port: server.port)
+            finished.send(request())
+            finished.finishSending()
+            #expect(try await eventually { finished.hasInput })
+            #expect(try finished.readAnswer().body == large)
         }
     }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The `openssl` command is the client: it knows nothing of our code.
-@Suite("TLS")
+@Suite("TLS", .timeLimit(.minutes(1)))
 struct TLSTests {
     let directory: URL
     var files: TLSConfiguration {
@@ -39,7 +39,7 @@ struct TLSTests {
     @Test
     func `refuses TLS 1.2`() async throws {
         try await withServer(configuration) { server in
-            let output = try connect(server.port, ["-tls1_2"], sending: request())
+            let output = try connect(server.port, ["-tls1_2"], sending: request("GET", "/", "Connection: close\r\n"))
             #expect(output.contains("alert protocol version"))
             #expect(!output.contains("HTTP/1.1"))
             #expect(try await eventually { server.statistics.openConnections == 0 })
@@ -145,7 +145,7 @@ struct TLSTests {
     // MARK: - The openssl command
 
     private func makeCertificate(named name: String, key: String, certificate: String) throws {
-        let process = try Command(
+        let process = try OpenSSLCommand(
             [
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                 "-subj", "/CN=\(name)", "-keyout", directory.appending(path: key).path,
@@ -155,8 +155,8 @@ struct TLSTests {
         _ = process.finish()
     }
 
-    private func start(_ port: UInt16, _ options: [String]) throws -> Command {
-        try Command(["s_client", "-connect", "127.0.0.1:\(port)", "-ign_eof"] + options)
+    private func start(_ port: UInt16, _ options: [String]) throws -> OpenSSLCommand {
+        try OpenSSLCommand(["s_client", "-connect", "127.0.0.1:\(port)", "-ign_eof"] + options)
     }
 
     /// Sends bytes and returns all that the command said until the server closed.
@@ -164,45 +164,5 @@ struct TLSTests {
         let process = try start(port, options)
         process.send(text)
         return process.finish()
-    }
-}
-
-/// A run of the `openssl` command.
-private final class Command {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private var received = Data()
-
-    init(_ arguments: [String]) throws {
-        process.executableURL = URL(filePath: "/usr/bin/openssl")
-        process.arguments = arguments
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-    }
-
-    func send(_ text: String) {
-        try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-    }
-
-    /// Reads until that text has come; false if the command ends before.
-    func read(until text: String) -> Bool {
-        while !String(decoding: received, as: UTF8.self).contains(text) {
-            let piece = output.fileHandleForReading.availableData
-            guard !piece.isEmpty else { return false }
-            received += piece
-        }
-        return true
-    }
-
-    /// Waits for the end and returns all that was said.
-    @discardableResult
-    func finish() -> String {
-        if process.arguments?.contains("s_client") == false { try? input.fileHandleForWriting.close() }
-        received += output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: received, as: UTF8.self)
     }
 }

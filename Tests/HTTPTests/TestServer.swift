@@ -34,7 +34,7 @@ final class RecordingResponder: Responder {
 
 /// A thread for a test that blocks: Swift's own few threads are what the responders' sleeps need to end.
 private final class BlockingThread: TaskExecutor {
-    private let queue = DispatchQueue(label: "blocking test")
+    private let queue = DispatchQueue(label: "blocking test", attributes: .concurrent)
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

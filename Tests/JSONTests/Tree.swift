@@ -2,7 +2,7 @@
 import JSON
 
 /// A document's values, copied out whole, so that tests can compare them.
-indirect enum Tree: Hashable, Sendable {
+enum Tree: Hashable, Sendable {
     case object([Member])
     case array([Tree])
     case string([UInt8])

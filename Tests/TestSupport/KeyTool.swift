@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 
 /// The `openssl` command, which makes keys and checks signatures without our code.
 package enum KeyTool {
@@ -10,24 +10,17 @@ package enum KeyTool {
     /// Runs `openssl` with the arguments and returns what it writes to standard output.
     @discardableResult
     package static func openssl(_ arguments: String..., input: [UInt8] = []) throws -> [UInt8] {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        let (standardInput, output, errors) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = standardInput
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        // All our inputs fit in a pipe's buffer, so writing before reading can't block.
-        try standardInput.fileHandleForWriting.write(contentsOf: Data(input))
-        try standardInput.fileHandleForWriting.close()
-        let result = try output.fileHandleForReading.readToEnd() ?? Data()
-        let complaint = try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(description: "openssl \(arguments): \(String(decoding: complaint, as: UTF8.self))")
+        // Files instead of pipes: nobody can block on them. Foundation's Process leaks, which hides leaks of ours.
+        let directory = try TemporaryDirectory()
+        let names = [
+            try directory.write(input, to: "input"), directory.path(of: "output"), directory.path(of: "errors"),
+        ]
+        let status = try spawn(["openssl"] + arguments, standardFiles: names)
+        guard status == 0 else {
+            let complaint = String(decoding: try TemporaryDirectory.read(names[2]), as: UTF8.self)
+            throw Failure(description: "openssl \(arguments) ended with status \(status): \(complaint)")
         }
-        return Array(result)
+        return try TemporaryDirectory.read(names[1])
     }
 
     /// A new P-256 key as PKCS #8 in PEM.
@@ -36,8 +29,33 @@ package enum KeyTool {
     }
 
     /// The same key encrypted, with more options as `openssl pkcs8` takes them.
-    package static func encrypt(_ pem: [UInt8], passphrase: String, _ option: String, _ value: String) throws -> [UInt8]
-    {
+    package static func encrypt(
+        _ pem: [UInt8],
+        passphrase: String,
+        _ option: String,
+        _ value: String
+    ) throws -> [UInt8] {
         try openssl("pkcs8", "-topk8", "-passout", "pass:\(passphrase)", option, value, input: pem)
+    }
+
+    /// Runs a program with files for standard input, output and error, and returns its wait status.
+    private static func spawn(_ arguments: [String], standardFiles names: [String]) throws -> Int32 {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for (descriptor, name) in names.enumerated() {
+            let flags = descriptor == 0 ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC
+            unsafe posix_spawn_file_actions_addopen(&actions, Int32(descriptor), name, flags, 0o600)
+        }
+        var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var child: pid_t = 0
+        let code = unsafe posix_spawnp(&child, arguments[0], &actions, nil, &words, environ)
+        guard code == 0 else { throw Failure(description: "\(arguments[0]) cannot be run: errno \(code)") }
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { throw Failure(description: "waitpid: errno \(errno)") }
+        }
+        return status
     }
 }

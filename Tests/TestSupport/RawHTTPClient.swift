@@ -72,7 +72,9 @@ package final class RawHTTPClient {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Reads one answer, framed by its Content-Length. Those to HEAD, and those with status 204 and 304, have no body.
+    /// Reads one answer, framed by its Content-Length.
+    ///
+    /// Those to HEAD, and those with status 204 and 304, have no body.
     package func readAnswer(toHead: Bool = false) throws -> Answer {
         while true {
             if let answer = takeAnswer(toHead) { return answer }
@@ -148,5 +150,12 @@ extension RawHTTPClient {
     package var hasInput: Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&waiting, 1, 0) > 0
+    }
+
+    /// Whether the server sends RST before the time is over: it closed with bytes unread, which can lose an answer.
+    package func isReset(within milliseconds: Int32) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
+        guard unsafe poll(&waiting, 1, milliseconds) > 0 else { return false }
+        return Int32(waiting.revents) & POLLERR != 0
     }
 }

@@ -32,4 +32,12 @@ package final class TemporaryDirectory: Sendable {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         return path
     }
+
+    /// The bytes of a file, also of one in `/proc`, which has no size.
+    package static func read(_ path: String) throws -> [UInt8] {
+        guard let file = FileHandle(forReadingAtPath: path) else { throw CocoaError(.fileReadNoSuchFile) }
+        var bytes: [UInt8] = []
+        while let block = try file.read(upToCount: 65_536), !block.isEmpty { bytes += block }
+        return bytes
+    }
 }

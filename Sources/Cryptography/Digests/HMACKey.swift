@@ -56,15 +56,8 @@ package final class HMACKey: Sendable {
             while: "prepare HMAC"
         )
         let succeeded = unsafe secret.withBytes { secret in
-            var digestName = Array("SHA256".utf8CString)
-            return unsafe digestName.withUnsafeMutableBufferPointer { digestName in
-                let parameters = unsafe [
-                    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digestName.baseAddress, 0),
-                    OSSL_PARAM_construct_end(),
-                ]
-                let key = unsafe secret.bindMemory(to: UInt8.self)
-                return unsafe EVP_MAC_init(template.pointer, key.baseAddress, key.count, parameters) == 1
-            }
+            let key = unsafe secret.bindMemory(to: UInt8.self)
+            return unsafe shim_keyed_hmac_sha256(template.pointer, key.baseAddress, key.count) == 1
         }
         guard succeeded else { throw .drain("prepare HMAC") }
         return unsafe ContextPool(

@@ -50,6 +50,17 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
         String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
     }
 
+    /// Appends the 64 lowercase hexadecimal digits.
+    package func appendHex(to text: inout [UInt8]) {
+        unsafe withBytes { digest in
+            for index in digest.indices {
+                let byte = unsafe digest[index]
+                text.append(Hexadecimal.digit(byte >> 4))
+                text.append(Hexadecimal.digit(byte & 15))
+            }
+        }
+    }
+
     package var description: String { hex }
 
     /// Lends the 32 bytes.

@@ -55,13 +55,14 @@ package enum Base64 {
     private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padded: Bool) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        let (bytes, alphabet) = (bytes.span, alphabet.span)
         var next = 0
         while next < bytes.count {
             let count = min(3, bytes.count - next)
             var group = UInt32(bytes[next]) << 16
             if count > 1 { group |= UInt32(bytes[next + 1]) << 8 }
             if count > 2 { group |= UInt32(bytes[next + 2]) }
-            for index in 0...count { text.append(alphabet[Int(group >> (18 - 6 * UInt32(index)) & 63)]) }
+            for index in 0...UInt32(count) { text.append(alphabet[Int(group >> (18 - 6 * index) & 63)]) }
             next += count
         }
         while padded, !text.count.isMultiple(of: 4) { text.append(paddingCharacter) }

@@ -3,7 +3,13 @@
 /// Lowercase hexadecimal, computed without tables: looking secrets up in one shows in the cache which were looked up.
 enum Hexadecimal {
     static func encode(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.count)
+        for byte in bytes {
+            text.append(digit(byte >> 4))
+            text.append(digit(byte & 15))
+        }
+        return text
     }
 
     /// The digit of a value of 0...15.

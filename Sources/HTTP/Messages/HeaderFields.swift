@@ -35,7 +35,9 @@ package struct HeaderFields: Sendable {
     /// How many fields there are, those of the same name counted one by one.
     package var count: Int { fields.count }
 
-    /// Adds a field at the end. Nothing is checked: what came over a socket was checked by ``RequestHeadScanner``.
+    /// Adds a field at the end.
+    ///
+    /// Nothing is checked: what came over a socket was checked by ``RequestHeadScanner``.
     package mutating func append(_ name: String, _ value: String) {
         let nameStart = bytes.count
         bytes.append(contentsOf: name.utf8)

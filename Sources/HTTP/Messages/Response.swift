@@ -4,7 +4,9 @@
 package struct Response: Sendable {
     /// 200...599; anything else is our own mistake, and the client is told 500.
     package var status: Int
-    /// Sent in this order. The server writes `Content-Length`, `Transfer-Encoding` and `Date` itself and leaves out what
+    /// Sent in this order.
+    ///
+    /// The server writes `Content-Length`, `Transfer-Encoding` and `Date` itself and leaves out what
     /// is given here under these names; `Connection: close` closes the connection after the answer. A field whose name or
     /// value would break the head apart (CR, LF, NUL) is left out too.
     package var headers: [(name: String, value: String)]

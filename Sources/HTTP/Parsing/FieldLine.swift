@@ -49,7 +49,9 @@ extension RequestHeadScanner {
         return nil
     }
 
-    /// Reads `1*DIGIT`. A number too large to hold is as good as the largest: it is beyond any limit.
+    /// Reads `1*DIGIT`.
+    ///
+    /// A number too large to hold is as good as the largest: it is beyond any limit.
     private mutating func readContentLength(_ value: Range<Int>) -> Rejection? {
         guard contentLength == nil, !value.isEmpty, end(of: value, where: ASCII.isDigit) == value.upperBound else {
             return .malformed(.contentLength)

@@ -106,7 +106,9 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Ends the connection at once. evhttp frees all that belongs to it and calls ``hasEnded()``.
+    /// Ends the connection at once.
+    ///
+    /// evhttp frees all that belongs to it and calls ``hasEnded()``.
     func close() {
         guard let connection = unsafe connection else { return }
         unsafe evhttp_connection_free(connection)
@@ -207,6 +209,8 @@ final class Connection: @unchecked Sendable {
         server.requestBegins()
         task = Task(executorPreference: server.loop) {
             let response = await responder.respond(to: request)
+            // Then the connection is gone too, and this is not the thread that may look at it.
+            guard !server.loop.hasEnded else { return }
             self.answer(with: response)
             server.requestEnds()
         }
@@ -244,6 +248,19 @@ final class Connection: @unchecked Sendable {
         // evhttp reads on while it writes, to learn of the client's end. A client that has sent all and said so would then
         // lose its answer, and one that does not read could fill our memory.
         unsafe bufferevent_disable(bufferEvent, Int16(EV_READ))
+        if !isTLS { writeAtOnce() }
+    }
+
+    /// Writes the answer without waiting for the loop to say that the socket takes it, which it nearly always does.
+    ///
+    /// Saves two calls of `epoll_ctl` for each request. What the socket does not take, and every error, is left to the loop.
+    private func writeAtOnce() {
+        // A bufferevent freezes the end that it writes from.
+        unsafe evbuffer_unfreeze(output, 1)
+        unsafe evbuffer_write(output, bufferevent_getfd(bufferEvent))
+        unsafe evbuffer_freeze(output, 1)
+        guard unsafe evbuffer_get_length(output) == 0 else { return }
+        unsafe bufferevent_trigger(bufferEvent, Int16(EV_WRITE), Int32(BEV_TRIG_IGNORE_WATERMARKS.rawValue))
     }
 
     fileprivate func answerHasBeenSent() {

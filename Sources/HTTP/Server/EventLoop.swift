@@ -18,6 +18,12 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         case closure(@Sendable () -> Void)
     }
 
+    /// What other threads see.
+    private struct Remote {
+        var work: [Work] = []
+        var hasEnded = false
+    }
+
     /// Lent to what lives on the loop; nobody else frees it.
     let base: OpaquePointer
     private let wakeUp: Int32
@@ -25,7 +31,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var remoteEvent: OpaquePointer?
     private var localWork: [Work] = []
     private var isDraining = false
-    private let remoteWork = Mutex<[Work]>([])
+    private let remote = Mutex(Remote())
     /// The thread that is in ``run()``; 0 while none is.
     private let thread = Atomic<UInt>(0)
 
@@ -68,10 +74,26 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     func run() {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         _ = unsafe event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
+        runLocalWork()
+        let late = remote.withLock { remote in
+            remote.hasEnded = true
+            return remote.work
+        }
         thread.store(0, ordering: .relaxed)
+        for work in late { runElsewhere(work) }
     }
 
-    /// Ends ``run()`` at the end of this turn. Only on the loop's thread.
+    /// Whether ``run()`` has returned; what comes now runs on Swift's own threads, so that no task is left hanging.
+    var hasEnded: Bool { remote.withLock { $0.hasEnded } }
+
+    private func runElsewhere(_ work: Work) {
+        guard case .job(let job) = work else { return }
+        globalConcurrentExecutor.enqueue(ExecutorJob(job))
+    }
+
+    /// Ends ``run()`` at the end of this turn.
+    ///
+    /// Only on the loop's thread.
     func finish() {
         unsafe event_base_loopexit(base, nil)
     }
@@ -80,7 +102,9 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         add(.job(UnownedJob(job)))
     }
 
-    /// Runs `work` on the loop's thread, soon. From any thread.
+    /// Runs `work` on the loop's thread, soon.
+    ///
+    /// From any thread. Dropped once the loop has ended.
     func perform(_ work: @escaping @Sendable () -> Void) {
         add(.closure(work))
     }
@@ -91,11 +115,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
             if localWork.count == 1, !isDraining { unsafe event_active(localEvent, 0, 0) }
             return
         }
-        let isFirst = remoteWork.withLock { waiting in
-            waiting.append(work)
-            return waiting.count == 1
+        let (hasEnded, isFirst) = remote.withLock { remote in
+            if !remote.hasEnded { remote.work.append(work) }
+            return (remote.hasEnded, remote.work.count == 1)
         }
-        if isFirst { wake() }
+        if hasEnded { runElsewhere(work) } else if isFirst { wake() }
     }
 
     /// Cannot fail but when the counter is full, and then the loop is being woken anyway.
@@ -121,7 +145,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         var count: UInt64 = 0
         _ = unsafe read(wakeUp, &count, MemoryLayout<UInt64>.size)
         var batch: [Work] = []
-        remoteWork.withLock { swap(&batch, &$0) }
+        remote.withLock { swap(&batch, &$0.work) }
         for work in batch { run(work) }
     }
 

@@ -3,7 +3,9 @@ import CLibEvent
 
 /// Puts a ``Response`` into the form that goes over the wire: through evhttp, or by itself where evhttp is left out.
 enum ResponseWriter {
-    /// Fills evhttp's answer. Its length, date and connection fields are the server's own business.
+    /// Fills evhttp's answer.
+    ///
+    /// Its length, date and connection fields are the server's own business.
     ///
     /// - Returns: Whether the connection closes after it.
     static func write(

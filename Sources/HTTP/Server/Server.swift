@@ -37,7 +37,9 @@ package final class Server: Sendable {
         for loop in loops { try loop.listen(on: sockets.takeOne()) }
     }
 
-    /// Starts a thread for each event loop. Does nothing the second time.
+    /// Starts a thread for each event loop.
+    ///
+    /// Does nothing the second time.
     ///
     /// - Throws: ``ServerError/cannotPrepare(operation:reason:)`` if the system gives no more threads.
     package func start() throws(ServerError) {
@@ -49,18 +51,18 @@ package final class Server: Sendable {
         }
     }
 
-    /// Reads the certificate and key again. New connections use them; those that are open keep the old ones.
+    /// Reads the certificate and key again.
     ///
-    /// All or nothing: if it throws, nothing has changed.
+    /// New connections use them; those that are open keep the old ones. All or nothing: if it throws, nothing has changed.
     package func reloadTLS() throws(ServerError) {
         try state.reloadTLS()
     }
 
-    /// Stops accepting, closes idle connections, lets requests in flight be answered, at most for the drain deadline, and
-    /// ends the threads. Does nothing if the server does not run.
+    /// Stops accepting, lets requests in flight be answered, at most for the drain deadline, and ends the threads.
     ///
-    /// Responders that have not answered by then are cancelled, given half a second, and abandoned: a job that reaches an
-    /// event loop after its end is never run.
+    /// Idle connections are closed at once. Responders that have not answered in time are cancelled, given half a second,
+    /// and abandoned: they go on on Swift's own threads, and nobody waits for their answer. Does nothing if the server does
+    /// not run.
     package func stop() async {
         let threads = life.withLock { life -> [pthread_t] in
             guard case .running(let threads) = life else { return [] }

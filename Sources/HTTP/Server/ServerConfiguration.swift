@@ -3,7 +3,9 @@ import Glibc
 
 /// How a ``Server`` listens, and what it puts up with.
 package struct ServerConfiguration: Sendable {
-    /// A numeric IPv4 or IPv6 address. `::` takes IPv4 too.
+    /// A numeric IPv4 or IPv6 address.
+    ///
+    /// `::` takes IPv4 too.
     package var address: String
     /// 0 takes any free port; ``Server/port`` says which.
     package var port: UInt16
@@ -13,7 +15,9 @@ package struct ServerConfiguration: Sendable {
     package var deadlines: Deadlines
     /// `nil` speaks plain HTTP.
     package var tls: TLSConfiguration?
-    /// Words the answer to what the server refuses by itself. Called on a loop's thread; must not block.
+    /// Words the answer to what the server refuses by itself.
+    ///
+    /// Called on a loop's thread; must not block.
     package var rejectionResponse: @Sendable (Rejection) -> Response
 
     package init(
@@ -51,9 +55,13 @@ package struct Limits: Hashable, Sendable {
     package var headBytes: Int
     package var fields: Int
     package var bodyBytes: Int
-    /// Open connections of the whole server. Further ones wait, unaccepted, until one ends.
+    /// Open connections of the whole server.
+    ///
+    /// Further ones wait, unaccepted, until one ends.
     package var connections: Int
-    /// Open connections from one IPv4 address or one IPv6 network of 64 bits. Raise it behind a proxy.
+    /// Open connections from one IPv4 address or one IPv6 network of 64 bits.
+    ///
+    /// Raise it behind a proxy.
     package var connectionsPerAddress: Int
 
     package init(

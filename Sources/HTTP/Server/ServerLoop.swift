@@ -261,7 +261,9 @@ private let requestArrived: @convention(c) (UnsafeMutablePointer<evhttp_request>
     unsafe withServerLoop(context) { unsafe $0.receive(request) }
 }
 
-/// Mostly when there is no descriptor left: libevent would try again at once, and for ever. A sweep tries again.
+/// Mostly when there is no descriptor left; libevent would try again at once, and for ever.
+///
+/// A sweep tries again.
 private let acceptFailed: evconnlistener_errorcb = { listener, _ in
     unsafe evconnlistener_disable(listener)
 }

@@ -19,7 +19,9 @@ final class ServerState: Sendable {
     /// What new connections use; `nil` for plain HTTP.
     var tlsContext: TLSContext? { tls.withLock { $0 } }
 
-    /// Reads the certificate and key again; connections from now on use them. If it throws, the old ones stay.
+    /// Reads the certificate and key again; connections from now on use them.
+    ///
+    /// If it throws, the old ones stay.
     func reloadTLS() throws(ServerError) {
         guard let files = configuration.tls else { throw .notUsingTLS }
         let fresh = try TLSContext(files)

@@ -28,7 +28,14 @@ enum SeparatedFields {
     static func splits(_ bytes: [UInt8], into fields: [String]) -> Bool {
         let parts = split(bytes)
         guard parts.count == fields.count else { return false }
-        return zip(parts, fields).allSatisfy { $0.elementsEqual($1.utf8) }
+        for (part, field) in zip(parts, fields) where !equal(bytes.span, part.indices, field.utf8.span) { return false }
+        return true
+    }
+
+    private static func equal(_ text: Span<UInt8>, _ range: Range<Int>, _ field: Span<UInt8>) -> Bool {
+        guard range.count == field.count else { return false }
+        for index in field.indices where text[range.lowerBound + index] != field[index] { return false }
+        return true
     }
 
     static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {

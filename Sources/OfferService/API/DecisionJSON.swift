@@ -4,9 +4,30 @@ package import OfferDomain
 
 /// A decision as the `decision` member of an answer.
 package enum DecisionJSON {
-    /// - Parameter showsFindings: Without them only the outcome is told, and when to ask again.
+    /// The whole decision as a JSON text.
     package static func bytes(of decision: Decision, policyName: String, showsFindings: Bool = true) -> [UInt8] {
-        var writer = JSONWriter(reserving: 512)
+        var writer = JSONWriter(reserving: 1024)
+        write(decision, policyName: policyName, showsFindings: showsFindings, to: &writer)
+        return writer.bytes
+    }
+
+    /// Writes what is told of a grant to who may not see its findings.
+    static func writeEligible(policyName: String, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.name("outcome")
+        writer.string(Outcome.eligible.rawValue)
+        writer.name("policy")
+        writer.string(policyName)
+        writer.endObject()
+    }
+
+    /// - Parameter showsFindings: Without them only the outcome is told, and when to ask again.
+    static func write(
+        _ decision: Decision,
+        policyName: String,
+        showsFindings: Bool,
+        to writer: inout JSONWriter
+    ) {
         writer.beginObject()
         writer.name("outcome")
         writer.string(decision.outcome.rawValue)
@@ -21,7 +42,6 @@ package enum DecisionJSON {
             write(decision.findings, &writer)
         }
         writer.endObject()
-        return writer.bytes
     }
 
     private static func write(_ findings: [Finding], _ writer: inout JSONWriter) {

@@ -8,8 +8,8 @@ package import OfferDomain
 /// `type` is a path below the service's own documentation: each has its heading in docs/problems.md.
 package struct Problem: Sendable {
     /// The last part of `type`, stable for ever.
-    package let name: StaticString
-    package let title: StaticString
+    package let name: String
+    package let title: String
     package let status: Int
     package let detail: String
     package var mismatches: [Mismatch] = []
@@ -17,7 +17,7 @@ package struct Problem: Sendable {
     package var decision: [UInt8]?
     package var headers: [(name: String, value: String)] = []
 
-    package init(_ name: StaticString, _ title: StaticString, _ status: Int, _ detail: String) {
+    package init(_ name: String, _ title: String, _ status: Int, _ detail: String) {
         self.name = name
         self.title = title
         self.status = status
@@ -33,7 +33,7 @@ package struct Problem: Sendable {
         writer.name("type")
         writer.string("/problems/\(name)")
         writer.name("title")
-        writer.string("\(title)")
+        writer.string(title)
         writer.name("status")
         writer.integer(Int64(status))
         writer.name("detail")

@@ -41,28 +41,24 @@ struct PromotionalOfferCall: Sendable {
         var writer = JSONWriter(reserving: 1536)
         writer.beginObject()
         writer.name("grantId")
-        writer.string(grant.id.description)
+        writer.string { grant.id.append(to: &$0) }
         writer.name("identifier")
         writer.string(signed.offer.storeOfferID.text)
         writer.name("keyIdentifier")
         writer.string(signed.keyID.text)
         writer.name("nonce")
-        writer.string(grant.nonce.description)
+        writer.string { grant.nonce.append(to: &$0) }
         writer.name("timestamp")
         writer.integer(grant.signedAt.milliseconds)
         writeSignatures(signed, &writer)
         writer.name("expiresAt")
         writer.string(grant.signedAt.adding(hours: 24).rfc3339)
         writer.name("decision")
-        if showsFindings {
-            writer.value(json: grant.decisionJSON)
-        } else {
-            writer.beginObject()
-            writer.name("outcome")
-            writer.string(Outcome.eligible.rawValue)
-            writer.name("policy")
-            writer.string(policyName)
-            writer.endObject()
+        switch grant.basis {
+        case .decision(let decision):
+            DecisionJSON.write(decision, policyName: policyName, showsFindings: showsFindings, to: &writer)
+        case .replay(let decisionJSON) where showsFindings: writer.value(json: decisionJSON)
+        case .replay: DecisionJSON.writeEligible(policyName: policyName, to: &writer)
         }
         writer.endObject()
         return writer.bytes
@@ -77,7 +73,7 @@ struct PromotionalOfferCall: Sendable {
         case .none: break
         case .appAccountToken(let token):
             writer.name("appAccountToken")
-            writer.string(token.description)
+            writer.string { token.append(to: &$0) }
         case .applicationUsername(let username):
             writer.name("applicationUsername")
             writer.string(username.text)

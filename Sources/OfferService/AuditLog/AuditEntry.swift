@@ -36,15 +36,16 @@ package enum AuditEntry {
         let key = request.plan.key
         writer.member("bundle", request.offer.bundleID.text)
         writer.member("caller", request.callerID.text)
-        writer.member("digest", record.intent.digest.hex)
+        writer.name("digest")
+        writer.string { record.intent.digest.appendHex(to: &$0) }
         writer.member("ev", event.name)
         writer.member("fmt", record.intent.form.rawValue)
-        writer.member("grant", record.grantID.description)
+        writer.member("grant", record.grantID)
         writer.member("kid", key.id.text)
-        writer.member("nonce", record.nonce.description)
+        writer.member("nonce", record.nonce)
         writer.member("offer", request.offer.storeOfferID.text)
         writer.member("product", request.offer.productID.text)
-        writer.member("rid", request.requestID.description)
+        writer.member("rid", request.requestID)
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
         writer.member("spki", key.publicKeyDigest ?? "")
@@ -68,7 +69,7 @@ package enum AuditEntry {
         writer.member("offer", request.offer.storeOfferID.text)
         writer.member("outcome", record.decision.outcome.rawValue)
         writer.member("product", request.offer.productID.text)
-        writer.member("rid", request.requestID.description)
+        writer.member("rid", request.requestID)
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
         writer.member("t", recordedAt.milliseconds)
@@ -100,13 +101,14 @@ package enum AuditEntry {
 
     private static func writeEvent(_ event: AuditEvent, _ recordedAt: Timestamp, _ writer: inout JSONWriter) {
         var members = details(of: event)
-        members.append(("ev", .text("\(event.name)")))
+        members.append(("ev", .text(event.name)))
         members.append(("t", .integer(recordedAt.milliseconds)))
         members.append(("v", .integer(1)))
-        for (name, value) in members.sorted(by: { "\($0.name)" < "\($1.name)" }) {
+        for (name, value) in members.sorted(by: { $0.name < $1.name }) {
+            writer.name(name)
             switch value {
-            case .text(let text): writer.member(name, text)
-            case .integer(let integer): writer.member(name, integer)
+            case .text(let text): writer.string(text)
+            case .integer(let integer): writer.integer(integer)
             }
         }
     }
@@ -116,7 +118,7 @@ package enum AuditEntry {
         case integer(Int64)
     }
 
-    private static func details(of event: AuditEvent) -> [(name: StaticString, value: Detail)] {
+    private static func details(of event: AuditEvent) -> [(name: String, value: Detail)] {
         switch event {
         case .signature, .refusal, .serviceStopped, .recordsResumed: []
         case .signatureFailed(let grantID, let keyID, let form, let reason):
@@ -146,9 +148,9 @@ extension JSONWriter {
         string(value)
     }
 
-    fileprivate mutating func member(_ name: StaticString, _ value: StaticString) {
+    fileprivate mutating func member(_ name: StaticString, _ value: UniqueID) {
         self.name(name)
-        string("\(value)")
+        string { value.append(to: &$0) }
     }
 
     fileprivate mutating func member(_ name: StaticString, _ value: Int64) {

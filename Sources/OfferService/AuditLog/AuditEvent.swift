@@ -27,7 +27,7 @@ package enum AuditEvent: Sendable {
     case recordsExported(from: Int64, count: Int64)
 
     /// What the entry's `ev` member says.
-    package var name: StaticString {
+    package var name: String {
         switch self {
         case .signature: "sign.intent"
         case .refusal: "sign.deny"

@@ -10,7 +10,7 @@ package struct AuditQuery: Sendable {
         case event, key, caller, bundle, product, offer, rule, outcome, user, grant, nonce, digest, request
 
         /// The member of the entry.
-        package var member: StaticString {
+        package var member: String {
             switch self {
             case .event: "ev"
             case .key: "kid"

@@ -17,11 +17,11 @@ package struct APIKey: Hashable, Sendable {
     }
 
     /// Reads what a caller presents; `nil` if it hasn't the shape of a key.
-    package init?(_ credential: some Collection<UInt8>) {
-        let parts = credential.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].count == 16, parts[1].count == 43 else { return nil }
-        id = String(decoding: parts[0], as: UTF8.self)
-        secret = Array(parts[1])
+    package init?(_ credential: ArraySlice<UInt8>) {
+        let (idBytes, dot) = (credential.prefix(16), credential.dropFirst(16))
+        guard credential.count == 60, dot.first == UInt8(ascii: ".") else { return nil }
+        id = String(decoding: idBytes, as: UTF8.self)
+        secret = Array(dot.dropFirst())
     }
 
     /// What is stored of the secret.

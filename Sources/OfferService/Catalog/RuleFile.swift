@@ -91,11 +91,11 @@ struct RuleFile {
 
     // MARK: - Parts of rules
 
-    private func days(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
+    private func days(_ reader: inout ObjectReader, _ name: String) -> Int? {
         reader.optional(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
-    private func requiredDays(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
+    private func requiredDays(_ reader: inout ObjectReader, _ name: String) -> Int? {
         reader.required(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
@@ -104,7 +104,7 @@ struct RuleFile {
         return reader.optional("per", names) { $0.string.flatMap(GrantScope.init) } ?? .customer
     }
 
-    private func instant(_ reader: inout ObjectReader, _ name: StaticString) -> Timestamp? {
+    private func instant(_ reader: inout ObjectReader, _ name: String) -> Timestamp? {
         reader.optional(name, "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z") { value in
             value.string.flatMap(Timestamp.init(rfc3339:))
         }

@@ -42,7 +42,8 @@ package struct ObjectReader {
     private let object: JSONObject?
     private let value: JSONValue
     private let mismatches: Mismatches
-    private var asked: [StaticString] = []
+    private var asked: [String] = []
+    private var found = 0
 
     /// Begins to read `value`, noting a mismatch if it is no object.
     package init(_ value: JSONValue, into mismatches: Mismatches) {
@@ -54,44 +55,51 @@ package struct ObjectReader {
     }
 
     /// Notes that a member is missing or does not fit.
-    package func note(_ name: StaticString, _ message: String) {
+    package func note(_ name: String, _ message: String) {
         let offset = object?[name]?.offset ?? value.offset
         mismatches.add(Mismatch(pointer: "\(value.pointer)/\(name)", offset: offset, message: message))
     }
 
+    private func isAbsent(_ name: String) -> Bool {
+        object?[name]?.isNull ?? true
+    }
+
     /// The member of that name; absent or `null` is `nil`.
-    package mutating func member(_ name: StaticString) -> JSONValue? {
+    package mutating func member(_ name: String) -> JSONValue? {
+        let value = object?[name]
+        // Some members are asked for twice and count once.
+        if value != nil, !asked.contains(name) { found += 1 }
         asked.append(name)
-        guard let found = object?[name], found.kind != .null else { return nil }
-        return found
+        guard let value, !value.isNull else { return nil }
+        return value
     }
 
     /// The member of that name as `parse` reads it; `parse` answers `nil` for a value that does not fit.
     package mutating func optional<Value>(
-        _ name: StaticString,
-        _ expected: String,
+        _ name: String,
+        _ expected: @autoclosure () -> String,
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
         guard let found = member(name) else { return nil }
         if let parsed = parse(found) { return parsed }
-        mismatches.add(found, "expected \(expected), found \(found.summary)")
+        mismatches.add(found, "expected \(expected()), found \(found.summary)")
         return nil
     }
 
     /// Like ``optional(_:_:_:)``, but an absent member is a mismatch too.
     package mutating func required<Value>(
-        _ name: StaticString,
-        _ expected: String,
+        _ name: String,
+        _ expected: @autoclosure () -> String,
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
         guard object != nil else { return nil }
-        if member(name) == nil { note(name, "is missing; expected \(expected)") }
-        return optional(name, expected, parse)
+        if isAbsent(name) { note(name, "is missing; expected \(expected())") }
+        return optional(name, expected(), parse)
     }
 
     /// The member of that name through a throwing initialiser whose error says what is wrong.
     package mutating func optional<Value, Failure: Error & CustomStringConvertible>(
-        _ name: StaticString,
+        _ name: String,
         text make: (String) throws(Failure) -> Value
     ) -> Value? {
         guard let found = member(name) else { return nil }
@@ -109,17 +117,17 @@ package struct ObjectReader {
 
     /// Like ``optional(_:text:)``, but an absent member is a mismatch too.
     package mutating func required<Value, Failure: Error & CustomStringConvertible>(
-        _ name: StaticString,
+        _ name: String,
         text make: (String) throws(Failure) -> Value
     ) -> Value? {
         guard object != nil else { return nil }
-        if member(name) == nil { note(name, "is missing; expected a string") }
+        if isAbsent(name) { note(name, "is missing; expected a string") }
         return optional(name, text: make)
     }
 
     /// Reads each element of an array member; an absent member gives an empty array.
     package mutating func elements<Value>(
-        _ name: StaticString,
+        _ name: String,
         atMost: Int = 10_000,
         _ read: (JSONValue) -> Value?
     ) -> [Value] {
@@ -137,11 +145,11 @@ package struct ObjectReader {
 
     /// Reports every member that was not asked for.
     package func finish() {
-        guard let object else { return }
+        // Names in an object differ, so if every member was found, none is unknown.
+        guard let object, found < object.count else { return }
         for member in object where !asked.contains(where: { member.isNamed($0) }) {
-            let names = asked.map { "\($0)" }
-            let suggestion = nearest(to: member.name, among: names).map { "; did you mean “\($0)”?" } ?? ""
-            let known = names.sorted().joined(separator: ", ")
+            let suggestion = nearest(to: member.name, among: asked).map { "; did you mean “\($0)”?" } ?? ""
+            let known = asked.sorted().joined(separator: ", ")
             mismatches.add(member.value, "is not a known member\(suggestion) (known: \(known))")
         }
     }

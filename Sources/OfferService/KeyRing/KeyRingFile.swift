@@ -128,7 +128,7 @@ package struct KeyRingFile {
 
     private func readSecret(
         _ reader: inout ObjectReader,
-        _ name: StaticString,
+        _ name: String,
         isRequired: Bool,
         isHexadecimal: Bool = false
     ) -> SecureBytes? {

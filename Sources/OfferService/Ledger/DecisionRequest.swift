@@ -78,12 +78,15 @@ package struct Grant: Sendable {
     package let signedAt: Timestamp
     /// Exactly what may be signed, one for each form.
     package let intents: [SigningIntent]
-    /// What the rules said; `nil` for a replay, whose decision is only kept as JSON.
-    package let decision: Decision?
-    /// The decision as it was first answered.
-    package let decisionJSON: [UInt8]
-    /// Whether an earlier request with the same idempotency key already had this grant.
-    package let isReplay: Bool
+    package let basis: Basis
+
+    /// What a grant rests on.
+    package enum Basis: Sendable {
+        /// The rules, just now.
+        case decision(Decision)
+        /// An earlier request with the same idempotency key; its decision is kept as the JSON of its answer.
+        case replay(decisionJSON: [UInt8])
+    }
 }
 
 /// What came of a ``DecisionRequest``, all of it recorded and durable.

@@ -95,16 +95,16 @@ package final class LedgerWriter {
             nonce: request.nonce,
             signedAt: request.receivedAt,
             intents: try intents(request.plan, request.nonce, request.receivedAt),
-            decision: decision,
-            decisionJSON: DecisionJSON.bytes(of: decision, policyName: request.policyName),
-            isReplay: false
+            basis: .decision(decision)
         )
         let index = try record(grant, request)
         for subject in Set(request.identities.map(\.pseudonym)) {
             try addGrant(grant.id, to: subject, request.offer, index)
         }
         pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
-        if let claim = request.idempotency { try remember(claim, grant) }
+        if let claim = request.idempotency {
+            try remember(claim, grant, DecisionJSON.bytes(of: decision, policyName: request.policyName))
+        }
         return grant
     }
 
@@ -208,15 +208,17 @@ package final class LedgerWriter {
             nonce: earlier.nonce,
             signedAt: earlier.signedAt,
             intents: try intents(request.plan, earlier.nonce, earlier.signedAt),
-            decision: nil,
-            decisionJSON: earlier.decisionJSON,
-            isReplay: true
+            basis: .replay(decisionJSON: earlier.decisionJSON)
         )
         _ = try record(grant, request)
         return grant
     }
 
-    private func remember(_ claim: IdempotencyClaim, _ grant: Grant) throws(LedgerError) {
+    private func remember(
+        _ claim: IdempotencyClaim,
+        _ grant: Grant,
+        _ decisionJSON: [UInt8]
+    ) throws(LedgerError) {
         try run(
             SQL(
                 """
@@ -231,7 +233,7 @@ package final class LedgerWriter {
                 .blob(grant.id.bytes),
                 .blob(grant.nonce.bytes),
                 .integer(grant.signedAt.milliseconds),
-                .blob(grant.decisionJSON)
+                .blob(decisionJSON)
             )
         )
     }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+import Testing
+
+/// A transaction happens whole or not at all.
+@Suite struct TransactionTests {
+    let folder: Folder
+    let connection: SQLiteConnection
+
+    init() throws {
+        folder = try Folder()
+        connection = try folder.connectWithThings()
+    }
+
+    enum Refusal: StorageErrorConvertible, Equatable {
+        case capReached
+        case storage(StorageError)
+    }
+
+    @Test func `what was done in a transaction is there for others when it is committed, not before`() throws {
+        let reader = try folder.connect(SQLiteOptions(access: .readOnly))
+        let count = try connection.transaction { () throws(StorageError) in
+            try connection.insertThing(1, "one")
+            #expect(try reader.countThings() == 0)
+            return try connection.countThings()
+        }
+        #expect(count == 1)
+        #expect(try reader.countThings() == 1)
+    }
+
+    private func refusingTransaction() throws(Refusal) {
+        try connection.transaction { () throws(Refusal) in
+            do throws(StorageError) { try connection.insertThing(1, "one") } catch { throw .storage(error) }
+            throw .capReached
+        }
+    }
+
+    @Test func `an error of the caller's own undoes the transaction and comes out unchanged`() throws {
+        #expect(throws: Refusal.capReached) {
+            try refusingTransaction()
+        }
+        #expect(try connection.countThings() == 0)
+        try connection.transaction { () throws(StorageError) in try connection.insertThing(1, "one") }
+        #expect(try connection.countThings() == 1)
+    }
+
+    @Test func `an error of the database's undoes the transaction`() throws {
+        let error = storageError { () throws(StorageError) in
+            try connection.transaction { () throws(StorageError) in
+                try connection.insertThing(1, "one")
+                try connection.insertThing(2, "one")
+            }
+        }
+        guard case .constraint(.unique, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try connection.countThings() == 0)
+    }
+
+    @Test func `a statement that fails leaves the rest of its transaction`() throws {
+        try connection.transaction { () throws(StorageError) in
+            try connection.insertThing(1, "one")
+            #expect(storageError { () throws(StorageError) in try connection.insertThing(2, "one") } != nil)
+            try connection.insertThing(3, "three")
+        }
+        #expect(try connection.countThings() == 2)
+    }
+
+    @Test func `when the engine undoes a transaction by itself, nothing more happens in it`() throws {
+        try connection.run(
+            SQL(
+                """
+                CREATE TRIGGER guard BEFORE INSERT ON things WHEN NEW.name = 'bad'
+                BEGIN SELECT RAISE(ROLLBACK, 'undone'); END
+                """
+            )
+        )
+        try connection.begin()
+        try connection.insertThing(1, "one")
+        let undoing = storageError { () throws(StorageError) in try connection.insertThing(2, "bad") }
+        #expect(undoing != nil)
+        #expect(storageError { () throws(StorageError) in try connection.insertThing(3, "three") } == undoing)
+        #expect(storageError { () throws(StorageError) in try connection.commit() } == undoing)
+        #expect(try connection.countThings() == 0)
+        try connection.insertThing(4, "four")
+        #expect(try connection.countThings() == 1)
+    }
+
+    @Test func `transactions do not nest`() throws {
+        try connection.begin()
+        guard case .misuse = storageError({ () throws(StorageError) in try connection.begin() }) else {
+            Issue.record("began twice")
+            return
+        }
+        try connection.insertThing(1, "one")
+        try connection.commit()
+        guard case .misuse = storageError({ () throws(StorageError) in try connection.commit() }) else {
+            Issue.record("committed twice")
+            return
+        }
+        connection.rollback()
+        #expect(try connection.countThings() == 1)
+    }
+
+    @Test func `a commit that breaks a deferred rule is undone`() throws {
+        try connection.run(
+            SQL("CREATE TABLE parts (thing INTEGER REFERENCES things DEFERRABLE INITIALLY DEFERRED)")
+        )
+        let error = storageError { () throws(StorageError) in
+            try connection.transaction { () throws(StorageError) in
+                try connection.insertThing(1, "one")
+                try connection.run(SQL("INSERT INTO parts VALUES (99)"))
+            }
+        }
+        guard case .constraint(.foreignKey, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try connection.countThings() == 0)
+        try connection.transaction { () throws(StorageError) in try connection.insertThing(1, "one") }
+        #expect(try connection.countThings() == 1)
+    }
+
+    @Test func `a reader's transaction sees one state`() throws {
+        let reader = try folder.connect(SQLiteOptions(access: .readOnly))
+        try reader.transaction { () throws(StorageError) in
+            #expect(try reader.countThings() == 0)
+            try connection.insertThing(1, "one")
+            #expect(try reader.countThings() == 0)
+        }
+        #expect(try reader.countThings() == 1)
+    }
+
+    @Test func `what was not committed is gone when the connection is`() throws {
+        do {
+            let other = try folder.connect()
+            try other.begin()
+            try other.insertThing(1, "one")
+        }
+        #expect(try connection.countThings() == 0)
+    }
+}
