@@ -121,7 +121,7 @@ package final class Service: Sendable {
     package func reload() {
         do {
             let loaded = try LoadedConfiguration(settings)
-            try server.reloadTLS()
+            if settings.tls != nil { try server.reloadTLS() }
             try housekeeper.adopt(loaded)
             metrics.count(.reloads(succeeded: true))
             log(.info, "configuration reloaded", ["policy": .text(loaded.catalog.policyName)])
