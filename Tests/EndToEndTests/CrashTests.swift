@@ -36,7 +36,10 @@ extension EndToEnd {
             #expect(counts["no answer", default: 0] > Self.rounds / 2, "\(counts)")
             #expect(zip(delivered, delivered.dropFirst()).count { $0 < $1 } > Self.rounds / 2, "\(delivered)")
             #expect(counts["403", default: 0] > 0, "\(counts)")
-            print("crashes: \(Self.rounds) rounds, \(counts), delivered and recorded: \(verdict.output)", terminator: "")
+            print(
+                "crashes: \(Self.rounds) rounds, \(counts), delivered and recorded: \(verdict.output)",
+                terminator: ""
+            )
             try await complainsWhenTampered(demo)
         }
 

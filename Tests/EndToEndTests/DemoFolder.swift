@@ -13,7 +13,7 @@ final class DemoFolder: Sendable {
 
     init() async throws {
         directory = try TemporaryDirectory()
-        let outcome = try await Program.run("demo", directory.path(of: "demo"))
+        let outcome = try await Program.run(["demo", directory.path(of: "demo")])
         guard outcome.succeeded else { throw ChildProcess.Failure("demo: \(outcome)") }
         guide = outcome.output
     }

@@ -80,7 +80,8 @@ struct TraceRow: CustomTestStringConvertible {
     private static let write = writing(record)
     private static let record = #"{\"digest\":\""# + Answer.digest + #"\",\"ev\":\"sign.intent\"}"#
     private static let sync = "7 08:00:00.000002 fdatasync(5</d/x.db-wal>) = 0"
-    private static let send = #"8 08:00:00.000003 writev(9<socket:[1]>, [{iov_base="HTTP/1.1 200 OK\r\n\r\n", iov_len=19}, "#
+    private static let send =
+        #"8 08:00:00.000003 writev(9<socket:[1]>, [{iov_base="HTTP/1.1 200 OK\r\n\r\n", iov_len=19}, "#
         + #"{iov_base="\#(Answer.escaped)", iov_len=99}], 2) = 118"#
 
     private static func writing(_ text: String, result: String = "4096") -> String {
@@ -103,8 +104,20 @@ struct TraceRow: CustomTestStringConvertible {
         TraceRow("another record is written", isGood: false, writing("something else"), sync, send),
         TraceRow("the sync comes before the write", isGood: false, sync, write, send),
         TraceRow("the answer comes before the sync", isGood: false, write, send, sync),
-        TraceRow("the sync fails", isGood: false, write, sync.replacing("= 0", with: "= -1 EIO (Input/output error)"), send),
-        TraceRow("the write fails", isGood: false, writing(record, result: "-1 ENOSPC (No space left on device)"), sync, send),
+        TraceRow(
+            "the sync fails",
+            isGood: false,
+            write,
+            sync.replacing("= 0", with: "= -1 EIO (Input/output error)"),
+            send
+        ),
+        TraceRow(
+            "the write fails",
+            isGood: false,
+            writing(record, result: "-1 ENOSPC (No space left on device)"),
+            sync,
+            send
+        ),
         TraceRow("another file is synced", isGood: false, write, sync.replacing("x.db-wal", with: "x.db"), send),
         TraceRow(
             "the answer is sent while the sync is under way",
@@ -127,7 +140,8 @@ struct TraceRow: CustomTestStringConvertible {
 
 /// The answer in the traces: what a service would send for a payload whose digest `sha256sum` has computed.
 private enum Answer {
-    static let escaped = #"{\"grantId\":\"g\",\"identifier\":\"win\",\"keyIdentifier\":\"K\",\"nonce\":\"n\","#
+    static let escaped =
+        #"{\"grantId\":\"g\",\"identifier\":\"win\",\"keyIdentifier\":\"K\",\"nonce\":\"n\","#
         + #"\"timestamp\":1,\"signature\":\"s\",\"appAccountToken\":\"t\"}"#
     static let digest = "debb80d6fadd02d380d2f6b4a11bf29584739794dff1515eb1a1a4ddea377f96"
 }

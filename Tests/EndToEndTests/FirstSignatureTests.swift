@@ -21,7 +21,9 @@ extension EndToEnd {
                 of: "http://127.0.0.1:8080/",
                 with: "http://127.0.0.1:\(service.port)/"
             )
-            let answer = try await runProcess(["sh", "-c", command + " -o \(demo.path(of: "answer")) -w '%{http_code}'"])
+            let answer = try await runProcess([
+                "sh", "-c", command + " -o \(demo.path(of: "answer")) -w '%{http_code}'",
+            ])
             #expect(answer.output == "200", "\(answer) \(demo.text(of: "answer"))")
             let verdict = try await check(demo, demo.publicKey)
             #expect(verdict.succeeded, "\(verdict)")
@@ -59,7 +61,7 @@ extension EndToEnd {
         @Test func `an example that is there already is left as it is`() async throws {
             let demo = try await DemoFolder()
             let key = demo.text(of: "SubscriptionKey_ABC123DEFG.p8")
-            let again = try await Program.run("demo", demo.path)
+            let again = try await Program.run(["demo", demo.path])
             #expect(again.succeeded)
             #expect(demo.text(of: "SubscriptionKey_ABC123DEFG.p8") == key)
         }

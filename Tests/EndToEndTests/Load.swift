@@ -57,7 +57,8 @@ final class Load: Sendable {
     }
 
     /// Compares what was delivered with what is on record.
-    static func checkRecords(of demo: DemoFolder, cap: Int = 3, database: String? = nil) async throws -> ProcessOutcome {
+    static func checkRecords(of demo: DemoFolder, cap: Int = 3, database: String? = nil) async throws -> ProcessOutcome
+    {
         try await Program.check(
             "delivered_is_recorded",
             database ?? demo.database,

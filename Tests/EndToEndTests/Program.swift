@@ -26,7 +26,7 @@ enum Program {
     static func checker(_ name: String) -> String { "\(root)/Tests/EndToEndTests/Checkers/\(name).py" }
 
     /// Runs the program to its end.
-    static func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> ProcessOutcome {
+    static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> ProcessOutcome {
         try await runProcess([path] + arguments, environment: ownEnvironment().merging(environment) { $1 })
     }
 

@@ -33,7 +33,7 @@ final class RunningService: Sendable {
         outputPath = demo.directory.path(of: "output")
         logOffset = textOfFile(logPath).utf8.count
         process = try ChildProcess(
-            wrapper + [program, "serve", "--listen", "\(address):\(port)"] 
+            wrapper + [program, "serve", "--listen", "\(address):\(port)"]
                 + demo.options(database: database) + options,
             environment: ownEnvironment(),
             output: outputPath,
@@ -108,7 +108,8 @@ final class RunningService: Sendable {
 
 /// Waits for something to become true; how long it takes is not judged, only that it happens at all.
 func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-    for _ in 0..<1200 {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+    while ContinuousClock.now < deadline {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(50))
     }

@@ -56,8 +56,8 @@ package final class ChildProcess: Sendable {
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         defer {
-            for unsafe text in unsafe arguments { unsafe free(text) }
-            for unsafe text in unsafe variables { unsafe free(text) }
+            for unsafetext in unsafe arguments { unsafe free(text) }
+            for unsafetext in unsafe variables { unsafe free(text) }
         }
         var id: pid_t = 0
         let code = unsafe posix_spawnp(&id, words[0], &actions, &attributes, &arguments, &variables)
