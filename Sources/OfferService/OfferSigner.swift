@@ -24,7 +24,7 @@ package struct OfferSigner: Sendable {
     private let log: Log
     private let showsFindingsToApps: Bool
 
-    /// - Parameter showsFindingsToApps: Whether an app on somebody's device is told which rule said no.
+    /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
     package init(
         committer: Committer,
         verification: SelfVerification,
@@ -43,7 +43,7 @@ package struct OfferSigner: Sendable {
 
     /// Answers one request for a signature.
     ///
-    /// - Parameter configuration: The snapshot in force when the request came in; all of it is decided by this one.
+    /// All of it is decided by one snapshot, the one in force when the request came in.
     package func sign(
         _ request: SignatureRequest,
         for caller: Caller,
@@ -115,7 +115,6 @@ package struct OfferSigner: Sendable {
                 transactionID: request.transactionID,
                 forms: request.forms
             ),
-            recordedUsers: identities.map { pseudonyms.recordText($0.1) },
             policyName: configuration.catalog.policyName,
             receivedAt: now
         )

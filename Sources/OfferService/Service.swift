@@ -112,8 +112,8 @@ package final class Service: Sendable {
         housekeeper.start()
         do { try server.start() } catch { throw .server(error) }
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
-        for obstacle in health.obstacles(snapshot) {
-            log(.warning, "not ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
+        for obstacle in health.obstacles(snapshot) + health.warnings(snapshot) {
+            log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
         }
     }
 

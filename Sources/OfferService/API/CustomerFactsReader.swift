@@ -7,7 +7,7 @@ struct CustomerFactsReader {
     private let mismatches: Mismatches
     private let observedAt: Timestamp
 
-    /// - Parameter now: When the facts were stated.
+    /// The facts count as observed at `now`, when they were stated.
     static func read(
         _ value: JSONValue,
         observedAt now: Timestamp,

@@ -21,7 +21,7 @@ package enum DecisionJSON {
         writer.endObject()
     }
 
-    /// - Parameter showsFindings: Without them only the outcome is told, and when to ask again.
+    /// Writes a decision; without its findings only the outcome is told, and when to ask again.
     static func write(
         _ decision: Decision,
         policyName: String,

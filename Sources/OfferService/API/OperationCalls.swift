@@ -26,14 +26,23 @@ package struct OperationCalls: Sendable {
         Response(status: 200, headers: Self.jsonHeaders, body: Array(#"{"status":"live"}"#.utf8))
     }
 
-    /// 200 when the service can do its work, else 503; either way with each obstacle.
+    /// 200 when the service can do its work, else 503; either way with each obstacle and warning.
     func ready() -> Response {
-        let obstacles = health.obstacles(current.value)
+        let snapshot = current.value
+        let obstacles = health.obstacles(snapshot)
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("status")
         writer.string(obstacles.isEmpty ? "ready" : "not-ready")
         writer.name("obstacles")
+        write(obstacles, &writer)
+        writer.name("warnings")
+        write(health.warnings(snapshot), &writer)
+        writer.endObject()
+        return Response(status: obstacles.isEmpty ? 200 : 503, headers: Self.jsonHeaders, body: writer.bytes)
+    }
+
+    private func write(_ obstacles: [Obstacle], _ writer: inout JSONWriter) {
         writer.beginArray()
         for obstacle in obstacles {
             writer.beginObject()
@@ -44,8 +53,6 @@ package struct OperationCalls: Sendable {
             writer.endObject()
         }
         writer.endArray()
-        writer.endObject()
-        return Response(status: obstacles.isEmpty ? 200 : 503, headers: Self.jsonHeaders, body: writer.bytes)
     }
 
     func metrics() -> Response {

@@ -26,7 +26,7 @@ package struct Problem: Sendable {
 
     /// The response that carries it.
     ///
-    /// - Parameter requestID: Becomes `instance`, `urn:uuid:…`; the same id stands in the log.
+    /// The request's id becomes `instance`, `urn:uuid:…`; the same id stands in the records.
     package func response(requestID: UniqueID?) -> Response {
         var writer = JSONWriter(reserving: 512)
         writer.beginObject()

@@ -19,7 +19,7 @@ package struct SignatureRequest: Sendable {
 
     /// Reads the body of a request.
     ///
-    /// - Parameter now: When it was received; the time of the facts that it states.
+    /// The facts that it states count as observed when it was received.
     package init(_ body: [UInt8], receivedAt now: Timestamp) throws(Refusal) {
         let document: JSONDocument
         do { document = try JSONDocument(body) } catch { throw .request(.malformedJSON(error)) }

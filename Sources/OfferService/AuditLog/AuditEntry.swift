@@ -13,7 +13,7 @@ package enum AuditEntry {
 
     /// The bytes of one entry.
     ///
-    /// - Parameter recordedAt: When it is written; never earlier than the entry before it.
+    /// `recordedAt` is when it is written, never earlier than the entry before it.
     package static func bytes(of event: AuditEvent, recordedAt: Timestamp) -> [UInt8] {
         var writer = JSONWriter(reserving: 768)
         writer.beginObject()
@@ -24,6 +24,11 @@ package enum AuditEntry {
         }
         writer.endObject()
         return writer.bytes
+    }
+
+    /// When an entry was written, from its bytes.
+    package static func recordedMilliseconds(_ entry: [UInt8]) -> Int64? {
+        (try? JSONDocument(entry))?.root.object?["t"]?.integer
     }
 
     private static func write(
@@ -51,7 +56,7 @@ package enum AuditEntry {
         writer.member("spki", key.publicKeyDigest ?? "")
         writer.member("t", recordedAt.milliseconds)
         writer.member("ts", record.signedAt.milliseconds)
-        write(users: request.recordedUsers, &writer)
+        write(users: request, &writer)
         writer.member("v", 1)
     }
 
@@ -73,15 +78,16 @@ package enum AuditEntry {
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
         writer.member("t", recordedAt.milliseconds)
-        write(users: request.recordedUsers, &writer)
+        write(users: request, &writer)
         writer.member("v", 1)
         write(reasons: record.decision, &writer)
     }
 
-    private static func write(users: [String], _ writer: inout JSONWriter) {
+    /// Everything the customer is known as, each as a pseudonym.
+    private static func write(users request: DecisionRequest, _ writer: inout JSONWriter) {
         writer.name("users")
         writer.beginArray()
-        for user in users { writer.string(user) }
+        for (_, pseudonym) in request.identities { writer.string(pseudonym.recordText) }
         writer.endArray()
     }
 

@@ -110,7 +110,7 @@ package struct AuditReader {
     private func time(of index: Int64) throws(StorageError) -> Int64 {
         var time: Int64 = 0
         try connection.rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in
-            time = (try? JSONDocument(row.blob(0)))?.root.object?["t"]?.integer ?? 0
+            time = AuditEntry.recordedMilliseconds(row.blob(0)) ?? 0
         }
         return time
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import HTTP
 import OfferDomain
 import Storage
 
@@ -24,7 +25,15 @@ package struct LoadedConfiguration: Sendable {
         } catch {
             issues += error.issues
         }
-        guard let keys, let catalog else { throw ConfigurationError(issues) }
+        if let tls = settings.tls {
+            do throws(SecretFileError) {
+                // Read only to be judged: the server reads it by itself.
+                _ = try SecretFile.read(path: tls.privateKeyFile, policy: policy)
+            } catch {
+                issues.append(ConfigurationIssue(.error, place: tls.privateKeyFile, error.description))
+            }
+        }
+        guard issues.isEmpty, let keys, let catalog else { throw ConfigurationError(issues) }
         self.keys = keys
         self.catalog = catalog
     }

@@ -42,11 +42,9 @@ package struct Settings: Sendable {
     package let admitsGroupReadableSecrets: Bool
     package let admitsUnlockedMemory: Bool
 
-    /// Reads all settings.
+    /// Reads all settings, from the command line before the environment.
     ///
-    /// - Parameter flags: What stands on the command line.
-    /// - Parameter environment: All variables; those that begin with `OFFER_SIGNER_` must be known.
-    /// - Throws: Everything that is wrong, all at once.
+    /// Variables that begin with `OFFER_SIGNER_` must be known. Everything that is wrong is thrown at once.
     package init(flags: [Setting: String], environment: [String: String]) throws(ConfigurationError) {
         var reader = SettingsReader(flags: flags, environment: environment)
         let listen = reader.value(.listen, ListenAddress.init)

@@ -26,7 +26,7 @@ package struct Demo {
     private let directory: String
     private let clock: WallClock
 
-    /// - Parameter directory: A folder to make, or one that an earlier call made.
+    /// An example in a folder that is to be made, or that an earlier call made.
     package init(directory: String, clock: WallClock) {
         self.directory = directory.hasSuffix("/") ? String(directory.dropLast()) : directory
         self.clock = clock

@@ -20,7 +20,7 @@ package struct KeyRingFile {
     private let path: String
     private let policy: SecretFilePolicy
 
-    /// - Parameter policy: What is demanded of the files that hold secrets.
+    /// The file at `path`; `policy` says what is demanded of the files with secrets that it names.
     package init(path: String, policy: SecretFilePolicy) {
         self.path = path
         self.policy = policy

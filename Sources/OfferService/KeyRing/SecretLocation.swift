@@ -24,8 +24,7 @@ package enum SecretLocationError: Error, Hashable, Sendable, CustomStringConvert
 package struct SecretLocation: Hashable, Sendable {
     package let path: String
 
-    /// - Parameter text: A path, or `credential:NAME`.
-    /// - Parameter configuration: The file that names the secret; relative paths start beside it.
+    /// Reads a path or `credential:NAME`; a relative path starts beside the configuration file that names it.
     package init(_ text: String, beside configuration: String) throws(SecretLocationError) {
         if text.hasPrefix("pkcs11:") { throw .hardwareNotSupported }
         guard text.hasPrefix("credential:") else {

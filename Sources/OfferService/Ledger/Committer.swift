@@ -33,7 +33,7 @@ package final class Committer: Sendable {
     private let observer: any CommitObserver
     private let maximumWaiting: Int
 
-    /// - Parameter maximumWaiting: How many requests may wait; more are refused as overload.
+    /// A committer that is not yet running; it lets at most `maximumWaiting` requests wait and refuses more.
     package init(
         clock: WallClock,
         observer: any CommitObserver,

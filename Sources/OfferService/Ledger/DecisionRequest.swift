@@ -35,8 +35,6 @@ package struct DecisionRequest: Sendable {
     package let idempotency: IdempotencyClaim?
     /// What will be signed if the answer is yes.
     package let plan: SigningPlan
-    /// How records name the customer, `hmac:EPOCH:…`, one for each identity.
-    package let recordedUsers: [String]
     /// The policy in force, `sha256:…` over the offers file.
     package let policyName: String
     package let receivedAt: Timestamp
@@ -51,7 +49,6 @@ package struct DecisionRequest: Sendable {
         attributes: Attributes?,
         idempotency: IdempotencyClaim?,
         plan: SigningPlan,
-        recordedUsers: [String],
         policyName: String,
         receivedAt: Timestamp
     ) {
@@ -64,7 +61,6 @@ package struct DecisionRequest: Sendable {
         self.attributes = attributes
         self.idempotency = idempotency
         self.plan = plan
-        self.recordedUsers = recordedUsers
         self.policyName = policyName
         self.receivedAt = receivedAt
     }

@@ -31,7 +31,7 @@ package struct LedgerAccess: Sendable {
 
     /// Changes something and records the change, both or neither.
     ///
-    /// - Parameter body: Makes the change, and answers what the audit log is to say of it.
+    /// `body` makes the change, and answers what the audit log is to say of it.
     package func change<Failure: Error>(
         _ body: (any DatabaseConnection) throws(Failure) -> [AuditEvent]
     ) throws(LedgerChangeError<Failure>) {

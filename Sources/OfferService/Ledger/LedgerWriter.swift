@@ -18,24 +18,35 @@ package final class LedgerWriter {
         let day: Int
     }
 
-    /// - Parameter connection: Open for writing, with ``LedgerSchema`` applied.
+    /// Writes through a connection that has ``LedgerSchema`` applied.
     package init(connection: any DatabaseConnection) {
         self.connection = connection
     }
 
     /// Begins a transaction.
     ///
-    /// - Parameter now: The time of its entries; moved forward if an earlier entry is later than that.
+    /// Its entries get the time `now`, or that of the entry before them if the clock was set back.
     package func begin(at now: Timestamp) throws(LedgerError) {
         pendingDays.removeAll(keepingCapacity: true)
         do { try connection.begin() } catch { throw .database(error) }
-        nextEntryIndex = 0
         var last: Int64 = -1
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
             last = row.optionalInteger(0) ?? -1
         }
-        nextEntryIndex = last + 1
+        if last != nextEntryIndex - 1 {
+            // Entries of an earlier run or of a command, or a batch that was undone.
+            recordedAt = max(recordedAt, try time(ofEntry: last))
+            nextEntryIndex = last + 1
+        }
         recordedAt = max(recordedAt, now)
+    }
+
+    private func time(ofEntry index: Int64) throws(LedgerError) -> Timestamp {
+        var milliseconds: Int64 = 0
+        try rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in
+            milliseconds = AuditEntry.recordedMilliseconds(row.blob(0)) ?? 0
+        }
+        return Timestamp(milliseconds: milliseconds)
     }
 
     /// Makes everything since ``begin(at:)`` durable.
@@ -98,8 +109,9 @@ package final class LedgerWriter {
             basis: .decision(decision)
         )
         let index = try record(grant, request)
-        for subject in Set(request.identities.map(\.pseudonym)) {
-            try addGrant(grant.id, to: subject, request.offer, index)
+        for (place, identity) in request.identities.enumerated()
+        where !request.identities[..<place].contains(where: { $0.pseudonym == identity.pseudonym }) {
+            try addGrant(grant.id, to: identity.pseudonym, request.offer, index)
         }
         pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         if let claim = request.idempotency {

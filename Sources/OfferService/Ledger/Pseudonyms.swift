@@ -4,11 +4,10 @@ package import OfferDomain
 
 /// What the ledger and the records hold instead of a customer's id: HMAC-SHA256 under a secret of the team.
 package struct Pseudonym: Hashable, Sendable {
-    /// 32 bytes.
-    package let bytes: [UInt8]
-
-    /// The first 16 bytes; what the ledger counts under.
-    package var ledgerKey: [UInt8] { Array(bytes.prefix(16)) }
+    /// What the ledger counts under: the first 16 bytes.
+    package let ledgerKey: [UInt8]
+    /// How records write it: `hmac:EPOCH:` and all 32 bytes in base64url without padding.
+    package let recordText: String
 }
 
 /// Turns customer ids into pseudonyms; without its secret nobody can go back, or try ids out.
@@ -16,15 +15,17 @@ package struct Pseudonyms: Sendable {
     /// The name of the secret in force; records carry it, so that a later secret is not mistaken for it.
     package let epoch: String
     private let key: HMACKey
+    private let prefix: [UInt8]
 
     package init(epoch: String, key: HMACKey) {
         self.epoch = epoch
         self.key = key
+        prefix = Array("hmac:\(epoch):".utf8)
     }
 
     /// Whether a text may name an epoch: 1 to 16 ASCII letters or digits.
     package static func isEpoch(_ text: String) -> Bool {
-        (1...16).contains(text.utf8.count) && text.utf8.allSatisfy { Character(Unicode.Scalar($0)).isLetterOrDigit }
+        (1...16).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
     /// The pseudonym of a customer within one app.
@@ -34,15 +35,10 @@ package struct Pseudonyms: Sendable {
         message.append(contentsOf: bundleID.text.utf8)
         message.append(0)
         message.append(contentsOf: identity.capBytes)
-        return Pseudonym(bytes: key.authenticationCode(for: message))
+        let code = key.authenticationCode(for: message)
+        return Pseudonym(
+            ledgerKey: Array(code.prefix(16)),
+            recordText: String(decoding: prefix + Base64.encodeURL(code), as: UTF8.self)
+        )
     }
-
-    /// How a record writes a pseudonym: `hmac:EPOCH:` and base64url without padding.
-    package func recordText(_ pseudonym: Pseudonym) -> String {
-        "hmac:\(epoch):" + String(decoding: Base64.encodeURL(pseudonym.bytes), as: UTF8.self)
-    }
-}
-
-extension Character {
-    fileprivate var isLetterOrDigit: Bool { isASCII && (isLetter || isNumber) }
 }

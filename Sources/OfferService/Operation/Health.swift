@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import OfferDomain
+package import OfferDomain
 import Synchronization
 
 /// Knows whether the service can do its work, and if not, why.
@@ -48,18 +48,30 @@ package final class Health: CommitObserver {
         let (failure, isStopping) = state.withLock { ($0.commitFailure, $0.isStopping) }
         if isStopping { obstacles.append(Obstacle("stopping", "the service is stopping")) }
         if let failure { obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure)")) }
-        for bundleID in snapshot.catalog.bundleIDs.sorted(by: { $0.text < $1.text })
-        where snapshot.keyRing.activeKey(for: bundleID, purpose: .promotionalOffer) == nil {
-            obstacles.append(Obstacle("key-unavailable", "no key is active for \(bundleID) and promotional offers"))
+        if snapshot.bundleIDsWithoutKey.count == snapshot.catalog.bundleIDs.count {
+            obstacles.append(Obstacle("key-unavailable", "no key is active for any app of the catalogue"))
         }
         if snapshot.callers.isEmpty {
             obstacles.append(Obstacle("no-callers", "no caller has a key; add one with: offer-signer callers add"))
         }
         return obstacles
     }
+
+    /// What keeps some of the work from being done; the service is ready nevertheless.
+    package func warnings(_ snapshot: Snapshot) -> [Obstacle] {
+        snapshot.bundleIDsWithoutKey.map { Obstacle("key-unavailable", "no key is active for \($0)") }
+    }
 }
 
-/// One reason why the service is not ready.
+extension Snapshot {
+    /// The apps of the catalogue whose offers nobody can sign; other apps are served all the same.
+    package var bundleIDsWithoutKey: [BundleID] {
+        catalog.bundleIDs.sorted { $0.text < $1.text }
+            .filter { keyRing.activeKey(for: $0, purpose: .promotionalOffer) == nil }
+    }
+}
+
+/// One reason why the service is not ready, or not for everybody.
 package struct Obstacle: Hashable, Sendable {
     /// Stable, for programs.
     package let name: String

@@ -31,7 +31,7 @@ package final class Log: Sendable {
     private let clock: WallClock
     private let sink: @Sendable ([UInt8]) -> Void
 
-    /// - Parameter sink: Is given whole lines; the default writes to standard error.
+    /// A log from `level` on, whose `sink` is given whole lines; the default one writes to standard error.
     package init(
         level: LogLevel,
         clock: WallClock,

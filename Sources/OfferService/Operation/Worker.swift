@@ -6,7 +6,7 @@ import Glibc
 package enum Worker {
     /// Runs `body` on a thread of its own.
     ///
-    /// - Parameter name: At most 15 bytes; `top` and `gdb` show it.
+    /// `top` and `gdb` show its name, which has at most 15 bytes.
     package static func start(named name: String, _ body: @escaping @Sendable () -> Void) {
         let box = unsafe Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
