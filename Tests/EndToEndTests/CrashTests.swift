@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     /// The service is killed again and again; nothing that anybody was given is lost.
     @Suite struct CrashTests {
-        /// More rounds for a longer search: OFFER_SIGNER_TEST_CRASH_ROUNDS=1000 swift test --filter CrashTests
+        /// How often; `OFFER_SIGNER_TEST_CRASH_ROUNDS=1000 swift test --filter CrashTests` searches for longer.
         private static let rounds =
             ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_CRASH_ROUNDS"].flatMap { Int($0) } ?? 50
 

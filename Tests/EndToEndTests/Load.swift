@@ -10,8 +10,8 @@ final class Load: Sendable {
 
     /// Starts to ask whatever service listens on the port that ``aim(at:)`` names.
     ///
-    /// - Parameter attempts: How often each customer asks.
-    /// - Parameter requests: After how many requests it ends by itself; else ``stop()`` ends it.
+    /// Each customer asks as often as there are attempts. It ends by itself after so many requests, or when
+    /// ``stop()`` ends it.
     init(_ demo: DemoFolder, threads: Int = 8, attempts: Int = 1, requests: Int? = nil) throws {
         self.demo = demo
         outputPath = demo.directory.path(of: "load-\(UUID().uuidString)")

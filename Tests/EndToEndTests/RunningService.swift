@@ -15,10 +15,8 @@ final class RunningService: Sendable {
 
     /// Starts the service and waits until it listens.
     ///
-    /// - Parameter port: 0 lets the system choose.
-    /// - Parameter wrapper: A command that the service is started by, and whose process it becomes.
-    /// - Parameter database: Is used instead of the example's own.
-    /// - Parameter options: Come after those that name the example's files.
+    /// Port 0 lets the system choose. A wrapper is a command that the service is started by, and whose process it
+    /// becomes. A database is used instead of the example's own. Options come after those that name its files.
     init(
         _ demo: DemoFolder,
         port: UInt16 = 0,

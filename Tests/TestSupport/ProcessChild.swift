@@ -23,12 +23,10 @@ package final class ChildProcess: Sendable {
     package let id: Int32
     private let end = Mutex<End?>(nil)
 
-    /// Starts a program.
+    /// Starts a program, looked up in PATH if its name has no slash.
     ///
-    /// - Parameter words: Its name, looked up in PATH if it has no slash, and its arguments.
-    /// - Parameter environment: All of its variables.
-    /// - Parameter output: The file that standard output is appended to.
-    /// - Parameter errors: The same for standard error.
+    /// Its words are its name and its arguments, its environment is all of its variables, and what it writes is
+    /// appended to the files for output and errors.
     package init(
         _ words: [String],
         environment: [String: String],
@@ -56,8 +54,8 @@ package final class ChildProcess: Sendable {
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         defer {
-            for unsafetext in unsafe arguments { unsafe free(text) }
-            for unsafetext in unsafe variables { unsafe free(text) }
+            unsafe arguments.forEach { unsafe free($0) }
+            unsafe variables.forEach { unsafe free($0) }
         }
         var id: pid_t = 0
         let code = unsafe posix_spawnp(&id, words[0], &actions, &attributes, &arguments, &variables)
