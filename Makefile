@@ -60,4 +60,4 @@ bench: setup-bench build ## measure (see docs/performance.md)
 	@Benchmarks/run
 
 clean: ## remove what was built
-	rm -rf .build .build-asan .build-tsan docs/reference
+	rm -rf .build .build-asan .build-tsan .build-docs docs/reference

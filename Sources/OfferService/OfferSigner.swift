@@ -146,7 +146,7 @@ package struct OfferSigner: Sendable {
     private func fault(_ error: LedgerError) -> ServiceFault {
         switch error {
         case .overloaded: return .overloaded
-        case .database, .stopped: return .auditUnavailable
+        case .database, .databaseGone, .stopped: return .auditUnavailable
         case .unbuildable(let error):
             log(.error, "a payload did not split into its fields", ["reason": .text(error.description)])
             return .signingFailed

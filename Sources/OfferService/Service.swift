@@ -51,7 +51,12 @@ package final class Service: Sendable {
         } catch {
             throw .database(error)
         }
-        committer = Committer(clock: clock, observer: health, open: ledger.open)
+        committer = Committer(
+            clock: clock,
+            observer: health,
+            isInPlace: ledger.placeWatcher(),
+            open: ledger.open
+        )
         let signer = OfferSigner(
             committer: committer,
             verification: SelfVerification(settings.selfVerification),

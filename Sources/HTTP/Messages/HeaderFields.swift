@@ -37,7 +37,7 @@ package struct HeaderFields: Sendable {
 
     /// Adds a field at the end.
     ///
-    /// Nothing is checked: what came over a socket was checked by ``RequestHeadScanner``.
+    /// Nothing is checked: what came over a socket was checked by `RequestHeadScanner`.
     package mutating func append(_ name: String, _ value: String) {
         let nameStart = bytes.count
         bytes.append(contentsOf: name.utf8)

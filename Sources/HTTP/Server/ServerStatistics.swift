@@ -11,7 +11,7 @@ package struct ServerStatistics: Hashable, Sendable {
     package var timedOutConnections = 0
     /// What the server answered by itself, by ``Rejection/kind``; a kind that did not occur is absent.
     package var rejections: [String: Int] = [:]
-    /// Times that libevent and ``RequestHeadScanner`` read a request differently.
+    /// Times that libevent and `RequestHeadScanner` read a request differently.
     ///
     /// Anything but 0 is a defect.
     package var disagreements = 0

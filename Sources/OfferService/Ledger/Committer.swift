@@ -28,6 +28,8 @@ package final class Committer: Sendable {
     private let queue = Mutex(Queue())
     private let wakeUp = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
+    /// Whether the database is still the file that it was; if not, what is committed is lost with it.
+    private let isInPlace: @Sendable () -> Bool
     private let open: Opener
     private let clock: WallClock
     private let observer: any CommitObserver
@@ -38,11 +40,13 @@ package final class Committer: Sendable {
         clock: WallClock,
         observer: any CommitObserver,
         maximumWaiting: Int = 4096,
+        isInPlace: @escaping @Sendable () -> Bool = { true },
         open: @escaping Opener
     ) {
         self.clock = clock
         self.observer = observer
         self.maximumWaiting = maximumWaiting
+        self.isInPlace = isInPlace
         self.open = open
     }
 
@@ -157,6 +161,8 @@ extension Committer {
     }
 
     private func reopened() throws(LedgerError) -> LedgerWriter {
+        // A new and empty database would forget every cap.
+        guard isInPlace() else { throw .databaseGone }
         do { return LedgerWriter(connection: try open()) } catch { throw .database(error) }
     }
 
@@ -183,6 +189,8 @@ extension Committer {
             lastCleaning = now
         }
         try writer.commit()
+        // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
+        guard isInPlace() else { throw .databaseGone }
         return verdicts
     }
 }

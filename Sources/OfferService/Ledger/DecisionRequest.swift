@@ -101,6 +101,8 @@ package enum LedgerError: Error, Hashable, Sendable {
     case overloaded
     /// The database refused; nothing of the batch is on disk.
     case database(StorageError)
+    /// The file of the database was moved, removed or replaced; nothing is believed to be on disk.
+    case databaseGone
     /// The service is stopping.
     case stopped
     /// What should have been signed could not be built; a mistake of ours.
@@ -112,6 +114,8 @@ extension LedgerError: CustomStringConvertible {
         switch self {
         case .overloaded: "More requests wait for the ledger than it holds."
         case .database(let error): error.description
+        case .databaseGone:
+            "The database is not where it was opened: put the file back, or start the service anew."
         case .stopped: "The ledger is closed, because the service is stopping."
         case .unbuildable(let error): error.description
         }
@@ -126,6 +130,7 @@ extension LedgerError: CustomStringConvertible {
         case .database(.busy): "busy"
         case .database(.ioFailure): "io-failure"
         case .database: "database"
+        case .databaseGone: "database-gone"
         case .stopped: "stopped"
         case .unbuildable: "unbuildable"
         }

@@ -19,6 +19,15 @@ package struct LedgerAccess: Sendable {
         return connection
     }
 
+    /// Tells whether the database is still the file that it is now.
+    package func placeWatcher() -> @Sendable () -> Bool {
+        switch location {
+        case .sqlite(let path):
+            let identity = FileIdentity(path: path)
+            return { identity == FileIdentity(path: path) }
+        }
+    }
+
     /// Keeps other services from writing to the same database; `nil` where the engine lets several do so.
     package func lockInstance() throws(StorageError) -> InstanceLock? {
         try location.lockInstance()

@@ -44,7 +44,7 @@ package struct SigningPlan: Sendable {
 
     /// The exact bytes of every form, digested.
     ///
-    /// - Throws: ``PayloadError`` if the built payload does not split into what went in; a mistake of ours.
+    /// - Throws: `PayloadError` if the built payload does not split into what went in; a mistake of ours.
     package func intents(nonce: UniqueID, at instant: Timestamp) throws(PayloadError) -> [SigningIntent] {
         var intents: [SigningIntent] = []
         intents.reserveCapacity(forms.count)

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Commands that run beside the service, which follows them.
+    @Suite struct AdministrationTests {
+        @Test func `a key is switched off and on while the service runs`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            func status() throws -> Int { try service.sign(demo.request(customer: UUID().uuidString)).status }
+            #expect(try status() == 200)
+            #expect(try await Program.run(["keys", "disable", "ABC123DEFG"] + demo.options()).succeeded)
+            try await eventually("nothing is signed any more") { try status() == 503 }
+            let refusal = try service.sign(demo.request(customer: "refused"))
+            #expect(refusal.body.contains("/problems/key-unavailable"))
+            let readiness = try service.ask("/health/ready")
+            #expect(readiness.status == 503)
+            #expect(readiness.body.contains(#""name":"key-unavailable""#))
+            #expect(try await Program.run(["keys", "list"] + demo.options()).output.contains("ABC123DEFG  disabled"))
+
+            // A restart or a reload does not forget it.
+            try await service.reload()
+            #expect(try status() == 503)
+            #expect(try await Program.run(["keys", "enable", "ABC123DEFG"] + demo.options()).succeeded)
+            try await eventually("signatures are made again") { try status() == 200 }
+
+            let records = try await Program.run(
+                ["audit", "query", "--key", "ABC123DEFG", "--database", "sqlite:\(demo.database)"]
+            )
+            #expect(records.output.contains(#""ev":"key.disable""#))
+            #expect(records.output.contains(#""ev":"key.enable""#))
+        }
+
+        @Test func `a caller is added, given a second key, and revoked while the service runs`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            let database = ["--database", "sqlite:\(demo.database)"]
+            func credential(_ words: String...) async throws -> String {
+                let outcome = try await Program.run(["callers"] + words + database)
+                guard outcome.succeeded else { throw ChildProcess.Failure("\(outcome)") }
+                return String(outcome.output.dropLast())
+            }
+            func status(_ key: String) throws -> Int {
+                try service.sign(demo.request(customer: UUID().uuidString), apiKey: key).status
+            }
+            let first = try await credential("add", "shop", "--role", "backend", "--bundle", "com.example.app")
+            try await eventually("the caller is known") { try status(first) == 200 }
+            let second = try await credential("add-key", "shop")
+            try await eventually("its second key is known") { try status(second) == 200 }
+            #expect(try status(first) == 200)
+            let firstID = String(first.prefix { $0 != "." })
+            #expect(
+                try await Program.run(["callers", "revoke", "shop", "--key", firstID] + database).succeeded
+            )
+            try await eventually("its first key is refused") { try status(first) == 401 }
+            #expect(try status(second) == 200)
+            #expect(try await Program.run(["callers", "revoke", "shop"] + database).succeeded)
+            try await eventually("the caller is refused") { try status(second) == 401 }
+
+            // A stranger to the app, and one who forgot half of the key.
+            let other = try await credential("add", "other", "--role", "backend", "--bundle", "com.example.other")
+            try await eventually("the other caller is known") { try status(other) == 403 }
+            #expect(try status(String(other.dropLast())) == 401)
+            let list = try await Program.run(["callers", "list"] + database)
+            #expect(list.output.contains("other"), "\(list)")
+            #expect(!list.output.contains(other.split(separator: ".")[1]))
+        }
+
+        @Test func `records can be asked who used a key, and exported byte for byte`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            let database = ["--database", "sqlite:\(demo.database)"]
+            let body = demo.text(of: "request.json")
+            let statuses = try (0..<4).map { _ in try service.sign(body).status }
+            #expect(statuses == [200, 200, 200, 403])
+            let query = try await Program.run(
+                ["audit", "query", "--event", "sign.intent", "--key", "ABC123DEFG", "--offer", "winback_3m"] + database
+            )
+            // Three answers with two signatures each.
+            #expect(query.output.split(separator: "\n").count == 6, "\(query)")
+            let refusals = try await Program.run(["audit", "query", "--outcome", "notEligible"] + database)
+            #expect(refusals.output.split(separator: "\n").count == 1, "\(refusals)")
+            let future = try await Program.run(["audit", "query", "--from", "2126-01-01T00:00:00Z"] + database)
+            #expect(future.succeeded && future.output.isEmpty, "\(future)")
+
+            let export = demo.directory.path(of: "export")
+            let command = #""$1" audit export --database "$2" >"$3""#
+            let outcome = try await runProcess(
+                ["sh", "-c", command, "sh", Program.path, "sqlite:\(demo.database)", export]
+            )
+            #expect(outcome.succeeded, "\(outcome)")
+            let verdict = try await runProcess(
+                [Program.python, "-B", Program.checker("canonical_records")],
+                input: export
+            )
+            #expect(verdict.succeeded, "\(verdict)")
+            #expect(verdict.output.contains(#""sign.intent": 6"#), "\(verdict)")
+            #expect(verdict.output.contains(#""sign.deny": 1"#), "\(verdict)")
+            #expect(!textOfFile(export).contains("7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"))
+            #expect(!textOfFile(export).contains("2000000123456789"))
+
+            // A blank too many, and the checker says no.
+            let spoilt = textOfFile(export).replacing(#""v":1}"#, with: #""v": 1}"#)
+            let spoiltPath = try demo.directory.write(Array(spoilt.utf8), to: "spoilt")
+            let doubt = try await runProcess(
+                [Program.python, "-B", Program.checker("canonical_records")],
+                input: spoiltPath
+            )
+            #expect(doubt.end == .exited(1))
+            #expect(try await Program.run(["audit", "query", "--event", "audit.export"] + database).output != "")
+        }
+    }
+}

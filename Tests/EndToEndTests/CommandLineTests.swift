@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// What the program says to the person at the keyboard.
+    @Suite struct CommandLineTests {
+        private static let commands = ["demo", "check", "serve", "callers", "keys", "audit"]
+
+        @Test func `the list of commands names each of them`() async throws {
+            let outcome = try await Program.run(["--help"])
+            #expect(outcome.succeeded)
+            for command in Self.commands { #expect(outcome.output.contains("\n  \(command) ")) }
+            #expect(outcome.errors.isEmpty)
+            let bare = try await Program.run([])
+            #expect(bare.end == .exited(2))
+            #expect(bare.errors == outcome.output)
+            #expect(try await Program.run(["--version"]).output.contains(/^offer-signer [0-9]+\.[0-9]+\.[0-9]+\n$/))
+        }
+
+        @Test(arguments: commands)
+        func `each command has a help that fits on a screen's width`(_ command: String) async throws {
+            let outcome = try await Program.run([command, "--help"])
+            #expect(outcome.succeeded)
+            #expect(outcome.output.contains("offer-signer \(command)"))
+            #expect(outcome.output.contains("Usage:"))
+            #expect(outcome.errors.isEmpty)
+            for line in outcome.output.split(separator: "\n") { #expect(line.count <= 115, "\(line)") }
+            #expect(try await Program.run(["help", command]).output == outcome.output)
+        }
+
+        @Test(arguments: CommandLineRow.all)
+        func `what is not understood is said, with exit code 2`(_ row: CommandLineRow) async throws {
+            let outcome = try await Program.run(row.arguments, environment: row.environment)
+            #expect(outcome.end == .exited(row.exitCode), "\(outcome)")
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.contains(row.complaint), "\(outcome)")
+        }
+
+        @Test func `check says everything that is wrong at once`() async throws {
+            let demo = try await DemoFolder()
+            let good = try await Program.run(["check"] + demo.options())
+            #expect(good.succeeded, "\(good)")
+            #expect(good.output.contains("1 key, 1 active"))
+
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: demo.privateKey)
+            try demo.edit("keys", replacing: "purposes:", with: "purpose:")
+            try demo.edit("keys", replacing: #"status: "active""#, with: #"status: "activ""#)
+            try demo.edit("offers", replacing: "appAppleId: 1234567890", with: #"appAppleId: "1234567890""#)
+            try demo.edit("offers", replacing: "autoRenew:", with: "autoRenews:")
+            try demo.edit("offers", replacing: "atLeastDays: 30", with: "atLeastDays: -1")
+            let bad = try await Program.run(["check"] + demo.options())
+            #expect(bad.end == .exited(1))
+            let issues = bad.errors.split(separator: "\n")
+            for expected in [
+                "did you mean “purposes”", "/keys/0/status", "found “activ”", "/keys/0/file", "/apps/0/appAppleId",
+                "did you mean “autoRenew”", "/apps/0/plans/0/offers/1/eligibility/all/1/any/0", "/atLeastDays",
+            ] {
+                #expect(bad.errors.contains(expected), "\(expected) is missing in:\n\(bad.errors)")
+            }
+            // Each stands in a file, with line and column.
+            #expect(issues.count >= 5)
+            for issue in issues { #expect(issue.contains(/^error: \S+\/(keys|offers):[0-9]+:[0-9]+ \//), "\(issue)") }
+            // The service says the same, and does not start.
+            let serve = try await Program.run(["serve", "--listen", "127.0.0.1:0"] + demo.options())
+            #expect(serve.end == .exited(1))
+            for issue in issues { #expect(serve.errors.contains(issue)) }
+        }
+
+        @Test func `a port or a database that can't be used ends with exit code 3`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            let elsewhere = demo.directory.path(of: "other.db")
+            let taken = try await Program.run(
+                ["serve", "--listen", "127.0.0.1:\(service.port)"] + demo.options(database: elsewhere)
+            )
+            #expect(taken.end == .exited(3), "\(taken)")
+            let nowhere = try await Program.run(
+                ["serve", "--listen", "127.0.0.1:0"] + demo.options(database: "/nonexistent/x.db")
+            )
+            #expect(nowhere.end == .exited(3), "\(nowhere)")
+            try demo.directory.write(
+                Array("not a database at all, but long enough to be taken for one".utf8),
+                to: "no.db"
+            )
+            let strange = try await Program.run(
+                ["serve", "--listen", "127.0.0.1:0"] + demo.options(database: demo.directory.path(of: "no.db"))
+            )
+            #expect(strange.end == .exited(3), "\(strange)")
+        }
+    }
+}
+
+/// A command line that is wrong, and what is said of it.
+struct CommandLineRow: CustomTestStringConvertible {
+    let arguments: [String]
+    var environment: [String: String] = [:]
+    let complaint: String
+    var exitCode: Int32 = 2
+
+    var testDescription: String { (environment.map { "\($0)=\($1)" } + arguments).joined(separator: " ") }
+
+    static let all = [
+        CommandLineRow(arguments: ["serv"], complaint: "did you mean “serve”"),
+        CommandLineRow(arguments: ["kyes", "list"], complaint: "did you mean “keys”"),
+        CommandLineRow(arguments: ["serve", "--lisen", "127.0.0.1:0"], complaint: "did you mean --listen"),
+        CommandLineRow(arguments: ["serve", "--listen"], complaint: "--listen needs a value"),
+        CommandLineRow(arguments: ["serve", "now"], complaint: "no further words"),
+        CommandLineRow(arguments: ["demo"], complaint: "DIRECTORY"),
+        CommandLineRow(arguments: ["keys"], complaint: "list"),
+        CommandLineRow(arguments: ["keys", "disable"], complaint: "KEY_ID"),
+        CommandLineRow(arguments: ["callers", "add", "x", "--role", "king"], complaint: "one of app, backend"),
+        CommandLineRow(arguments: ["audit", "query", "--from", "yesterday"], complaint: "--from"),
+        CommandLineRow(arguments: ["serve", "--listen", "8080"], complaint: "--listen", exitCode: 1),
+        CommandLineRow(
+            arguments: ["serve"],
+            environment: ["OFFER_SIGNER_LISTENN": "127.0.0.1:0"],
+            complaint: "did you mean OFFER_SIGNER_LISTEN",
+            exitCode: 1
+        ),
+    ]
+}

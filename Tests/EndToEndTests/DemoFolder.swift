@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// What `offer-signer demo` writes, in a folder that is removed when the test is done.
+final class DemoFolder: Sendable {
+    static let bundle = "com.example.app"
+    static let product = "com.example.pro.monthly"
+
+    let directory: TemporaryDirectory
+    /// What the command said.
+    let guide: String
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        let outcome = try await Program.run(["demo", directory.path(of: "demo")])
+        guard outcome.succeeded else { throw ChildProcess.Failure("demo: \(outcome)") }
+        guide = outcome.output
+    }
+
+    var path: String { directory.path(of: "demo") }
+    var database: String { path(of: "offer-signer.db") }
+    var privateKey: String { path(of: "SubscriptionKey_ABC123DEFG.p8") }
+    var publicKey: String { path(of: "public-key.pem") }
+    var apiKey: String { textOfFile(path(of: "api-key")) }
+
+    func path(of name: String) -> String { "\(path)/\(name)" }
+
+    /// What every command needs to find the example.
+    func options(database: String? = nil) -> [String] {
+        [
+            "--keys", path(of: "keys"), "--offers", path(of: "offers"),
+            "--database", "sqlite:\(database ?? self.database)",
+        ]
+    }
+
+    func text(of name: String) -> String { textOfFile(path(of: name)) }
+
+    func write(_ text: String, to name: String) throws {
+        try directory.write(Array(text.utf8), to: "demo/\(name)")
+    }
+
+    /// Replaces every occurrence, of which there must be one.
+    func edit(_ name: String, replacing old: String, with new: String) throws {
+        let text = text(of: name)
+        guard text.contains(old) else { throw ChildProcess.Failure("\(name) has no “\(old)”") }
+        try write(text.replacingOccurrences(of: old, with: new), to: name)
+    }
+
+    /// Lifts the daily budget, which load would use up.
+    func liftBudget() throws {
+        try edit("offers", replacing: "atMost: 10000,", with: "atMost: 1000000000,")
+    }
+
+    /// A request for the win-back offer by a customer of that name.
+    func request(customer: String, token: String = UUID().uuidString) -> String {
+        let number = customer.utf8.reduce(1) { ($0 &* 31 &+ UInt64($1)) % 1_000_000_000_000 }
+        return """
+            {"bundleId": "com.example.app", "productId": "com.example.pro.monthly", "offerId": "winback_3m",
+             "appAccountToken": "\(token)", "customerId": "\(customer)", "formats": ["v1", "jws"],
+             "facts": {"status": "expired", "expiresAt": "2026-01-01T00:00:00Z",
+                       "originalTransactionId": "2\(number)"}}
+            """
+    }
+}

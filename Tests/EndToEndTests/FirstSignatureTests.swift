@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// The way of a newcomer: write the example, start it, paste the command.
+    @Suite struct FirstSignatureTests {
+        /// The command that the guide prints, from `curl` to the line that does not go on.
+        private func curl(in guide: String) -> String {
+            let lines = guide.split(separator: "\n", omittingEmptySubsequences: false)
+            let first = lines.firstIndex { $0.hasPrefix("curl ") } ?? lines.endIndex
+            let last = lines[first...].firstIndex { !$0.hasSuffix("\\") } ?? lines.endIndex - 1
+            return lines[first...last].joined(separator: "\n")
+        }
+
+        @Test func `the printed command gives signatures that openssl and PyJWT accept`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            let command = curl(in: demo.guide).replacingOccurrences(
+                of: "http://127.0.0.1:8080/",
+                with: "http://127.0.0.1:\(service.port)/"
+            )
+            let answer = try await runProcess([
+                "sh", "-c", command + " -o \(demo.path(of: "answer")) -w '%{http_code}'",
+            ])
+            #expect(answer.output == "200", "\(answer) \(demo.text(of: "answer"))")
+            let verdict = try await check(demo, demo.publicKey)
+            #expect(verdict.succeeded, "\(verdict)")
+            #expect(demo.text(of: "answer").contains(#""appAccountToken":"7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60""#))
+
+            // The checker can say no: with another key, neither signature is good.
+            let stranger = try demo.directory.write(
+                try KeyTool.openssl("pkey", "-pubout", input: try KeyTool.makeKey()),
+                to: "stranger.pem"
+            )
+            #expect(try await check(demo, stranger).end == .exited(1))
+        }
+
+        private func check(_ demo: DemoFolder, _ publicKey: String) async throws -> ProcessOutcome {
+            try await Program.check(
+                "signature",
+                demo.path(of: "answer"),
+                publicKey,
+                DemoFolder.bundle,
+                DemoFolder.product,
+                "winback_3m",
+                "ABC123DEFG",
+                "57246542-96fe-1a63-e053-0824d011072a"
+            )
+        }
+
+        @Test func `the fourth request of the example is refused, as its guide says`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            let body = demo.text(of: "request.json")
+            let statuses = try (0..<4).map { _ in try service.sign(body).status }
+            #expect(statuses == [200, 200, 200, 403])
+        }
+
+        @Test func `an example that is there already is left as it is`() async throws {
+            let demo = try await DemoFolder()
+            let key = demo.text(of: "SubscriptionKey_ABC123DEFG.p8")
+            let again = try await Program.run(["demo", demo.path])
+            #expect(again.succeeded)
+            #expect(demo.text(of: "SubscriptionKey_ABC123DEFG.p8") == key)
+        }
+    }
+}

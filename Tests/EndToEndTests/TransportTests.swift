@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// TLS and IPv6, as curl sees them.
+    @Suite struct TransportTests {
+        /// Makes a certificate for 127.0.0.1, valid from now on.
+        private func makeCertificate(_ demo: DemoFolder, name: String = "service") throws {
+            try KeyTool.openssl(
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:P-256",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=\(name)",
+                "-addext",
+                "subjectAltName=IP:127.0.0.1",
+                "-keyout",
+                demo.path(of: "tls.key"),
+                "-out",
+                demo.path(of: "tls.pem")
+            )
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: demo.path(of: "tls.key"))
+        }
+
+        private func curl(_ demo: DemoFolder, _ url: String, _ options: String...) async throws -> ProcessOutcome {
+            try await runProcess(
+                ["curl", "-sS", "--cacert", demo.path(of: "tls.pem"), "--noproxy", "*"] + options + [url]
+            )
+        }
+
+        @Test func `with a certificate it speaks TLS 1_3 and nothing older`() async throws {
+            let demo = try await DemoFolder()
+            try makeCertificate(demo)
+            let service = try await RunningService(
+                demo,
+                options: ["--tls-certificate", demo.path(of: "tls.pem"), "--tls-key", demo.path(of: "tls.key")]
+            )
+            let url = "https://127.0.0.1:\(service.port)"
+            let answer = try await curl(
+                demo,
+                url + RunningService.signatures,
+                "-H",
+                "Authorization: Bearer \(demo.apiKey)",
+                "-H",
+                "Content-Type: application/json",
+                "-d",
+                "@\(demo.path(of: "request.json"))"
+            )
+            #expect(answer.output.contains(#""signature":"#), "\(answer)")
+            let old = try await curl(demo, url + "/health/live", "--tls-max", "1.2")
+            #expect(old.end == .exited(35), "\(old)")
+            let plain = try await curl(demo, "http://127.0.0.1:\(service.port)/health/live")
+            #expect(!plain.output.contains("live"), "\(plain)")
+
+            // A renewed certificate comes into force on SIGHUP; curl trusts only the new one.
+            try makeCertificate(demo, name: "renewed")
+            #expect(try await curl(demo, url + "/health/live").end == .exited(60))
+            try await service.reload()
+            #expect(try await curl(demo, url + "/health/live").output == #"{"status":"live"}"#)
+            // A bad one does not.
+            try demo.write("no certificate", to: "tls.key")
+            try await service.reload()
+            #expect(try await curl(demo, url + "/health/live").output == #"{"status":"live"}"#)
+            #expect(service.log.contains("reload refused"))
+        }
+
+        @Test func `it listens on IPv6`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo, address: "[::1]")
+            let answer = try await curl(demo, "http://[::1]:\(service.port)/health/ready")
+            #expect(answer.output == #"{"status":"ready","obstacles":[]}"#, "\(answer)")
+        }
+    }
+}
