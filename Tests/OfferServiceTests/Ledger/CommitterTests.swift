@@ -117,11 +117,14 @@ struct CommitterTests {
                 #expect(try await eventually { faults.isCommitting })
                 for _ in 0..<5 { group.addTask { try await service.sign(offer: "open") } }
                 #expect(try await eventually { service.committer.waiting == 5 })
-                let reply = try await service.sign(offer: "open")
+                async let refused = service.sign(offer: "open")
+                let refusals = Metric.requests(route: .promotionalOfferSignature, status: 503)
+                #expect(try await eventually { service.metrics[refusals] == 1 }, "while the others still wait")
+                faults.release()
+                let reply = try await refused
                 #expect(reply.status == 503)
                 #expect(reply.problem == "overloaded", "\(reply)")
                 #expect(reply.headers["retry-after"] == "1")
-                faults.release()
                 for try await reply in group { #expect(reply.status == 200, "\(reply)") }
             }
             #expect(try service.entries("sign.intent").count == 6)
