@@ -286,7 +286,8 @@ struct KeysFileTests {
     @Test(
         arguments: [
             ("mode", "mode is 0644"), ("two", "second PEM block"), ("text", "holds no line"), ("cut", "no END line"),
-            ("curve", "on the curve secp384r1"), ("rsa", "This is a key for rsaEncryption"), ("public", "public key only"),
+            ("curve", "on the curve secp384r1"), ("rsa", "This is a key for rsaEncryption"),
+            ("public", "public key only"),
         ]
     )
     func `says of a bad key file what is wrong with it`(fault: (kind: String, message: String)) throws {
