@@ -45,13 +45,13 @@ races: setup-checks ## look for data races
 docs: setup ## build the reference from the doc comments; a broken link is an error
 	@Scripts/docs
 
-linkage: build ## check that the release binary links what it should and nothing else
+linkage: setup-checks build ## check that the release binary links what it should and nothing else
 	@Scripts/linkage $(RELEASE)
 
 unsafe: ## check that unsafe code lies only where it is reviewed
 	@Scripts/unsafe
 
-api: build ## check the running service against openapi.yaml with schemathesis (from PyPI)
+api: setup-checks build ## check the running service against openapi.yaml with schemathesis (from PyPI)
 	@Scripts/api $(RELEASE)
 
 check: lint unsafe test leaks races docs linkage api ## everything
