@@ -40,7 +40,8 @@ leaks: setup-checks ## look for leaks and misuse of memory in what wraps C
 	  --filter 'CryptographyTests|StorageTests|HTTPTests'
 
 races: setup-checks ## look for data races
-	swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --skip EndToEndTests
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt \
+	  swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --skip EndToEndTests
 
 docs: setup ## build the reference from the doc comments; a broken link is an error
 	@Scripts/docs
