@@ -40,18 +40,19 @@ leaks: setup-checks ## look for leaks and misuse of memory in what wraps C
 	  --filter 'CryptographyTests|StorageTests|HTTPTests'
 
 races: setup-checks ## look for data races
-	swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --skip EndToEndTests
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt \
+	  swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --skip EndToEndTests
 
 docs: setup ## build the reference from the doc comments; a broken link is an error
 	@Scripts/docs
 
-linkage: build ## check that the release binary links what it should and nothing else
+linkage: setup-checks build ## check that the release binary links what it should and nothing else
 	@Scripts/linkage $(RELEASE)
 
 unsafe: ## check that unsafe code lies only where it is reviewed
 	@Scripts/unsafe
 
-api: build ## check the running service against openapi.yaml with schemathesis (from PyPI)
+api: setup-checks build ## check the running service against openapi.yaml with schemathesis (from PyPI)
 	@Scripts/api $(RELEASE)
 
 check: lint unsafe test leaks races docs linkage api ## everything

@@ -37,7 +37,7 @@ let package = Package(
             name: "OfferServiceTests",
             dependencies: ["OfferService", "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "TestSupport"]
         ),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], exclude: ["Checkers"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -244,7 +244,8 @@ final class Connection: @unchecked Sendable {
             closes: closesAfterAnswer
         )
         enter(.writing)
-        unsafe evhttp_send_reply(request, ResponseWriter.status(of: response), nil, nil)
+        let status = ResponseWriter.status(of: response)
+        unsafe evhttp_send_reply(request, status, ResponseWriter.phrase(for: Int(status)), nil)
         // evhttp reads on while it writes, to learn of the client's end. A client that has sent all and said so would then
         // lose its answer, and one that does not read could fill our memory.
         unsafe bufferevent_disable(bufferEvent, Int16(EV_READ))

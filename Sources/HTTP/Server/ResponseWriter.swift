@@ -42,7 +42,7 @@ enum ResponseWriter {
 
     /// A whole response that announces the end of the connection.
     static func closingMessage(_ response: Response, answersHead: Bool) -> [UInt8] {
-        var head = "HTTP/1.1 \(response.status) \(phrase(for: response.status))\r\n"
+        var head = "HTTP/1.1 \(response.status) \(phrase(for: response.status) ?? "")\r\n"
         for (name, value) in response.headers where role(of: name, value) == .plain {
             head += "\(name): \(value)\r\n"
         }
@@ -76,7 +76,8 @@ enum ResponseWriter {
         return String(decoding: text.prefix(max(0, Int(count))).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private static func phrase(for status: Int) -> String {
+    /// The reason phrase of RFC 9110 for a status; nil leaves it to evhttp, which knows the older ones.
+    static func phrase(for status: Int) -> String? {
         switch status {
         case 400: "Bad Request"
         case 408: "Request Timeout"
@@ -88,7 +89,9 @@ enum ResponseWriter {
         case 501: "Not Implemented"
         case 503: "Service Unavailable"
         case 505: "HTTP Version Not Supported"
-        default: ""
+        case 415: "Unsupported Media Type"
+        case 422: "Unprocessable Content"
+        default: nil
         }
     }
 }

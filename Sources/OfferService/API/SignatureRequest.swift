@@ -17,12 +17,15 @@ package struct SignatureRequest: Sendable {
     /// Members that only a `backend` may send and that this request has, as pointers.
     package let assertions: [String]
 
+    /// Enough nodes for the longest lists of facts; the HTTP server has already limited the bytes.
+    private static let limits = JSONLimits(maximumNodes: 2048)
+
     /// Reads the body of a request.
     ///
     /// The facts that it states count as observed when it was received.
     package init(_ body: [UInt8], receivedAt now: Timestamp) throws(Refusal) {
         let document: JSONDocument
-        do { document = try JSONDocument(body) } catch { throw .request(.malformedJSON(error)) }
+        do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
         let bundleID = reader.required("bundleId", text: BundleID.init)

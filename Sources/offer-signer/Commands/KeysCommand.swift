@@ -26,20 +26,19 @@ enum KeysCommand: Command {
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names)
         let settings = try SettingsOptions.settings(parsed)
-        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
-        let ledger = LedgerAccess(location: settings.database, clock: .system)
+        let keySwitch = KeySwitch(ledger: LedgerAccess(location: settings.database, clock: .system), clock: .system)
         switch parsed.words.first {
         case "list":
             _ = try parsed.words("list")
-            return try list(settings, ledger)
-        case "disable": return try change(settings, ledger, try parsed.words("disable", "KEY_ID")[1], disables: true)
-        case "enable": return try change(settings, ledger, try parsed.words("enable", "KEY_ID")[1], disables: false)
+            return try list(settings, keySwitch)
+        case "disable": return try change(keySwitch, try parsed.words("disable", "KEY_ID")[1], disables: true)
+        case "enable": return try change(keySwitch, try parsed.words("enable", "KEY_ID")[1], disables: false)
         default: throw CommandError(usage: "expected list, disable or enable")
         }
     }
 
-    private static func list(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> ExitCode {
-        for key in try keyRing(settings, ledger).keys {
+    private static func list(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> ExitCode {
+        for key in try keyRing(settings, keySwitch).keys {
             Terminal.say(
                 "\(key.id)  \(key.status.rawValue)  \(key.bundleIDs.map(\.text).joined(separator: " "))  "
                     + "\(key.purposes.map(\.rawValue).sorted().joined(separator: " "))  "
@@ -49,19 +48,16 @@ enum KeysCommand: Command {
         return .success
     }
 
+    /// Needs nothing but the database: in an emergency neither the configuration nor a key may be in the way.
     private static func change(
-        _ settings: Settings,
-        _ ledger: LedgerAccess,
+        _ keySwitch: KeySwitch,
         _ text: String,
         disables: Bool
     ) throws(CommandError) -> ExitCode {
         let id: KeyID
         do { id = try KeyID(text) } catch { throw CommandError(usage: "KEY_ID \(error)") }
-        guard try keyRing(settings, ledger).keys.contains(where: { $0.id == id }) else {
-            throw CommandError("\(settings.keysPath) has no key \(id)")
-        }
         do {
-            try KeySwitch(ledger: ledger, clock: .system).set(id, isDisabled: disables)
+            try keySwitch.set(id, isDisabled: disables)
         } catch {
             throw CommandError(error.description, .unavailable)
         }
@@ -69,11 +65,12 @@ enum KeysCommand: Command {
         return .success
     }
 
-    private static func keyRing(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> KeyRing {
+    private static func keyRing(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> KeyRing {
+        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
         let loaded: LoadedConfiguration
         do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
         do {
-            return loaded.keys.ring.disabling(try KeySwitch(ledger: ledger, clock: .system).disabled())
+            return loaded.keys.ring.disabling(try keySwitch.disabled())
         } catch {
             throw CommandError(error.description, .unavailable)
         }
