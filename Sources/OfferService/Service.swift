@@ -83,7 +83,7 @@ package final class Service: Sendable {
         } catch {
             throw .server(error)
         }
-        gauges.server.withLock { [server] in $0 = server }
+        gauges.read(server)
         housekeeper = Housekeeper(
             ledger: ledger,
             committer: committer,
@@ -171,10 +171,19 @@ package final class Service: Sendable {
 
 /// Reads the server's own counts for the metrics; the server exists only after what asks for them.
 private final class ServerGauges: Sendable {
-    let server = Mutex<Server?>(nil)
+    /// Weak, because the server owns the calls that read it; held, it would keep itself and every key in memory.
+    private struct Source {
+        weak var server: Server?
+    }
+
+    private let source = Mutex(Source())
+
+    func read(_ server: Server) {
+        source.withLock { $0.server = server }
+    }
 
     func read(_ committer: Committer) -> [Gauge] {
-        guard let statistics = server.withLock({ $0 })?.statistics else { return [] }
+        guard let statistics = source.withLock({ $0.server })?.statistics else { return [] }
         let rejections = statistics.rejections.map { Gauge.Sample(Double($0.value), labels: [("kind", $0.key)]) }
         return [
             Gauge(

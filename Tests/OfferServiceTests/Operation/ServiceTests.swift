@@ -61,6 +61,24 @@ struct ServiceTests {
         }
     }
 
+    @Test func `keeps nothing in memory once it has stopped`() async throws {
+        let place = try RunningPlace()
+        // Every part that answers requests holds the random source, and beside it the keys.
+        weak var held: ScriptedRandom?
+        func live() async throws {
+            let random = ScriptedRandom()
+            held = random
+            let service = try place.service(random: random)
+            try service.start()
+            #expect(try await place.sign(service, offer: "open").status == 200)
+            #expect(try await place.send(.get("/metrics"), to: service).body.contains("offer_signer_open_connections"))
+            await mayBlock { service.stop() }
+        }
+        try await live()
+        // Threads let go of what they used a moment after they have ended.
+        #expect(try await eventually { held == nil })
+    }
+
     @Test func `follows what commands change beside it`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
@@ -211,11 +229,12 @@ private final class RunningPlace: Sendable {
         credential = try #require(try TestService.addCallers(ledger, at: clock.now)["backend"])
     }
 
-    func service() throws -> Service {
-        try Service(
+    func service(random: (any RandomSource)? = nil) throws -> Service {
+        let random: any RandomSource = if let random { random } else { try SystemRandom() }
+        return try Service(
             settings: settings,
             clock: clock.wallClock,
-            random: try SystemRandom(),
+            random: random,
             log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
         )
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import TestSupport
 
 /// Starts secure memory for tests that share a process with others.
 ///
 /// A test that used OpenSSL may have come first, so wiping is conceded; tests about wiping have a process of their own.
 func startSecureMemory() throws {
     try SecureMemory.start(conceding: [.unwipedBlocks])
+    KeyLeakChecker.lookInsideSecureHeap()
 }
