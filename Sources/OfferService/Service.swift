@@ -4,7 +4,6 @@ import Dispatch
 package import HTTP
 import OfferDomain
 package import Storage
-import Synchronization
 
 /// Why the service could not start.
 package enum ServiceError: Error, Sendable {
@@ -171,7 +170,7 @@ package final class Service: Sendable {
 
 /// Reads the server's own counts for the metrics; the server exists only after what asks for them.
 private final class ServerGauges: Sendable {
-    let server = Mutex<Server?>(nil)
+    let server = Guarded<Server?>(nil)
 
     func read(_ committer: Committer) -> [Gauge] {
         guard let statistics = server.withLock({ $0 })?.statistics else { return [] }
