@@ -4,7 +4,6 @@ import Dispatch
 package import HTTP
 import OfferDomain
 package import Storage
-import Synchronization
 
 /// Why the service could not start.
 package enum ServiceError: Error, Sendable {
@@ -176,7 +175,7 @@ private final class ServerGauges: Sendable {
         weak var server: Server?
     }
 
-    private let source = Mutex(Source())
+    private let source = Guarded(Source())
 
     func read(_ server: Server) {
         source.withLock { $0.server = server }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 
 /// All that a request is decided by, of one piece: a reload swaps the whole of it.
 package final class Snapshot: Sendable {
@@ -19,10 +18,10 @@ package final class Snapshot: Sendable {
 
 /// The snapshot in force.
 package final class CurrentSnapshot: Sendable {
-    private let snapshot: Mutex<Snapshot>
+    private let snapshot: Guarded<Snapshot>
 
     package init(_ first: Snapshot) {
-        snapshot = Mutex(first)
+        snapshot = Guarded(first)
     }
 
     package var value: Snapshot { snapshot.withLock { $0 } }

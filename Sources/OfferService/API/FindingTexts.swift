@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 import OfferDomain
-import Synchronization
 
 /// The findings of one offer as JSON, each kept as it was last written.
 ///
 /// Most customers are told the same words, so most findings need not be put into words again.
 package final class FindingTexts: Sendable {
-    private let last = Mutex<[(finding: Finding, json: [UInt8])]>([])
+    private let last = Guarded<[(finding: Finding, json: [UInt8])]>([])
 
     package init() {}
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import OfferDomain
 package import Storage
-import Synchronization
 
 /// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.
 ///
@@ -17,7 +15,6 @@ package final class Committer: Sendable {
 
     private struct Queue {
         var jobs: [Job] = []
-        var isAsleep = false
         var isStopping = false
     }
 
@@ -25,9 +22,8 @@ package final class Committer: Sendable {
     /// connection in a state that nothing is known of.
     package typealias Opener = @Sendable () throws(StorageError) -> any DatabaseConnection
 
-    private let queue = Mutex(Queue())
-    private let wakeUp = DispatchSemaphore(value: 0)
-    private let hasEnded = DispatchSemaphore(value: 0)
+    private let queue = Guarded(Queue())
+    private let hasEnded = Guarded(false)
     /// Whether the database is still the file that it was; if not, what is committed is lost with it.
     private let isInPlace: @Sendable () -> Bool
     private let open: Opener
@@ -58,13 +54,9 @@ package final class Committer: Sendable {
 
     /// Writes what still waits, then ends the thread; what comes later is refused.
     package func stop() {
-        let wasAsleep = queue.withLock { queue in
-            queue.isStopping = true
-            defer { queue.isAsleep = false }
-            return queue.isAsleep
-        }
-        if wasAsleep { wakeUp.signal() }
-        hasEnded.wait()
+        queue.withLock { $0.isStopping = true }
+        queue.wakeOne()
+        _ = hasEnded.wait { hasEnded in hasEnded ? true : nil }
     }
 
     /// Decides and records; returns when the record is durable.
@@ -85,14 +77,12 @@ package final class Committer: Sendable {
 
     /// Like ``append(_:)`` for a thread that may block: one of our own, never one of Swift's shared pool.
     package func appendBlocking(_ events: [AuditEvent]) throws(LedgerError) {
-        let done = DispatchSemaphore(value: 0)
-        let outcome = Mutex<Result<Void, LedgerError>>(.failure(.stopped))
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
         append(events) { result in
             outcome.withLock { $0 = result }
-            done.signal()
+            outcome.wakeOne()
         }
-        done.wait()
-        try outcome.withLock { $0 }.get()
+        try outcome.wait { $0 }.get()
     }
 
     private func append(_ events: [AuditEvent], _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
@@ -103,35 +93,24 @@ package final class Committer: Sendable {
     package var waiting: Int { queue.withLock { $0.jobs.count } }
 
     private func submit(_ job: Job) -> LedgerError? {
-        let (refusal, wasAsleep): (LedgerError?, Bool) = queue.withLock { queue in
-            if queue.isStopping { return (.stopped, false) }
-            if queue.jobs.count >= maximumWaiting { return (.overloaded, false) }
+        let refusal: LedgerError? = queue.withLock { queue in
+            if queue.isStopping { return .stopped }
+            if queue.jobs.count >= maximumWaiting { return .overloaded }
             queue.jobs.append(job)
-            defer { queue.isAsleep = false }
-            return (nil, queue.isAsleep)
+            return nil
         }
-        if wasAsleep { wakeUp.signal() }
+        queue.wakeOne()
         return refusal
     }
 
-    /// What waits, in order; sleeps while nothing does; `nil` once the committer is to end.
-    private func nextBatch() -> [Job]? {
-        while true {
-            let batch: [Job]? = queue.withLock { queue in
-                if queue.jobs.isEmpty && !queue.isStopping {
-                    queue.isAsleep = true
-                    return nil
-                }
-                var batch: [Job] = []
-                batch.reserveCapacity(64)
-                swap(&batch, &queue.jobs)
-                return batch
-            }
-            guard let batch else {
-                wakeUp.wait()
-                continue
-            }
-            return batch.isEmpty ? nil : batch
+    /// What waits, in order; sleeps while nothing does; empty once the committer is to end.
+    private func nextBatch() -> [Job] {
+        queue.wait { queue in
+            if queue.jobs.isEmpty && !queue.isStopping { return nil }
+            var batch: [Job] = []
+            batch.reserveCapacity(64)
+            swap(&batch, &queue.jobs)
+            return batch
         }
     }
 }
@@ -142,7 +121,7 @@ extension Committer {
     private func run(_ first: any DatabaseConnection) {
         var writer: LedgerWriter? = LedgerWriter(connection: first)
         var lastCleaning = Timestamp(milliseconds: 0)
-        while let batch = nextBatch() {
+        while case let batch = nextBatch(), !batch.isEmpty {
             let started = clock.now()
             let stopwatch = clock.stopwatch()
             do throws(LedgerError) {
@@ -157,7 +136,8 @@ extension Committer {
                 for job in batch { job.fail(error) }
             }
         }
-        hasEnded.signal()
+        hasEnded.withLock { $0 = true }
+        hasEnded.wakeOne()
     }
 
     private func reopened() throws(LedgerError) -> LedgerWriter {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
-import Synchronization
 
 /// Knows whether the service can do its work, and if not, why.
 package final class Health: CommitObserver {
@@ -10,7 +9,7 @@ package final class Health: CommitObserver {
         var isStopping = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let metrics: Metrics
     private let log: Log
 

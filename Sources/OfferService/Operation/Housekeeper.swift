@@ -3,7 +3,6 @@ import Cryptography
 import Dispatch
 import OfferDomain
 import Storage
-import Synchronization
 
 /// Looks once a second whether callers or key states have changed in the database, and whether records that
 /// could not be written can be written again.
@@ -14,7 +13,7 @@ final class Housekeeper: Sendable {
     private let current: CurrentSnapshot
     private let log: Log
     /// Locked for as long as a snapshot is made, so that a reload and a look can't undo each other.
-    private let loaded: Mutex<LoadedConfiguration>
+    private let loaded: Guarded<LoadedConfiguration>
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
@@ -30,7 +29,7 @@ final class Housekeeper: Sendable {
         self.committer = committer
         self.health = health
         self.current = current
-        self.loaded = Mutex(loaded)
+        self.loaded = Guarded(loaded)
         self.log = log
     }
 

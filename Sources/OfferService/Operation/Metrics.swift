@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
-import Synchronization
 
 /// A counter or gauge of the service with its labels.
 package enum Metric: Hashable, Sendable {
@@ -32,7 +31,7 @@ package final class Metrics: CommitObserver {
         var commitSeconds = Histogram(bounds: [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1])
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     package init() {}
 
