@@ -4,6 +4,8 @@
 package struct EligibilityPolicy: Hashable, Sendable {
     package let rule: Rule?
     package let offerType: OfferType
+    /// Kept here, since a case with a value is an allocation, and here it is freed with the rest.
+    private let floor = Rule.subscribedBefore(true)
 
     package init(rule: Rule?, offerType: OfferType = .promotional) {
         self.rule = rule
@@ -36,13 +38,10 @@ package struct EligibilityPolicy: Hashable, Sendable {
         }
     }
 
-    private static let floor = Rule.subscribedBefore(true)
-
     private func findings(in context: EvaluationContext) -> [Finding] {
         var findings: [Finding] = []
         findings.reserveCapacity(8)
         if hasFloor {
-            let floor = EligibilityPolicy.floor
             findings.append(floor.subscribedBefore(true, context.facts.subscribedBefore, isFloor: true))
         }
         if case .all(let rules) = rule {
