@@ -36,5 +36,5 @@ package func ownEnvironment() -> [String: String] {
 
 /// The text of a file; empty if there is none.
 package func textOfFile(_ path: String) -> String {
-    String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+    String(decoding: (try? TemporaryDirectory.read(path)) ?? [], as: UTF8.self)
 }
