@@ -27,7 +27,7 @@ run: build ## write the example into ./demo, if it is not there, and start the s
 test: setup-checks ## run all tests
 	swift build --build-tests
 	swift build --product offer-signer
-	swift test --disable-xctest
+	swift test --disable-xctest --no-parallel
 
 format: ## format all Swift files in place
 	swift format --in-place --recursive --parallel Sources Tests Package.swift
@@ -36,12 +36,12 @@ lint: ## check the formatting
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 
 leaks: setup-checks ## look for leaks and misuse of memory in what wraps C
-	swift test --sanitize=address --disable-xctest --scratch-path .build-asan \
+	swift test --sanitize=address --disable-xctest --scratch-path .build-asan --no-parallel \
 	  --filter 'CryptographyTests|StorageTests|HTTPTests'
 
 races: setup-checks ## look for data races
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt \
-	  swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --skip EndToEndTests
+	  swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --no-parallel --skip EndToEndTests
 
 docs: setup ## build the reference from the doc comments; a broken link is an error
 	@Scripts/docs

@@ -107,7 +107,7 @@ package struct OfferSigner: Sendable {
             identities: identities,
             facts: request.facts,
             attributes: request.attributes,
-            idempotency: idempotency,
+            idempotency: idempotency?.bound(to: offer),
             plan: SigningPlan(
                 key: key,
                 offer: offer,

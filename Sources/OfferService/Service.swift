@@ -53,7 +53,7 @@ package final class Service: Sendable {
         committer = Committer(
             clock: clock,
             observer: health,
-            isInPlace: ledger.placeWatcher(),
+            place: ledger.place(),
             open: ledger.open
         )
         let signer = OfferSigner(
@@ -125,8 +125,7 @@ package final class Service: Sendable {
     package func reload() {
         do {
             let loaded = try LoadedConfiguration(settings)
-            if settings.tls != nil { try server.reloadTLS() }
-            try housekeeper.adopt(loaded)
+            try server.reloadTLS { try housekeeper.adopt(loaded) }
             metrics.count(.reloads(succeeded: true))
             log(.info, "configuration reloaded", ["policy": .text(loaded.catalog.policyName)])
         } catch {

@@ -18,7 +18,11 @@ enum Terminal {
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 else {
+                // What was asked for did not arrive; whoever pipes it on must not take it for whole.
+                if descriptor == STDOUT_FILENO { exit(ExitCode.unavailable.rawValue) }
+                return
+            }
             bytes = bytes.dropFirst(count)
         }
     }

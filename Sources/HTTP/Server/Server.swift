@@ -58,6 +58,13 @@ package final class Server: Sendable {
         try state.reloadTLS()
     }
 
+    /// Reads the certificate and key again, if there are any, and uses them once `step` has succeeded.
+    ///
+    /// For what must come into force together: if either fails, neither has changed anything.
+    package func reloadTLS(after step: () throws -> Void) throws {
+        try state.reloadTLS(after: step)
+    }
+
     /// Stops accepting, lets requests in flight be answered, at most for the drain deadline, and ends the threads.
     ///
     /// Idle connections are closed at once. Responders that have not answered in time are cancelled, given half a second,

@@ -28,6 +28,13 @@ final class ServerState: Sendable {
         tls.withLock { $0 = fresh }
     }
 
+    /// Like ``reloadTLS()``, but the new ones come into use only once `step` has succeeded.
+    func reloadTLS(after step: () throws -> Void) throws {
+        let fresh = try configuration.tls.map(TLSContext.init)
+        try step()
+        if let fresh { tls.withLock { $0 = fresh } }
+    }
+
     /// Counts a connection from an address in; false if that address has as many as it may.
     func admit(_ group: PeerAddress.Address) -> Bool {
         connectionsByAddress.withLock { counts in

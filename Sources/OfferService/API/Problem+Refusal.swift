@@ -161,7 +161,7 @@ extension Problem {
                 "audit-unavailable",
                 "The record could not be written",
                 503,
-                "Only what is on record is signed: nothing was signed, and nothing counts against a cap. Try again."
+                "Only what is on record is signed, so nothing was signed. Try again."
             )
             headers = [("Retry-After", "5")]
         case .overloaded:

@@ -66,26 +66,29 @@ package struct AuditReader {
         matching query: AuditQuery,
         from first: Int64 = 0,
         _ each: (_ index: Int64, _ entry: [UInt8]) -> Void
-    ) throws(StorageError) {
-        var next = max(first, try query.from.map { from throws(StorageError) in try firstIndex(at: from) } ?? 0)
+    ) throws(AuditReadError) {
+        var next = first
+        if let from = query.from { next = max(first, try firstIndex(at: from)) }
         var remaining = query.limit
         while remaining > 0 {
             let page = try page(from: next)
-            guard let last = page.last else { return }
+            guard !page.isEmpty else { return }
             for (index, entry) in page where remaining > 0 {
-                guard let document = try? JSONDocument(entry), let object = document.root.object else { continue }
+                guard index == next, let document = try? JSONDocument(entry), let object = document.root.object else {
+                    throw .damaged(index: next)
+                }
+                next += 1
                 if let until = query.until, let time = object["t"]?.integer, time >= until.milliseconds { return }
                 guard query.matches(object) else { continue }
                 each(index, entry)
                 remaining -= 1
             }
-            next = last.index + 1
         }
     }
 
-    private func page(from index: Int64) throws(StorageError) -> [(index: Int64, entry: [UInt8])] {
+    private func page(from index: Int64) throws(AuditReadError) -> [(index: Int64, entry: [UInt8])] {
         var page: [(Int64, [UInt8])] = []
-        try connection.rows(
+        try rows(
             SQL(
                 "SELECT entry_index, entry FROM audit_entries WHERE entry_index >= ? ORDER BY entry_index LIMIT 512",
                 .integer(index)
@@ -96,10 +99,10 @@ package struct AuditReader {
         return page
     }
 
-    private func firstIndex(at instant: Timestamp) throws(StorageError) -> Int64 {
+    private func firstIndex(at instant: Timestamp) throws(AuditReadError) -> Int64 {
         var low: Int64 = 0
         var high: Int64 = 0
-        try connection.rows(SQL("SELECT count(*) FROM audit_entries")) { row in high = row.integer(0) }
+        try rows(SQL("SELECT count(*) FROM audit_entries")) { row in high = row.integer(0) }
         while low < high {
             let middle = (low + high) / 2
             if try time(of: middle) < instant.milliseconds { low = middle + 1 } else { high = middle }
@@ -107,11 +110,30 @@ package struct AuditReader {
         return low
     }
 
-    private func time(of index: Int64) throws(StorageError) -> Int64 {
-        var time: Int64 = 0
-        try connection.rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in
-            time = AuditEntry.recordedMilliseconds(row.blob(0)) ?? 0
+    private func time(of index: Int64) throws(AuditReadError) -> Int64 {
+        var time: Int64?
+        try rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in
+            time = AuditEntry.recordedMilliseconds(row.blob(0))
         }
+        guard let time else { throw .damaged(index: index) }
         return time
+    }
+
+    private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(AuditReadError) {
+        do { try connection.rows(sql, each) } catch { throw .database(error) }
+    }
+}
+
+/// Why the log could not be read to its end.
+package enum AuditReadError: Error, Hashable, Sendable, CustomStringConvertible {
+    case database(StorageError)
+    /// There is no entry of this index, or it is not one that the service wrote.
+    case damaged(index: Int64)
+
+    package var description: String {
+        switch self {
+        case .database(let error): error.description
+        case .damaged(let index): "The log is damaged: entry \(index) is missing or can't be read."
+        }
     }
 }

@@ -59,7 +59,10 @@ package struct CallerStore {
             SQL("SELECT caller_id, role, bundle_ids, revoked_at FROM callers ORDER BY caller_id")
         ) { row in
             guard let id = CallerID(row.text(0)), let role = CallerRole(rawValue: row.text(1)) else { return }
-            let bundles = row.text(2).split(separator: " ").compactMap { try? BundleID(String($0)) }
+            let texts = row.text(2).split(separator: " ")
+            let bundles = texts.compactMap { try? BundleID(String($0)) }
+            // A scope that can't be read is no scope, and no scope means every app.
+            guard bundles.count == texts.count else { return }
             let revoked = row.optionalInteger(3).map(Timestamp.init(milliseconds:))
             callers.append((Caller(id: id, role: role, bundleIDs: Set(bundles)), keys[id.text] ?? [], revoked))
         }

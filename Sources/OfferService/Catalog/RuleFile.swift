@@ -70,11 +70,13 @@ struct RuleFile {
         case "region": rule = .region(in: list(&reader) { identifier($0) })
         case "lapsed":
             rule = .lapsed(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
-        case "cooldown": rule = requiredDays(&reader, "days").map { .cooldown(days: $0, per: scope(&reader)) }
+        case "cooldown":
+            let scope = scope(&reader)
+            rule = requiredDays(&reader, "days").map { .cooldown(days: $0, per: scope) }
         case "refunded": rule = requiredDays(&reader, "withinDays").map(Rule.refunded)
         case "grants":
-            let perDays = days(&reader, "perDays")
-            rule = requiredDays(&reader, "atMost").map { .grants(atMost: $0, perDays: perDays, per: scope(&reader)) }
+            let (perDays, scope) = (days(&reader, "perDays"), scope(&reader))
+            rule = requiredDays(&reader, "atMost").map { .grants(atMost: $0, perDays: perDays, per: scope) }
         case "budget":
             let perDays = days(&reader, "perDays")
             rule = requiredDays(&reader, "atMost").map { .budget(atMost: $0, perDays: perDays) }

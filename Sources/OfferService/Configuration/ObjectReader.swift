@@ -14,8 +14,12 @@ package struct Mismatch: Hashable, Sendable {
 /// Collects mismatches while a text is read, so that all of them are told at once.
 package final class Mismatches {
     package private(set) var all: [Mismatch] = []
+    /// Whether `null` stands for an absent member: in requests it does, in files it may be a slip.
+    package let admitsNull: Bool
 
-    package init() {}
+    package init(admitsNull: Bool = true) {
+        self.admitsNull = admitsNull
+    }
 
     package func add(_ mismatch: Mismatch) {
         all.append(mismatch)
@@ -68,7 +72,10 @@ package struct ObjectReader {
     package mutating func member(_ name: String) -> JSONValue? {
         let value = object?[name]
         // Some members are asked for twice and count once.
-        if value != nil, !asked.contains(name) { found += 1 }
+        if let value, !asked.contains(name) {
+            found += 1
+            if value.isNull, !mismatches.admitsNull { mismatches.add(value, "is null; leave the member out instead") }
+        }
         asked.append(name)
         guard let value, !value.isNull else { return nil }
         return value
@@ -147,12 +154,21 @@ package struct ObjectReader {
     package func finish() {
         // Names in an object differ, so if every member was found, none is unknown.
         guard let object, found < object.count else { return }
+        let known = Set(asked).sorted().joined(separator: ", ")
+        var count = 0
         for member in object where !asked.contains(where: { member.isNamed($0) }) {
+            count += 1
+            // Each suggestion takes time, and nobody reads a hundred.
+            guard count <= Self.mostUnknownMembers else { continue }
             let suggestion = nearest(to: member.name, among: asked).map { "; did you mean “\($0)”?" } ?? ""
-            let known = Set(asked).sorted().joined(separator: ", ")
             mismatches.add(member.value, "is not a known member\(suggestion) (known: \(known))")
         }
+        if count > Self.mostUnknownMembers {
+            mismatches.add(value, "has \(count - Self.mostUnknownMembers) more members that are not known")
+        }
     }
+
+    private static let mostUnknownMembers = 20
 }
 
 extension JSONKind {

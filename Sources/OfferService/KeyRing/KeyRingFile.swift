@@ -105,7 +105,11 @@ package struct KeyRingFile {
             let message = "expected one of \(names.joined(separator: ", ")), found \(value.summary)\(suggestion ?? "")"
             return mismatches.none(value, message)
         }
-        return listed.isEmpty ? Set(KeyPurpose.allCases) : Set(listed)
+        guard let value = reader.member("purposes") else { return Set(KeyPurpose.allCases) }
+        if value.array?.isEmpty == true {
+            mismatches.add(value, "is empty; leave it out for all purposes, or set the key's status to “disabled”")
+        }
+        return Set(listed)
     }
 
     private func readPrivateKey(_ reader: inout ObjectReader, _ status: KeyStatus) -> PrivateKey? {

@@ -14,6 +14,7 @@ package struct KeySwitch {
 
     /// The keys that are switched off.
     package func disabled() throws(LedgerError) -> Set<KeyID> {
+        guard ledger.exists else { return [] }
         do throws(StorageError) {
             return try KeyStateStore(connection: try ledger.open()).disabled()
         } catch {
@@ -23,6 +24,8 @@ package struct KeySwitch {
 
     /// Switches a key off, or leaves it to the `keys` file again.
     package func set(_ id: KeyID, isDisabled: Bool) throws(LedgerError) {
+        // In a database made only now, nobody would read what is written.
+        guard ledger.exists else { throw .databaseGone }
         let now = clock.now()
         do throws(LedgerChangeError<StorageError>) {
             try ledger.change { connection throws(StorageError) in

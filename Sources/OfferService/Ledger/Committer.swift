@@ -24,8 +24,8 @@ package final class Committer: Sendable {
 
     private let queue = Guarded(Queue())
     private let hasEnded = Guarded(false)
-    /// Whether the database is still the file that it was; if not, what is committed is lost with it.
-    private let isInPlace: @Sendable () -> Bool
+    /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
+    private let place: DatabasePlace?
     private let open: Opener
     private let clock: WallClock
     private let observer: any CommitObserver
@@ -36,20 +36,20 @@ package final class Committer: Sendable {
         clock: WallClock,
         observer: any CommitObserver,
         maximumWaiting: Int = 4096,
-        isInPlace: @escaping @Sendable () -> Bool = { true },
+        place: DatabasePlace? = nil,
         open: @escaping Opener
     ) {
         self.clock = clock
         self.observer = observer
         self.maximumWaiting = maximumWaiting
-        self.isInPlace = isInPlace
+        self.place = place
         self.open = open
     }
 
     /// Starts the thread, on a connection that is already open.
     package func start(on connection: sending any DatabaseConnection) {
         let first = Handover(connection)
-        Worker.start(named: "committer") { [self] in run(first.take()) }
+        Worker.start(named: "committer") { [self] in run(first) }
     }
 
     /// Writes what still waits, then ends the thread; what comes later is refused.
@@ -118,20 +118,21 @@ package final class Committer: Sendable {
 // MARK: - The thread
 
 extension Committer {
-    private func run(_ first: any DatabaseConnection) {
-        var writer: LedgerWriter? = LedgerWriter(connection: first)
-        var lastCleaning = Timestamp(milliseconds: 0)
+    private func run(_ first: Handover<any DatabaseConnection>) {
+        var writer = first.take().map(LedgerWriter.init(connection:))
+        var cleaning = Cleaning()
         while case let batch = nextBatch(), !batch.isEmpty {
             let started = clock.now()
             let stopwatch = clock.stopwatch()
             do throws(LedgerError) {
                 if writer == nil { writer = try reopened() }
                 guard let current = writer else { continue }
-                let outcomes = try write(batch, with: current, at: started, &lastCleaning)
+                let outcomes = try write(batch, with: current, at: started, &cleaning)
                 observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
                 for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
             } catch {
-                if error.leavesConnectionUnknown { writer = nil } else { writer?.rollback() }
+                writer?.rollback()
+                if error.needsNewConnection { writer = nil }
                 observer.failed(error)
                 for job in batch { job.fail(error) }
             }
@@ -142,7 +143,7 @@ extension Committer {
 
     private func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
-        guard isInPlace() else { throw .databaseGone }
+        guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
         do { return LedgerWriter(connection: try open()) } catch { throw .database(error) }
     }
 
@@ -151,7 +152,7 @@ extension Committer {
         _ batch: [Job],
         with writer: LedgerWriter,
         at now: Timestamp,
-        _ lastCleaning: inout Timestamp
+        _ cleaning: inout Cleaning
     ) throws(LedgerError) -> [Verdict?] {
         try writer.begin(at: now)
         var verdicts: [Verdict?] = []
@@ -164,14 +165,28 @@ extension Committer {
                 verdicts.append(nil)
             }
         }
-        if now.seconds - lastCleaning.seconds >= 10 {
-            try writer.forgetIdempotencyKeys(before: now.adding(hours: -IdempotencyClaim.lifetimeHours))
-            lastCleaning = now
+        if let atMost = cleaning.due(at: now, after: batch.count) {
+            let oldest = now.adding(hours: -IdempotencyClaim.lifetimeHours)
+            try writer.forgetIdempotencyKeys(before: oldest, atMost: atMost)
         }
         try writer.commit()
         // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
-        guard isInPlace() else { throw .databaseGone }
+        guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
         return verdicts
+    }
+}
+
+/// When idempotency keys past their time are to be forgotten, and how many at once: more than come in.
+private struct Cleaning {
+    private var last = Timestamp(milliseconds: 0)
+    private var requests = 0
+
+    mutating func due(at now: Timestamp, after newRequests: Int) -> Int? {
+        requests += newRequests
+        // A clock that was set back must not stop the cleaning.
+        guard now < last || now.seconds - last.seconds >= 10 else { return nil }
+        defer { (last, requests) = (now, 0) }
+        return 256 + 2 * requests
     }
 }
 
@@ -193,10 +208,14 @@ extension Committer.Job {
 }
 
 extension LedgerError {
-    /// Whether nothing is known of the connection any more, so that it must be opened anew.
-    fileprivate var leavesConnectionUnknown: Bool {
-        guard case .database(let error) = self else { return false }
-        return error.requiresReopening
+    /// Whether the connection must be opened anew; after these few it is known to be as it was.
+    fileprivate var needsNewConnection: Bool {
+        switch self {
+        case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
+            .stopped, .unbuildable:
+            false
+        case .database, .databaseGone: true
+        }
     }
 }
 

@@ -10,12 +10,24 @@ package struct IdempotencyClaim: Hashable, Sendable {
 
     /// Over the caller and the key's text, 16 bytes; the text itself is not kept.
     package let keyDigest: [UInt8]
-    /// Over the body of the request, 32 bytes.
+    /// Over the body of the request and the offer that it names, 32 bytes.
     package let requestDigest: [UInt8]
 
     package init(callerID: CallerID, key: [UInt8], body: [UInt8]) {
         keyDigest = Array(SHA256.digest(of: Array(callerID.text.utf8) + [0] + key).bytes.prefix(16))
         requestDigest = SHA256.digest(of: body).bytes
+    }
+
+    private init(keyDigest: [UInt8], requestDigest: [UInt8]) {
+        self.keyDigest = keyDigest
+        self.requestDigest = requestDigest
+    }
+
+    /// The same claim for the offer that the body names now: a retry never gets another offer than was decided on.
+    package func bound(to offer: CatalogOffer) -> IdempotencyClaim {
+        let names = [offer.id.text, offer.storeOfferID.text, offer.productID.text]
+        let bytes = names.reduce(requestDigest) { $0 + [0] + Array($1.utf8) }
+        return IdempotencyClaim(keyDigest: keyDigest, requestDigest: SHA256.digest(of: bytes).bytes)
     }
 }
 

@@ -19,12 +19,13 @@ package struct LedgerAccess: Sendable {
         return connection
     }
 
-    /// Tells whether the database is still the file that it is now.
-    package func placeWatcher() -> @Sendable () -> Bool {
+    /// Where the database is now; to be asked later whether it still is there.
+    package func place() -> DatabasePlace { DatabasePlace(location) }
+
+    /// Whether there is a database already.
+    package var exists: Bool {
         switch location {
-        case .sqlite(let path):
-            let identity = FileIdentity(path: path)
-            return { identity == FileIdentity(path: path) }
+        case .sqlite(let path): FileIdentity(path: path) != nil
         }
     }
 

@@ -88,15 +88,16 @@ package final class LedgerWriter {
     }
 
     /// Forgets idempotency keys that are past their time.
-    package func forgetIdempotencyKeys(before instant: Timestamp) throws(LedgerError) {
+    package func forgetIdempotencyKeys(before instant: Timestamp, atMost: Int) throws(LedgerError) {
         try run(
             SQL(
                 """
                 DELETE FROM idempotency_keys WHERE key_digest IN (
-                    SELECT key_digest FROM idempotency_keys WHERE signed_at < ? ORDER BY signed_at LIMIT 256
+                    SELECT key_digest FROM idempotency_keys WHERE signed_at < ? ORDER BY signed_at LIMIT ?
                 )
                 """,
-                .integer(instant.milliseconds)
+                .integer(instant.milliseconds),
+                .integer(Int64(atMost))
             )
         )
     }

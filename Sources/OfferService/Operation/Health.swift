@@ -7,6 +7,8 @@ package final class Health: CommitObserver {
         /// Why the last commit failed; `nil` once one has succeeded again.
         var commitFailure: String?
         var isStopping = false
+        /// How many looks at callers and key states have failed since the last one that did not.
+        var failedLooks = 0
     }
 
     private let state = Guarded(State())
@@ -36,6 +38,11 @@ package final class Health: CommitObserver {
     /// Whether the last commit failed.
     package var isUnableToRecord: Bool { state.withLock { $0.commitFailure != nil } }
 
+    /// Notes whether callers and key states could be read; what is not read can't be obeyed.
+    func noteStates(areRead: Bool) {
+        state.withLock { $0.failedLooks = areRead ? 0 : $0.failedLooks + 1 }
+    }
+
     /// From now on the service is not ready, so that no new work is sent to it.
     package func beginStopping() {
         state.withLock { $0.isStopping = true }
@@ -44,9 +51,12 @@ package final class Health: CommitObserver {
     /// What keeps the service from its work; empty when it is ready.
     package func obstacles(_ snapshot: Snapshot) -> [Obstacle] {
         var obstacles: [Obstacle] = []
-        let (failure, isStopping) = state.withLock { ($0.commitFailure, $0.isStopping) }
+        let (failure, isStopping, failedLooks) = state.withLock { ($0.commitFailure, $0.isStopping, $0.failedLooks) }
         if isStopping { obstacles.append(Obstacle("stopping", "the service is stopping")) }
         if let failure { obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure)")) }
+        if failedLooks >= 5 {
+            obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes are not obeyed"))
+        }
         if snapshot.bundleIDsWithoutKey.count == snapshot.catalog.bundleIDs.count {
             obstacles.append(Obstacle("key-unavailable", "no key is active for any app of the catalogue"))
         }

@@ -38,7 +38,10 @@ final class Housekeeper: Sendable {
             var connection: (any DatabaseConnection)?
             while stopping.wait(timeout: .now() + .seconds(1)) == .timedOut {
                 connection = connection ?? (try? ledger.openForReading())
-                if let connection { look(connection) }
+                let isRead = connection.map(look) ?? false
+                // A connection that failed once may fail for ever; what it would say must not be missed.
+                if !isRead { connection = nil }
+                health.noteStates(areRead: isRead)
             }
             hasEnded.signal()
         }
@@ -51,32 +54,35 @@ final class Housekeeper: Sendable {
 
     /// What is to be on record before `snapshot` comes into force.
     func events(of snapshot: Snapshot) -> [AuditEvent] {
-        events(of: snapshot, keysDigest: loaded.withLock { $0.keys.digest.hex })
+        events(of: snapshot, loaded.withLock { $0.keys })
     }
 
-    private func events(of snapshot: Snapshot, keysDigest: String) -> [AuditEvent] {
-        let keys = snapshot.keyRing.keys.compactMap { key in
+    /// Keys that an administrator has disabled are loaded too, and may be enabled later.
+    private func events(of snapshot: Snapshot, _ material: KeyMaterial) -> [AuditEvent] {
+        let keys = material.ring.keys.compactMap { key in
             key.publicKeyDigest.map { AuditEvent.keyLoaded(keyID: key.id, publicKeyDigest: $0, status: key.status) }
         }
-        return [.configurationLoaded(policyName: snapshot.catalog.policyName, keysDigest: keysDigest)] + keys
+        return [.configurationLoaded(policyName: snapshot.catalog.policyName, keysDigest: material.digest.hex)] + keys
     }
 
     /// Puts a new configuration into force, once that is on record.
     func adopt(_ next: LoadedConfiguration) throws {
         try loaded.withLock { loaded in
             let snapshot = try next.snapshot(try ledger.openForReading())
-            try committer.appendBlocking(events(of: snapshot, keysDigest: next.keys.digest.hex))
+            try committer.appendBlocking(events(of: snapshot, next.keys))
             loaded = next
             current.swap(snapshot)
         }
     }
 
-    private func look(_ connection: any DatabaseConnection) {
+    private func look(_ connection: any DatabaseConnection) -> Bool {
         if health.isUnableToRecord { try? committer.appendBlocking([.recordsResumed]) }
         do {
             try loaded.withLock { loaded in current.swap(try loaded.snapshot(connection)) }
+            return true
         } catch {
             log(.warning, "callers and key states could not be read", ["reason": .text("\(error)")])
+            return false
         }
     }
 }

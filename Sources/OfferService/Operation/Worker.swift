@@ -41,11 +41,15 @@ package enum Worker {
 ///
 /// `@unchecked Sendable` because the giver hands the value over and keeps no reference to it.
 final class Handover<Value>: @unchecked Sendable {
-    private let value: Value
+    private var value: Value?
 
     init(_ value: Value) {
         self.value = value
     }
 
-    func take() -> Value { value }
+    /// The value, the first time; the box keeps nothing of it.
+    func take() -> Value? {
+        defer { value = nil }
+        return value
+    }
 }

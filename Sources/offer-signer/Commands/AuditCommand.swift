@@ -64,8 +64,9 @@ enum AuditCommand: Command {
     }
 
     private static func show(_ query: AuditQuery, of ledger: LedgerAccess) throws(CommandError) {
-        do throws(StorageError) {
-            try AuditReader(connection: try ledger.openForReading()).entries(matching: query) { index, entry in
+        let reader = try reader(of: ledger)
+        do {
+            try reader.entries(matching: query) { index, entry in
                 Terminal.say("{\"index\":\(index),\"entry\":\(String(decoding: entry, as: UTF8.self))}")
             }
         } catch {
@@ -73,10 +74,18 @@ enum AuditCommand: Command {
         }
     }
 
+    private static func reader(of ledger: LedgerAccess) throws(CommandError) -> AuditReader {
+        do {
+            return AuditReader(connection: try ledger.openForReading())
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+    }
+
     private static func export(from first: Int64, of ledger: LedgerAccess) throws(CommandError) {
         var count: Int64 = 0
-        do throws(StorageError) {
-            let reader = AuditReader(connection: try ledger.openForReading())
+        let reader = try reader(of: ledger)
+        do {
             try reader.entries(matching: AuditQuery(), from: first) { _, entry in
                 Terminal.say(String(decoding: entry, as: UTF8.self))
                 count += 1

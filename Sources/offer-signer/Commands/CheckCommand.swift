@@ -13,7 +13,8 @@ enum CheckCommand: Command {
 
         Usage: offer-signer check [OPTIONS]
 
-        Exit code 0 if the service could start, 1 if not.
+        Exit code 0 if all of that could be used, 1 if not. The database and the address to listen on are tried
+        only when the service starts.
 
         \(SettingsOptions.help([.keys, .offers, .groupReadableSecrets, .unlockedMemory]))
         """
