@@ -33,6 +33,26 @@ extension EndToEnd {
             #expect(records.output.contains(#""ev":"key.enable""#))
         }
 
+        @Test func `a key is not said to be switched off in a database that is not there`() async throws {
+            let demo = try await DemoFolder()
+            let elsewhere = demo.database + ".elsewhere"
+            let outcome = try await Program.run(
+                ["keys", "disable", "ABC123DEFG", "--database", "sqlite:\(elsewhere)"]
+            )
+            #expect(outcome.end == .exited(3), "\(outcome)")
+            #expect(!FileManager.default.fileExists(atPath: elsewhere))
+        }
+
+        @Test func `an export that could not be written does not pass for whole`() async throws {
+            let demo = try await DemoFolder()
+            let outcome = try await runProcess([
+                "/bin/sh", "-c", "'\(Program.path)' audit export --database 'sqlite:\(demo.database)' >/dev/full",
+            ])
+            #expect(outcome.end == .exited(3), "\(outcome)")
+            let records = try await Program.run(["audit", "query", "--database", "sqlite:\(demo.database)"])
+            #expect(!records.output.contains("audit.export"))
+        }
+
         @Test func `a caller is added, given a second key, and revoked while the service runs`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)

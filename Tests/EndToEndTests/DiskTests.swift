@@ -84,11 +84,14 @@ extension EndToEnd {
             #expect(verdict.succeeded, "\(verdict)")
         }
 
-        @Test func `a database that was removed is noticed before anything is signed`() async throws {
+        @Test(arguments: [["", "-wal", "-shm"], ["-wal"], [""]])
+        func `a database of which a part was removed is noticed before anything is signed`(
+            _ files: [String]
+        ) async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
             #expect(try service.sign(demo.request(customer: "first")).status == 200)
-            for file in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: demo.database + file) }
+            for file in files { try FileManager.default.removeItem(atPath: demo.database + file) }
             let answer = try service.sign(demo.request(customer: "second"))
             #expect(answer.status == 503, "\(answer)")
         }

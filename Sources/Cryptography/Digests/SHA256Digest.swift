@@ -33,7 +33,7 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
 
     /// A digest from 64 hexadecimal digits of any letter case; nil for anything else.
     package init?(hex: String) {
-        let digits = Array(hex.utf8)
+        let digits = Array(hex.lowercased().utf8)
         guard digits.count == 2 * Self.byteCount else { return nil }
         var bytes: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OfferDomain
 import OfferService
 import Testing
 
@@ -42,6 +43,35 @@ struct IdempotencyTests {
                 #expect(reply.status == 422)
                 #expect(reply.problem == "idempotency-key-reused", "\(reply)")
             }
+            #expect(try service.entries("sign.intent").count == 1)
+        }
+    }
+
+    /// A grant was decided for one offer; a retry must not turn it into another one.
+    @Test(arguments: Wire.allCases)
+    func `refuses a retry whose offer has become another one since`(wire: Wire) async throws {
+        try await withService(wire) { service in
+            let call = service.call(offer: "open").with("Idempotency-Key", "k")
+            #expect(try await service.send(call).status == 200)
+            let before = service.current.value
+            let changed = CatalogOffer(
+                id: try CatalogOfferID("open"),
+                bundleID: try BundleID("com.example.app"),
+                productID: try ProductID("pro.monthly"),
+                subscriptionGroupID: nil,
+                storeOfferID: try OfferID("store_much_better"),
+                rule: nil
+            )
+            service.current.swap(
+                Snapshot(
+                    catalog: Catalog(offers: [changed], digest: before.catalog.digest),
+                    keyRing: before.keyRing,
+                    pseudonyms: before.pseudonyms,
+                    callers: before.callers
+                )
+            )
+            let reply = try await service.send(call)
+            #expect(reply.problem == "idempotency-key-reused", "\(reply)")
             #expect(try service.entries("sign.intent").count == 1)
         }
     }

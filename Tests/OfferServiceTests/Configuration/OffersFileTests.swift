@@ -34,6 +34,12 @@ struct OffersFileTests {
     static let rows = [
         IssueRow("all is well", "pro.monthly", "pro.yearly"),
         IssueRow(
+            "null for a rule, which would admit everybody",
+            "eligibility: {grants: {atMost: 1}}",
+            "eligibility: null",
+            "error: offers:12:72 /apps/0/plans/0/offers/1/eligibility: is null; leave the member out instead"
+        ),
+        IssueRow(
             "a misspelt member",
             "bundleId",
             "bundelId",
