@@ -57,7 +57,7 @@ struct SQLiteSettings {
         try execute("PRAGMA temp_store = MEMORY")
         guard options.access == .readWrite else { return }
         try execute("PRAGMA page_size = \(options.pageSize)")
-        try execute("PRAGMA journal_mode = WAL")
+        try switchToWriteAheadLog(patienceMilliseconds: options.busyTimeoutMilliseconds)
         try execute("PRAGMA synchronous = FULL")
         try execute("PRAGMA wal_autocheckpoint = \(options.autocheckpointPages)")
     }
@@ -67,6 +67,22 @@ struct SQLiteSettings {
         let code = unsafe shim_sqlite3_db_config_switch(connection, option, isOn ? 1 : 0, &result)
         guard code == SQLITE_OK, result == (isOn ? 1 : 0) else {
             throw .settingRefused(name: name, value: String(result))
+        }
+    }
+
+    /// Two that make the same database at once stand in each other's way here, and SQLite, which fears a deadlock, does
+    /// not wait by itself.
+    private func switchToWriteAheadLog(patienceMilliseconds: Int32) throws(StorageError) {
+        let pauseMilliseconds: Int32 = 5
+        var waited: Int32 = 0
+        while true {
+            do throws(StorageError) {
+                return try execute("PRAGMA journal_mode = WAL")
+            } catch {
+                guard case .busy = error, waited < patienceMilliseconds else { throw error }
+                usleep(UInt32(pauseMilliseconds) * 1000)
+                waited += pauseMilliseconds
+            }
         }
     }
 
