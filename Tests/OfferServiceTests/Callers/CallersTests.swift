@@ -164,6 +164,15 @@ struct CallersTests {
         #expect(try place.events().isEmpty)
     }
 
+    /// No scope means every app, so one that can't be read must not become none.
+    @Test func `knows nobody whose scope cannot be read`() throws {
+        let place = try Place()
+        let key = try place.callers.add(try Self.caller("shop", ["com.example.app"]), expiresInDays: nil).get()
+        #expect(try place.admits(key))
+        try place.ledger.open().run(SQL("UPDATE callers SET bundle_ids = 'com.one.app,com.two.app'"))
+        #expect(try !place.admits(key))
+    }
+
     @Test func `lists callers and keys with their states, and nothing secret`() throws {
         let place = try Place()
         let keys = try [

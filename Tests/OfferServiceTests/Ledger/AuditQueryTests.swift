@@ -58,6 +58,23 @@ struct AuditQueryTests {
         #expect(try Self.indices(lastOfAll, in: ledger, from: 1495) == [1495], "the later of both starts holds")
     }
 
+    @Test(arguments: [
+        SQL("UPDATE audit_entries SET entry = ? WHERE entry_index = 40", .blob([0x7B])),
+        SQL("DELETE FROM audit_entries WHERE entry_index = 40"),
+    ])
+    func `names an entry that is damaged or missing, and does not read past it`(_ damage: SQL) throws {
+        let directory = try TemporaryDirectory()
+        let (ledger, _) = try Self.manyEntries(directory)
+        try ledger.open().run(damage)
+        var found: [Int64] = []
+        #expect(throws: AuditReadError.damaged(index: 40)) {
+            try AuditReader(connection: try ledger.openForReading()).entries(matching: AuditQuery()) { index, _ in
+                found.append(index)
+            }
+        }
+        #expect(found == Array(0..<40))
+    }
+
     @Test func `finds nothing in an empty log`() throws {
         let directory = try TemporaryDirectory()
         let location = try #require(DatabaseLocation("sqlite:\(directory.path(of: "ledger.db"))"))
