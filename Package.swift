@@ -9,14 +9,20 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
 
         // Arrows point one way, and the targets in the middle do not know each other.
         .target(name: "JSON"),
         .target(name: "OfferDomain"),
-        .target(name: "Cryptography", dependencies: ["COpenSSL", "CLinux"]),
+        // A JWS has a header in JSON, so the reader of JSON lies below.
+        .target(
+            name: "Cryptography",
+            dependencies: ["COpenSSL", "CLinux", "JSON"],
+            resources: [.embedInCode("Resources")]
+        ),
         .target(name: "Storage", dependencies: ["CSQLite"]),
-        .target(name: "HTTP", dependencies: ["CLibEvent", "COpenSSL", "CLinux"]),
+        .target(name: "HTTP", dependencies: ["CLibEvent", "CCurl", "COpenSSL", "CLinux"]),
         .target(
             name: "OfferService",
             dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "CLinux"],
