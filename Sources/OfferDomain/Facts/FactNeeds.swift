@@ -63,8 +63,8 @@ extension CustomerFacts {
     /// asking again would not tell it. That there once was a subscription never grows old.
     package func unmet(_ needs: FactNeeds, olderThan instant: Timestamp) -> FactNeeds {
         var unmet = needs
-        for (need, observedAt) in observations(of: needs) where (observedAt ?? instant.adding(days: -1)) >= instant {
-            unmet.remove(need)
+        for (need, observedAt) in observations(of: needs) {
+            if let observedAt, observedAt >= instant { unmet.remove(need) }
         }
         if subscribedBefore?.value == true { unmet.remove(.subscribedBefore) }
         if let statusesReadAt, statusesReadAt >= instant { unmet.subtract(.fromStatuses) }
