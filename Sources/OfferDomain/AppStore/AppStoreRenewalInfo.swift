@@ -8,8 +8,8 @@
 package struct AppStoreRenewalInfo: Hashable, Sendable {
     package let originalTransactionID: TransactionID
     /// The product that the customer has, at most 255 bytes.
-    package let productID: String
-    package let environment: StoreEnvironment
+    package var productID: String
+    package var environment: StoreEnvironment
     package let signedAt: Timestamp
     /// The product of the next renewal.
     package var autoRenewProductID: String?

@@ -11,8 +11,8 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package let originalTransactionID: TransactionID
     package let bundleID: BundleID
     /// The store's own text, at most 255 bytes.
-    package let productID: String
-    package let environment: StoreEnvironment
+    package var productID: String
+    package var environment: StoreEnvironment
     /// When Apple signed this, which is the instant for which all of it was true.
     package let signedAt: Timestamp
     package let purchasedAt: Timestamp
