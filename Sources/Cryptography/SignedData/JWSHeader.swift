@@ -14,7 +14,7 @@ struct JWSHeader {
         do throws(JSONError) {
             document = try JSONDocument(text, limits: Self.limits)
         } catch {
-            throw .headerNotJSON(error)
+            throw .headerNotJSON(offset: error.offset)
         }
         guard let members = document.root.object else { throw .headerNotObject }
         for member in ForbiddenHeaderMember.allCases where members[member.rawValue] != nil {

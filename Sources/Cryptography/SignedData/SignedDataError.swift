@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import JSON
 
 /// Why signed data is not believed.
 ///
@@ -10,7 +9,8 @@ package enum SignedDataError: Error, Hashable, Sendable {
     case headerTooLarge(limit: Int)
     /// Padding, characters of another alphabet, and unused bits that are not zero are no canonical base64url.
     case notBase64URL(SignedDataSegment)
-    case headerNotJSON(JSONError)
+    /// The fault stands so many bytes into the decoded header.
+    case headerNotJSON(offset: Int)
     case headerNotObject
     case algorithmMissing
     case algorithmNone
@@ -66,7 +66,7 @@ extension SignedDataError: CustomStringConvertible {
         case .notThreeSegments: "Signed data has three parts, not empty, with a dot between them."
         case .headerTooLarge(let limit): "The header has more than \(limit) bytes."
         case .notBase64URL(let segment): "The \(segment.rawValue) is not canonical base64url without padding."
-        case .headerNotJSON(let error): "The header is not strict JSON. \(error)"
+        case .headerNotJSON(let offset): "The header is not strict JSON; the fault is at its byte \(offset)."
         case .headerNotObject: "The header is not a JSON object."
         case .algorithmMissing: "The header names no algorithm."
         case .algorithmNone: "The header says that the data is not signed."

@@ -28,6 +28,7 @@ package struct SignedDataVerifier: Sendable {
     ///   - unixSeconds: The instant at which the certificates must be valid: now. Never one out of the data, which is
     ///     not verified yet, and could have been set back by somebody who got hold of an expired key.
     ///   - maximumBytes: How large the JWS may be. A notification holds other JWS and needs more than they do.
+    /// - Returns: The payload and the chain.
     /// - Throws: The first fault that was found.
     package func verify(
         _ jws: [UInt8],
@@ -80,6 +81,13 @@ package struct SignedDataStatistics: Hashable, Sendable {
     package let misses: Int
     /// Headers whose chain is remembered.
     package let rememberedChains: Int
+
+    /// Counts that somebody knows.
+    package init(hits: Int, misses: Int, rememberedChains: Int) {
+        self.hits = hits
+        self.misses = misses
+        self.rememberedChains = rememberedChains
+    }
 }
 
 /// Counters that threads share.
