@@ -6,6 +6,8 @@ package enum CustomerIdentity: Hashable, Sendable {
     case appAccountToken(UniqueID)
     case applicationUsername(ApplicationUsername)
     case originalTransaction(TransactionID)
+    /// The App Store's name for one of its accounts within the app, `appTransactionId`.
+    case appTransaction(TransactionID)
 
     /// The bytes that caps are counted under: ASCII, at most 257.
     ///
@@ -13,7 +15,8 @@ package enum CustomerIdentity: Hashable, Sendable {
     /// came as a customer id, a token or a user name, with or without hyphens, braces or `urn:uuid:`, is its
     /// 8-4-4-4-12 form; a transaction id has no leading zeros. So two customers whose ids differ in nothing but
     /// letter case share their caps, which refuses an offer too many rather than granting one. A customer's name
-    /// starts with `c:` and a transaction with `t:`, so that neither can pass for the other.
+    /// starts with `c:`, a transaction with `t:` and an account of the store with `a:`, so that none can pass for
+    /// another.
     package var capBytes: [UInt8] {
         switch self {
         case .customer(let id): Array("c:".utf8) + id.canonicalForCaps
@@ -22,6 +25,8 @@ package enum CustomerIdentity: Hashable, Sendable {
             CustomerIdentity.text(of: token, after: "c:")
         case .originalTransaction(let id):
             Array("t:".utf8) + CustomerIdentity.withoutLeadingZeros(id)
+        case .appTransaction(let id):
+            Array("a:".utf8) + CustomerIdentity.withoutLeadingZeros(id)
         }
     }
 

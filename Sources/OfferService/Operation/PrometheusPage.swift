@@ -3,6 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
+    case redemptions
     case reloads
 
     var name: String {
@@ -15,6 +16,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .selfVerifications: "offer_signer_self_verifications_total"
         case .replays: "offer_signer_idempotent_replays_total"
         case .commitFailures: "offer_signer_commit_failures_total"
+        case .redemptions: "offer_signer_redemptions_total"
         case .reloads: "offer_signer_reloads_total"
         }
     }
@@ -29,6 +31,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .selfVerifications: "Signatures that the service verified before they left"
         case .replays: "Grants answered again for the same idempotency key"
         case .commitFailures: "Batches that could not be written, by reason"
+        case .redemptions: "Uses of offers that the store told of, by state; granted is no if no grant of ours fits"
         case .reloads: "Reloads of the configuration, by result"
         }
     }
@@ -45,6 +48,7 @@ extension Metric {
         case .selfVerifications: .selfVerifications
         case .replays: .replays
         case .commitFailures: .commitFailures
+        case .redemptions: .redemptions
         case .reloads: .reloads
         }
     }
@@ -58,6 +62,7 @@ extension Metric {
         case .signatureFailures(let key): [("key", key)]
         case .selfVerifications, .replays: []
         case .commitFailures(let reason): [("reason", reason)]
+        case .redemptions(let state, let isGranted): [("state", state), ("granted", isGranted ? "yes" : "no")]
         case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
         }
     }
