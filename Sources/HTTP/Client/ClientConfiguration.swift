@@ -46,11 +46,18 @@ package struct ClientConfiguration: Hashable, Sendable {
 /// What a ``Client`` has done so far.
 package struct ClientStatistics: Hashable, Sendable {
     /// Requests that are sent or wait to be sent.
-    package var inFlight = 0
+    package var inFlight: Int
     /// Requests that ended with an answer.
-    package var answered = 0
+    package var answered: Int
     /// Requests that ended without one.
-    package var failed = 0
+    package var failed: Int
     /// Connections that were made, over all requests.
-    package var connectionsOpened = 0
+    package var connectionsOpened: Int
+
+    package init(inFlight: Int = 0, answered: Int = 0, failed: Int = 0, connectionsOpened: Int = 0) {
+        self.inFlight = inFlight
+        self.answered = answered
+        self.failed = failed
+        self.connectionsOpened = connectionsOpened
+    }
 }

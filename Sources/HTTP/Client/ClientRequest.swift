@@ -19,7 +19,7 @@ package struct ClientRequest: Sendable {
     package init(
         _ method: Method,
         _ origin: Origin,
-        path: [String],
+        path: [String] = [],
         query: [(name: String, value: String)] = [],
         headers: HeaderFields = HeaderFields(),
         body: [UInt8] = [],

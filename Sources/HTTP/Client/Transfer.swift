@@ -14,7 +14,7 @@ final class Transfer {
     /// Why we ended it ourselves.
     private var refusal: ClientError?
 
-    /// - Parameter millisecondsLeft: Until the order's deadline.
+    /// Prepares the handle; `millisecondsLeft` are those until the order's deadline.
     init(_ order: Order, _ configuration: ClientConfiguration, millisecondsLeft: Int) throws(ClientError) {
         self.order = order
         handle = try EasyHandle()
