@@ -6,15 +6,19 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <malloc.h>
 #include <openssl/core_names.h>
 #include <openssl/pkcs12.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // An allocator that leaves nothing behind: blocks are wiped, whole, before they go back to malloc.
 static inline void *shim_wiping_malloc(size_t count, const char *file, int line) {
@@ -64,4 +68,21 @@ static inline int shim_keyed_hmac_sha256(EVP_MAC_CTX *context, const unsigned ch
         OSSL_PARAM_construct_end(),
     };
     return EVP_MAC_init(context, key, key_count, parameters);
+}
+
+// Macros over OpenSSL's untyped stack. A pushed certificate still belongs to whoever had it.
+static inline STACK_OF(X509) *shim_sk_X509_new(void) { return sk_X509_new_null(); }
+static inline int shim_sk_X509_push(STACK_OF(X509) *stack, X509 *certificate) {
+    return sk_X509_push(stack, certificate);
+}
+static inline int shim_sk_X509_num(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
+static inline X509 *shim_sk_X509_value(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
+static inline void shim_sk_X509_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+
+// Seconds since 1970; 0 if the text is no time. `struct tm` is not for Swift to fill.
+static inline int shim_unix_seconds(const ASN1_TIME *time, int64_t *seconds) {
+    struct tm parts;
+    if (time == NULL || ASN1_TIME_to_tm(time, &parts) != 1) return 0;
+    *seconds = timegm(&parts);
+    return 1;
 }

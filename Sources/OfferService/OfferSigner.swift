@@ -62,6 +62,11 @@ package struct OfferSigner: Sendable {
         return try await signed(grant, decision)
     }
 
+    /// Lets the requests of a turn be committed, all together.
+    package func turnEnded() {
+        committer.takeWaiting()
+    }
+
     /// Whether this caller is told what the rules found.
     package func showsFindings(to caller: Caller) -> Bool {
         caller.role != .app || showsFindingsToApps

@@ -10,6 +10,11 @@ package enum KeyTool {
     /// Runs `openssl` with the arguments and returns what it writes to standard output.
     @discardableResult
     package static func openssl(_ arguments: String..., input: [UInt8] = []) throws -> [UInt8] {
+        try run(arguments, input: input)
+    }
+
+    /// Runs `openssl` with the arguments and returns what it writes to standard output.
+    package static func run(_ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
         // Files instead of pipes: nobody can block on them. Foundation's Process leaks, which hides leaks of ours.
         let directory = try TemporaryDirectory()
         let names = [

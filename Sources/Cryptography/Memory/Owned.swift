@@ -16,6 +16,11 @@ struct Owned: ~Copyable {
         while operation: String
     ) throws(OpenSSLError) {
         guard let made = unsafe made else { throw .drain(operation) }
+        unsafe self.init(made, freedBy: free)
+    }
+
+    /// Takes ownership of an object that is there.
+    init(_ made: OpaquePointer, freedBy free: @escaping (OpaquePointer) -> Void) {
         unsafe self.pointer = made
         unsafe self.free = free
     }

@@ -30,18 +30,30 @@ package final class Committer: Sendable {
     private let clock: WallClock
     private let observer: any CommitObserver
     private let maximumWaiting: Int
+    private let wakeUp: WakeUp
+
+    /// When the thread is woken for requests.
+    package enum WakeUp: Sendable {
+        /// For each one, as it comes.
+        case forEachRequest
+        /// When ``takeWaiting()`` is called, which whoever asks must do: once for all requests of a turn, so that they
+        /// are committed together.
+        case onceATurn
+    }
 
     /// A committer that is not yet running; it lets at most `maximumWaiting` requests wait and refuses more.
     package init(
         clock: WallClock,
         observer: any CommitObserver,
         maximumWaiting: Int = 4096,
+        wakeUp: WakeUp = .forEachRequest,
         place: DatabasePlace? = nil,
         open: @escaping Opener
     ) {
         self.clock = clock
         self.observer = observer
         self.maximumWaiting = maximumWaiting
+        self.wakeUp = wakeUp
         self.place = place
         self.open = open
     }
@@ -62,7 +74,7 @@ package final class Committer: Sendable {
     /// Decides and records; returns when the record is durable.
     package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
         try await withCheckedContinuation { continuation in
-            if let refusal = submit(.decide(request, continuation)) {
+            if let refusal = submit(.decide(request, continuation), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))
             }
         }.get()
@@ -86,20 +98,25 @@ package final class Committer: Sendable {
     }
 
     private func append(_ events: [AuditEvent], _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
-        if let refusal = submit(.append(events, done)) { done(.failure(refusal)) }
+        if let refusal = submit(.append(events, done), wakes: true) { done(.failure(refusal)) }
     }
 
     /// How many requests wait now.
     package var waiting: Int { queue.withLock { $0.jobs.count } }
 
-    private func submit(_ job: Job) -> LedgerError? {
+    /// Lets the thread begin with what waits.
+    package func takeWaiting() {
+        if queue.withLock({ !$0.jobs.isEmpty }) { queue.wakeOne() }
+    }
+
+    private func submit(_ job: Job, wakes: Bool) -> LedgerError? {
         let refusal: LedgerError? = queue.withLock { queue in
             if queue.isStopping { return .stopped }
             if queue.jobs.count >= maximumWaiting { return .overloaded }
             queue.jobs.append(job)
             return nil
         }
-        queue.wakeOne()
+        if wakes { queue.wakeOne() }
         return refusal
     }
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+
+/// The header of signed data: an algorithm that can only be ES256, and three certificates.
+///
+/// Members that nobody knows are passed over, as RFC 7515 section 4 asks for: Apple may add some. Those that would change
+/// what is verified are refused, and `crit`, the way to make others count, is one of them.
+struct JWSHeader {
+    let leaf: Certificate
+    let intermediate: Certificate
+
+    init(_ text: [UInt8]) throws(SignedDataError) {
+        let document: JSONDocument
+        do throws(JSONError) {
+            document = try JSONDocument(text, limits: Self.limits)
+        } catch {
+            throw .headerNotJSON(offset: error.offset)
+        }
+        guard let members = document.root.object else { throw .headerNotObject }
+        for member in ForbiddenHeaderMember.allCases where members[member.rawValue] != nil {
+            throw .forbiddenMember(member)
+        }
+        try Self.checkAlgorithm(members["alg"])
+        let certificates = try Self.certificates(members["x5c"])
+        leaf = certificates[0]
+        intermediate = certificates[1]
+    }
+
+    private static let limits = JSONLimits(maximumBytes: JWSSegments.maximumHeaderBytes, maximumNodes: 64)
+
+    private static func checkAlgorithm(_ value: JSONValue?) throws(SignedDataError) {
+        guard let value else { throw .algorithmMissing }
+        guard let name = value.string else { throw .algorithmNotES256 }
+        switch name {
+        case "ES256": return
+        case "HS256", "HS384", "HS512": throw .algorithmSymmetric
+        case _ where name.lowercased() == "none": throw .algorithmNone
+        default: throw .algorithmNotES256
+        }
+    }
+
+    /// Reads all three, so that none is there just to be different; the third is used for nothing.
+    private static func certificates(_ value: JSONValue?) throws(SignedDataError) -> [Certificate] {
+        guard let value else { throw .certificatesMissing }
+        guard let elements = value.array else { throw .certificatesNotArray }
+        guard elements.count == 3 else { throw .notThreeCertificates }
+        var certificates: [Certificate] = []
+        for (index, element) in elements.enumerated() {
+            guard let text = element.stringBytes else { throw .certificatesNotArray }
+            guard let der = Base64.decode(text) else { throw .certificateNotBase64(index: index) }
+            do throws(CertificateError) {
+                certificates.append(try Certificate(der: der))
+            } catch {
+                throw .certificate(error, index: index)
+            }
+        }
+        return certificates
+    }
+}
