@@ -24,6 +24,15 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
         self = origin
     }
 
+    /// `https` on a host that is written in the source, on the port of the scheme.
+    package init(https host: StaticString) {
+        do {
+            self = try Origin(parsing: "https://\(host)")
+        } catch {
+            preconditionFailure("\(host) is no host: \(error)")
+        }
+    }
+
     private init(scheme: Scheme, host: String, port: UInt16) {
         self.scheme = scheme
         self.host = host

@@ -3,7 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case reloads
+    case reloads, storeRequests, storeJoined
 
     var name: String {
         switch self {
@@ -16,6 +16,8 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .replays: "offer_signer_idempotent_replays_total"
         case .commitFailures: "offer_signer_commit_failures_total"
         case .reloads: "offer_signer_reloads_total"
+        case .storeRequests: "offer_signer_store_requests_total"
+        case .storeJoined: "offer_signer_store_joined_total"
         }
     }
 
@@ -30,6 +32,8 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .replays: "Grants answered again for the same idempotency key"
         case .commitFailures: "Batches that could not be written, by reason"
         case .reloads: "Reloads of the configuration, by result"
+        case .storeRequests: "Requests to a store by endpoint, environment and outcome"
+        case .storeJoined: "Questions to a store that were being asked already, and were not asked again"
         }
     }
 }
@@ -46,6 +50,8 @@ extension Metric {
         case .replays: .replays
         case .commitFailures: .commitFailures
         case .reloads: .reloads
+        case .storeRequests: .storeRequests
+        case .storeJoined: .storeJoined
         }
     }
 
@@ -59,6 +65,9 @@ extension Metric {
         case .selfVerifications, .replays: []
         case .commitFailures(let reason): [("reason", reason)]
         case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
+        case .storeRequests(let store, let endpoint, let environment, let outcome):
+            [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]
+        case .storeJoined(let store, let endpoint): [("store", store), ("endpoint", endpoint)]
         }
     }
 }

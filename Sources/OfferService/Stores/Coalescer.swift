@@ -7,6 +7,10 @@
 final class Coalescer<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     typealias Outcome = Result<Answer, StoreError>
 
+    private enum Step {
+        case isCancelled, joins, begins
+    }
+
     private struct Asked {
         let number: Int
         var work: Task<Void, Never>?
@@ -53,19 +57,17 @@ final class Coalescer<Question: Hashable & Sendable, Answer: Sendable>: Sendable
         _ continuation: CheckedContinuation<Outcome, Never>,
         _ find: @escaping @Sendable () async -> Outcome
     ) {
-        enum Step { case isCancelled, joined, begins(Int) }
-
         let step = state.withLock { state -> Step in
             state.arriving.remove(waiter)
             guard state.cancelledEarly.remove(waiter) == nil else { return .isCancelled }
             let isFirst = state.asked[question] == nil
             state.asked[question, default: Asked(number: waiter)].waiting[waiter] = continuation
-            return isFirst ? .begins(waiter) : .joined
+            return isFirst ? .begins : .joins
         }
         switch step {
         case .isCancelled: continuation.resume(returning: .failure(.cancelled))
-        case .joined: joined(question)
-        case .begins(let number): begin(question, number, find)
+        case .joins: joined(question)
+        case .begins: begin(question, waiter, find)
         }
     }
 
@@ -89,12 +91,15 @@ final class Coalescer<Question: Hashable & Sendable, Answer: Sendable>: Sendable
     }
 
     private func leave(_ question: Question, _ waiter: Int) {
-        let (continuation, work) = state.withLock { state -> (CheckedContinuation<Outcome, Never>?, Task<Void, Never>?) in
+        let (continuation, work) = state.withLock {
+            state -> (CheckedContinuation<Outcome, Never>?, Task<Void, Never>?) in
             guard !state.arriving.contains(waiter) else {
                 state.cancelledEarly.insert(waiter)
                 return (nil, nil)
             }
-            guard let continuation = state.asked[question]?.waiting.removeValue(forKey: waiter) else { return (nil, nil) }
+            guard let continuation = state.asked[question]?.waiting.removeValue(forKey: waiter) else {
+                return (nil, nil)
+            }
             guard state.asked[question]?.waiting.isEmpty == true else { return (continuation, nil) }
             defer { state.asked[question] = nil }
             return (continuation, state.asked[question]?.work)

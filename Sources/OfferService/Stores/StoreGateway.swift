@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 package import HTTP
-package import OfferDomain
+import OfferDomain
 
 /// One request to a store, as what is common to the stores sees it.
 struct StoreCall: Sendable {
@@ -9,8 +9,9 @@ struct StoreCall: Sendable {
     struct Account: Hashable, Sendable {
         let store: String
         let endpoint: String
-        let environment: StoreEnvironment
-        let bundleID: BundleID
+        let environment: String
+        /// The store's id of the app.
+        let app: String
     }
 
     let account: Account
@@ -24,9 +25,9 @@ struct StoreCall: Sendable {
 /// What a store's answer comes to.
 enum StoreReading<Answer: Sendable>: Sendable {
     case answer(Answer)
-    /// Another attempt may succeed; `isFault` if the server itself failed.
-    case retry(StoreError, isFault: Bool)
-    case failure(StoreError, isFault: Bool = false)
+    /// Another attempt may succeed; `server` is what it says of the server.
+    case retry(StoreError, server: CircuitBreaker.Result)
+    case failure(StoreError, server: CircuitBreaker.Result)
     /// The store asks us to leave this account alone until then.
     case limited(until: Timestamp?)
 }
@@ -138,7 +139,7 @@ package final class StoreGateway: Sendable {
         do {
             permit = try admit(call)
         } catch {
-            count(call, error.label == "unavailable" ? "not-asked" : error.label)
+            count(call, error.labelOfNotAsking)
             throw error
         }
         let reading: StoreReading<Answer>
@@ -151,7 +152,7 @@ package final class StoreGateway: Sendable {
             count(call, error.label)
             throw error
         }
-        settle(call, permit, reading.verdict)
+        settle(call, permit, reading.server)
         if case .limited(let until) = reading { hold(call, until: until) }
         count(call, reading.label)
         return reading
@@ -213,10 +214,21 @@ package final class StoreGateway: Sendable {
             .storeRequests(
                 store: account.store,
                 endpoint: account.endpoint,
-                environment: account.environment.rawValue,
+                environment: account.environment,
                 outcome: outcome
             )
         )
+    }
+}
+
+extension StoreError {
+    /// Beside the labels of what a store answered.
+    fileprivate var labelOfNotAsking: String {
+        switch self {
+        case .unavailable: "not-asked"
+        case .rateLimited: "held-back"
+        default: label
+        }
     }
 }
 
@@ -224,23 +236,23 @@ extension StoreReading {
     /// What a request without an answer means for trying again.
     fileprivate init(_ error: ClientError) {
         switch error {
-        case .cancelled: self = .failure(.cancelled)
-        case .requestInvalid(let reason): self = .failure(.badAnswer(reason: "our request: \(reason)"))
-        case .plainHTTPNotAllowed, .tooManyWaiting, .stopped: self = .failure(.unavailable(retryAfter: nil))
+        case .cancelled: self = .failure(.cancelled, server: .abandoned)
+        case .requestInvalid(let reason):
+            self = .failure(.badAnswer(reason: "our request: \(reason)"), server: .abandoned)
+        case .plainHTTPNotAllowed, .tooManyWaiting, .stopped:
+            self = .failure(.unavailable(retryAfter: nil), server: .abandoned)
         case .responseTooLarge, .headTooLarge, .protocolViolation:
-            self = .failure(.badAnswer(reason: error.label), isFault: true)
-        case .certificateNotTrusted: self = .failure(.unavailable(retryAfter: nil), isFault: true)
+            self = .failure(.badAnswer(reason: error.label), server: .failed)
+        case .certificateNotTrusted: self = .failure(.unavailable(retryAfter: nil), server: .failed)
         case .cannotResolve, .cannotConnect, .connectTimeout, .timeout, .tls, .connectionLost, .library:
-            self = .retry(.unavailable(retryAfter: nil), isFault: true)
+            self = .retry(.unavailable(retryAfter: nil), server: .failed)
         }
     }
 
-    /// What it says of the server.
-    fileprivate var verdict: CircuitBreaker.Result {
+    fileprivate var server: CircuitBreaker.Result {
         switch self {
         case .answer, .limited: .succeeded
-        case .failure(.cancelled, _): .abandoned
-        case .failure(_, let isFault), .retry(_, let isFault): isFault ? .failed : .succeeded
+        case .failure(_, let server), .retry(_, let server): server
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import OfferDomain
+import OfferDomain
 
 /// Time that does not jump, for deadlines, beside the time of day, for what others are told.
 struct Uptime: Sendable {
