@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header fields of a request, in the order of their arrival.
+/// The header fields of a request or of an answer, in the order of their arrival.
 ///
-/// All names and values lie in one buffer of bytes and are found by their ranges, so reading a request's head costs two
+/// All names and values lie in one buffer of bytes and are found by their ranges, so reading a head costs two
 /// allocations however many fields it has. Names are compared without regard to the case of ASCII letters.
 /// Source: RFC 9110, section 5.
 package struct HeaderFields: Sendable {
@@ -67,6 +67,15 @@ package struct HeaderFields: Sendable {
     package var all: [(name: String, value: String)] {
         fields.map {
             (String(decoding: bytes[$0.name], as: UTF8.self), String(decoding: bytes[$0.value], as: UTF8.self))
+        }
+    }
+
+    /// Whether no name and no value could end its line and begin another: names are tokens, values hold no control
+    /// character but tabs.
+    var areSendable: Bool {
+        fields.allSatisfy { field in
+            !field.name.isEmpty && bytes[field.name].allSatisfy(ASCII.isToken)
+                && bytes[field.value].allSatisfy(ASCII.isFieldValue)
         }
     }
 

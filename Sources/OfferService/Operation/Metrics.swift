@@ -23,6 +23,10 @@ package enum Metric: Hashable, Sendable {
     case redemptions(state: String, isGranted: Bool)
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
+    /// Requests to a store, each attempt and each one that was not let through, by what came of it.
+    case storeRequests(store: String, endpoint: String, environment: String, outcome: String)
+    /// Questions to a store that were being asked already, and so were not asked again.
+    case storeJoined(store: String, endpoint: String)
 }
 
 /// Counts what the service does, for Prometheus.
