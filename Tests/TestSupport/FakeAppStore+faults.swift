@@ -31,4 +31,14 @@ extension FakeAppStore {
             .oversized, .deeplyNested,
         ]
     }
+
+    private struct Names: Decodable {
+        let faults: [String: String]
+    }
+
+    /// The names of the faults that the program itself has.
+    package func faultNames() throws -> [String] {
+        let names: Names = try call("describe", Nothing())
+        return names.faults.keys.sorted()
+    }
 }

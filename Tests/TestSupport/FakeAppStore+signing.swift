@@ -18,7 +18,7 @@ extension FakeAppStore {
     /// A JWS and the request body that brings it.
     package struct SignedBody: Decodable, Hashable, Sendable {
         package let jws: String
-        /// `{"signedPayload":…}`
+        /// The JSON object with the member signedPayload.
         package let body: String
     }
 
@@ -120,7 +120,7 @@ extension FakeAppStore {
     /// A signed notification and the request body that brings it.
     package struct SignedNotification: Decodable, Hashable, Sendable {
         package let jws: String
-        /// `{"signedPayload":…}`
+        /// The JSON object with the member signedPayload.
         package let body: String
         package let notificationUUID: String
     }

@@ -17,7 +17,8 @@ class Exchange:
         self._reader = reader
         self._writer = writer
         self._is_chunked = False
-        self.keeps_connection = request.headers.get("connection", "").lower() != "close"
+        wish = request.headers.get("connection", "").lower()
+        self.keeps_connection = wish != "close" and request.protocol == "http/1.1"
 
     async def head(self, status, headers, length):
         self._is_chunked = length is None
@@ -84,7 +85,8 @@ async def _read_request(reader, environment):
         return None
     lines = head.decode("latin-1").split("\r\n")
     words = lines[0].split(" ")
-    if len(words) != 3 or words[2] != "HTTP/1.1":
+    # HTTP/1.0 is what the openssl command speaks to responders.
+    if len(words) != 3 or words[2] not in ("HTTP/1.1", "HTTP/1.0"):
         return None
     headers = {}
     for line in lines[1:-2]:
@@ -93,4 +95,4 @@ async def _read_request(reader, environment):
     length = int(headers.get("content-length", "0"))
     if length > LARGEST_BODY or "transfer-encoding" in headers:
         return None
-    return Request(words[0], words[1], headers, await reader.readexactly(length), "http/1.1", environment)
+    return Request(words[0], words[1], headers, await reader.readexactly(length), words[2].lower(), environment)

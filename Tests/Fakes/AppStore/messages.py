@@ -11,7 +11,7 @@ class Request:
     # Lowercase names.
     headers: dict
     body: bytes
-    # "h2" or "http/1.1".
+    # "h2", "http/1.1" or "http/1.0".
     protocol: str
     # "Production" or "Sandbox", by the port that it came to; None on the port for OCSP and control.
     environment: str | None = None

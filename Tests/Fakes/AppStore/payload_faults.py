@@ -8,9 +8,12 @@ def changing(**members):
     """Sets members that are there, also in the `data` of a notification."""
 
     def change(payload):
-        for place in (payload, payload.get("data"), payload.get("summary")):
-            for name in members.keys() & (place or {}).keys():
-                place[name] = members[name]
+        places = [payload, payload.get("data") or {}, payload.get("summary") or {}]
+        found = [(place, name) for place in places for name in members.keys() & place.keys()]
+        if not found:
+            raise ValueError(f"the payload has none of {', '.join(members)}, so it would not be wrong")
+        for place, name in found:
+            place[name] = members[name]
         return payload
 
     return change

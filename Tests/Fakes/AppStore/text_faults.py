@@ -73,7 +73,7 @@ def no_certificates(header, payload, key):
 
 
 def critical_header(header, payload, key):
-    return jws.es256(header | {"crit": ["b64"], "b64": False}, payload, key)
+    return jws.es256(header | {"crit": ["unheardOf"], "unheardOf": 1}, payload, key)
 
 
 def repeated_header_member(header, payload, key):
