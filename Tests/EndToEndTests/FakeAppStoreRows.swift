@@ -44,6 +44,9 @@ struct Rudeness: CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// How long curl waits, in seconds: long enough to see a head before an answer that does not end.
+    var patience: String { endOfHTTP1 == 28 ? status == 0 ? "0.5" : "2" : "60" }
+
     private init(
         _ name: String,
         _ misbehaviour: FakeAppStore.Misbehaviour,
@@ -64,7 +67,7 @@ struct Rudeness: CustomTestStringConvertible {
     static let rows = [
         Rudeness("hang", .hang, 28, 28, 0),
         Rudeness("slow", .slow(milliseconds: 100), 0, 0, 200),
-        Rudeness("drip", .drip(milliseconds: 100), 28, 28, 200),
+        Rudeness("drip", .drip(milliseconds: 5, bytes: 1000), 0, 0, 200),
         Rudeness("cut off", .cutOff, 18, 18, 200),
         Rudeness("stall", .stall, 28, 28, 200),
         Rudeness("close", .close, 52, nil, 0),

@@ -9,9 +9,15 @@ extension EndToEnd {
         private let store: FakeAppStore
         private let client: FakeAppStoreClient
 
+        /// One for all tests, which take turns.
+        private static let shared = Task {
+            let store = try FakeAppStore()
+            return (store, try await FakeAppStoreClient(store))
+        }
+
         init() async throws {
-            store = try FakeAppStore()
-            client = try await FakeAppStoreClient(store)
+            (store, client) = try await Self.shared.value
+            try store.reset()
         }
 
         /// What the checker says of signed data, by name.
@@ -195,7 +201,7 @@ extension EndToEnd {
             let path = "/inApps/v1/subscriptions/\(id)"
             for (option, end) in [("--http1.1", row.endOfHTTP1), ("--http2", row.endOfHTTP2)] {
                 try store.misbehave(row.misbehaviour, at: .statuses, times: 1)
-                let answer = try await client.get(path, options: [option, "--max-time", end == 28 ? "2" : "60"])
+                let answer = try await client.get(path, options: [option, "--max-time", row.patience])
                 #expect(end.map { answer.end == .exited($0) } ?? (answer.end != .exited(0)), "\(option): \(answer)")
                 #expect(answer.status == row.status, "\(option): \(answer)")
                 #expect(row.head.map { answer.head.contains($0) } ?? true, "\(option): \(answer)")
@@ -241,6 +247,8 @@ extension EndToEnd {
         }
 
         @Test func `it ends with its input, and says so by closing its ports`() async throws {
+            let store = try FakeAppStore()
+            let client = try await FakeAppStoreClient(store)
             try store.misbehave(.hang)
             async let hanging = client.get("/inApps/v1/transactions/1", options: ["--max-time", "20"])
             while try store.counts().inFlight == 0 { try await Task.sleep(for: .milliseconds(10)) }

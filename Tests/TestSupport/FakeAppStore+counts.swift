@@ -51,4 +51,11 @@ extension FakeAppStore {
     package func resetCounts() throws {
         try perform("resetCounts", Nothing())
     }
+
+    /// As at the beginning, for another test: without customers, misbehaviour and counts.
+    ///
+    /// Keys, chain, ports and certificates stay, and no id is given a second time.
+    package func reset() throws {
+        try perform("reset", Nothing())
+    }
 }

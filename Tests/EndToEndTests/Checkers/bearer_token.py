@@ -16,7 +16,7 @@ header = {"kid": "ABC123DEFG"} | changes.get("header", {})
 claims = {
     "iss": "57246542-96fe-1a63-e053-0824d011072a",
     "iat": 0,
-    "exp": 300,
+    "exp": 3600,
     "aud": "appstoreconnect-v1",
     "bid": "com.example.app",
 } | changes.get("claims", {})

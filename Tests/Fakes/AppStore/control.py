@@ -49,6 +49,11 @@ class Control:
 
     # State
 
+    def reset(self):
+        """Forgets customers, misbehaviour and counts; keys and chain stay."""
+        self._fake.reset()
+        return {}
+
     def setApp(self, bundleId, appAppleId):
         self._fake.store.apps[bundleId] = appAppleId
         return {}
@@ -178,11 +183,7 @@ class Control:
         return {"requests": list(self._fake.dispatcher.requests)}
 
     def resetCounts(self):
-        self._fake.dispatcher.reset()
-        self._fake.connections.reset()
-        self._fake.ocsp_connections.reset()
-        self._fake.api.refusals.clear()
-        self._fake.api.tokens.clear()
+        self._fake.forget_counts()
         return {}
 
 

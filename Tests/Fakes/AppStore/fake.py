@@ -69,6 +69,22 @@ class FakeAppStore:
         for listener in [*self.listeners.values(), self.ocsp_listener]:
             listener.open()
 
+    def reset(self):
+        """As at the beginning, but for keys, chain, ports, and ids that were given."""
+        self.store.clear()
+        self.rules.clear()
+        self.responder.choose("*", "good")
+        self.set_tls("good", ["h2", "http/1.1"])
+        self.start()
+        self.forget_counts()
+
+    def forget_counts(self):
+        self.dispatcher.reset()
+        self.connections.reset()
+        self.ocsp_connections.reset()
+        self.api.refusals.clear()
+        self.api.tokens.clear()
+
     def set_tls(self, certificate=None, protocols=None):
         """Which certificate is shown and what is offered by ALPN, from the next connection on."""
         self.tls_certificate = certificate or self.tls_certificate

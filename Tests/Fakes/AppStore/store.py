@@ -45,6 +45,11 @@ class Store:
     """Customers by name; ids are looked up within one environment and app, as at Apple's."""
 
     def __init__(self):
+        self._numbers = itertools.count(1)
+        self.clear()
+
+    def clear(self):
+        """Forgets everything, but gives no id a second time."""
         # Bundle id: Apple's number of the app.
         self.apps = {"com.example.app": 1234567890}
         self.customers = {}
@@ -53,7 +58,6 @@ class Store:
         self.notifications = []
         # Token: the signed test notification.
         self.test_notifications = {}
-        self._numbers = itertools.count(1)
 
     def app_apple_id(self, bundle_id):
         return self.apps.get(bundle_id, 1)
