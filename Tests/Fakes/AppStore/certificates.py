@@ -12,6 +12,7 @@ from cryptography.x509.oid import AuthorityInformationAccessOID, ExtendedKeyUsag
 # What Apple marks the certificates with that may sign for the App Store.
 INTERMEDIATE_MARKER = x509.ObjectIdentifier("1.2.840.113635.100.6.2.1")
 LEAF_MARKER = x509.ObjectIdentifier("1.2.840.113635.100.6.11.1")
+POLICY = x509.ObjectIdentifier("1.2.840.113635.100.5.6.1")
 DER_NULL = b"\x05\x00"
 
 DAY = datetime.timedelta(days=1)
@@ -71,7 +72,7 @@ def now():
 
 def make_identity(name, key, extensions, issuer=None, valid_days=(-1, 365)):
     """A certificate with the extensions, given as (extension, is critical), besides both key identifiers."""
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    subject = distinguished_name(name)
     signer = issuer.key if issuer else key
     builder = (
         x509.CertificateBuilder()
@@ -89,6 +90,17 @@ def make_identity(name, key, extensions, issuer=None, valid_days=(-1, 365)):
     for extension, is_critical in extensions:
         builder = builder.add_extension(extension, critical=is_critical)
     return Identity(builder.sign(signer, hash_for(signer)), key, issuer)
+
+
+def distinguished_name(name):
+    """As long as Apple's, so that signed data is about as long as Apple's."""
+    parts = [
+        (NameOID.COMMON_NAME, name),
+        (NameOID.ORGANIZATIONAL_UNIT_NAME, "Fake Certification Authority"),
+        (NameOID.ORGANIZATION_NAME, "Fake Apple Inc."),
+        (NameOID.COUNTRY_NAME, "US"),
+    ]
+    return x509.Name([x509.NameAttribute(identifier, value) for identifier, value in parts])
 
 
 def hash_for(key):
@@ -130,6 +142,17 @@ def responder(url):
     )
 
 
+def policy():
+    """A policy with a notice, which makes up a third of Apple's leaf certificate."""
+    notice = (
+        "This certificate was made for a test and is trusted by nobody but that test. Whoever finds it anywhere else "
+        "may be sure that something went wrong, and should look for a setting that names another trust anchor than "
+        "the one that ships with the service. It is as long as this to be as long as a real one."
+    )
+    information = x509.PolicyInformation(POLICY, [x509.UserNotice(None, notice), "http://127.0.0.1/policy"])
+    return (x509.CertificatePolicies([information]), False)
+
+
 class CertificateMaker:
     """Makes chains of the shape of Apple's, and on request ones that are wrong in a single way."""
 
@@ -150,7 +173,7 @@ class CertificateMaker:
         return self._remember(make_identity(name, p384(), extensions, root, valid_days))
 
     def leaf(self, intermediate, is_marked=True, key=None, valid_days=(-30, 365), has_responder=True):
-        extensions = end_entity_extensions()
+        extensions = end_entity_extensions() + [policy()]
         if has_responder:
             extensions.append(responder(f"{self.ocsp_url}/intermediate"))
         if is_marked:

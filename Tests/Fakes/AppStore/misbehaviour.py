@@ -45,7 +45,9 @@ def _garbage(arguments):
 
 def _answer(arguments):
     """Whatever the caller says."""
-    body = base64.b64decode(arguments["bodyBase64"]) if "bodyBase64" in arguments else arguments.get("body", "").encode()
+    body = arguments.get("body", "").encode()
+    if "bodyBase64" in arguments:
+        body = base64.b64decode(arguments["bodyBase64"])
     headers = [(name, value) for name, value in arguments.get("headers", {}).items()]
     content_type = arguments.get("contentType", "application/json")
     return instead(Answer(arguments.get("status", 200), body, content_type, headers))

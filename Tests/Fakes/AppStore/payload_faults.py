@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Payloads that are wrong in one way, under a right signature. Each function takes the payload, and returns it changed, or
-bytes instead of it."""
+"""Payloads that are wrong in one way, under a right signature. Each function takes the payload, and returns it changed,
+or bytes instead of it."""
 import jws
 
 

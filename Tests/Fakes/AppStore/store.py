@@ -66,18 +66,7 @@ class Store:
         """Makes a customer or puts another state in the place of the old one, whose ids stay."""
         name = description.get("customer", f"customer-{len(self.customers) + 1}")
         old = self.customers.get(name)
-        customer = Customer(
-            name=name,
-            environment=description.get("environment", old.environment if old else "Production"),
-            bundle_id=description.get("bundleId", old.bundle_id if old else next(iter(self.apps))),
-            app_transaction_id=description.get("appTransactionId", old.app_transaction_id if old else self._new_id("7")),
-            app_account_token=description.get("appAccountToken"),
-            storefront=description.get("storefront", "USA"),
-        )
-        if old:
-            self._by_id = {key: value for key, value in self._by_id.items() if value is not old}
-        if customer.environment not in ENVIRONMENTS:
-            raise ValueError(f"no environment {customer.environment!r}; there are {', '.join(ENVIRONMENTS)}")
+        customer = self._customer(name, description, old)
         at = payloads.now()
         old_ids = [subscription.original_id for subscription in old.subscriptions] if old else []
         for index, subscription in enumerate(description.get("subscriptions", [])):
@@ -86,9 +75,28 @@ class Store:
             customer.subscriptions.append(payloads.build_subscription(customer, subscription, original_id, at))
         customer.purchases = [self._purchase(customer, purchase, at) for purchase in description.get("purchases", [])]
         customer.app_transaction = self._app_transaction(customer, description.get("appTransaction", {}), at)
-        self.customers[name] = customer
-        self._by_id |= {(customer.environment, identifier): customer for identifier in customer.ids}
+        self._put(customer, old)
         return customer
+
+    def _customer(self, name, description, old):
+        environment = description.get("environment", old.environment if old else "Production")
+        if environment not in ENVIRONMENTS:
+            raise ValueError(f"no environment {environment!r}; there are {', '.join(ENVIRONMENTS)}")
+        app_transaction_id = old.app_transaction_id if old else self._new_id("7")
+        return Customer(
+            name=name,
+            environment=environment,
+            bundle_id=description.get("bundleId", old.bundle_id if old else next(iter(self.apps))),
+            app_transaction_id=description.get("appTransactionId", app_transaction_id),
+            app_account_token=description.get("appAccountToken"),
+            storefront=description.get("storefront", "USA"),
+        )
+
+    def _put(self, customer, old):
+        if old:
+            self._by_id = {key: value for key, value in self._by_id.items() if value is not old}
+        self.customers[customer.name] = customer
+        self._by_id |= {(customer.environment, identifier): customer for identifier in customer.ids}
 
     def find(self, transaction_id, environment, bundle_id=None):
         """The customer whom an id belongs to, or None."""
