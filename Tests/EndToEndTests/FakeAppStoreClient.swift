@@ -96,6 +96,7 @@ struct FakeAppStoreClient {
 struct Verdict: Decodable {
     struct Payload: Decodable {
         let transactionId, originalTransactionId: String?
+        let signedDate, offerType: Int?
         let data: NotificationData?
     }
 
@@ -119,6 +120,10 @@ struct Statuses: Decodable {
     }
 
     let data: [Group]
+}
+
+struct TransactionInfo: Decodable {
+    let signedTransactionInfo: String
 }
 
 struct History: Decodable {

@@ -219,6 +219,39 @@ extension EndToEnd {
             #expect(try await client.get("/inApps/v1/transactions/1").field("retry-after") == "soon")
         }
 
+        @Test func `misbehaviour can be for one customer, endpoint or environment`() async throws {
+            let id = try store.addSubscription(.init(.active)).originalTransactionID
+            let other = try store.addSubscription(.init(.active)).originalTransactionID
+            try store.misbehave(.error(5_000_000), at: .statuses, in: .production, onlyFor: id)
+            #expect(try await client.get("/inApps/v1/subscriptions/\(id)").errorCode == 5_000_000)
+            #expect(try await client.get("/inApps/v1/subscriptions/\(other)").status == 200)
+            #expect(try await client.get("/inApps/v2/history/\(id)").status == 200)
+            #expect(try await client.get("/inApps/v1/subscriptions/\(id)", environment: .sandbox).status == 404)
+            try store.behave(at: .statuses)
+            #expect(try await client.get("/inApps/v1/subscriptions/\(id)").status == 200)
+        }
+
+        @Test func `what it lies about is signed`() async throws {
+            let id = try store.addSubscription(.init(.active)).originalTransactionID
+            let other = try store.addSubscription(.init(.active)).originalTransactionID
+            let path = "/inApps/v1/transactions/\(id)"
+            try store.misbehave(.otherCustomer(other), times: 1)
+            try store.misbehave(.stale(days: 30), times: 1)
+            try store.misbehave(.unknownValues, times: 1)
+            try store.misbehave(.fault(.otherRoot), times: 1)
+            var signed: [(String, String)] = []
+            for name in ["other", "stale", "unknown", "fault"] {
+                let answer = try await client.get(path).decode(TransactionInfo.self)
+                signed.append((name, answer.signedTransactionInfo))
+            }
+            let verdicts = try await check(signed)
+            #expect(verdicts["other"]?.payload?.transactionId == other)
+            let age = Date().timeIntervalSince1970 * 1000 - Double(verdicts["stale"]?.payload?.signedDate ?? 0)
+            #expect(age > 29 * 86_400_000)
+            #expect(verdicts["unknown"]?.payload?.offerType == 99)
+            #expect(verdicts["fault"]?.refused?.contains("local issuer") == true)
+        }
+
         @Test func `connections can be refused, ignored and dropped`() async throws {
             try store.misbehave(.close, at: .connection, times: 1)
             #expect(try await client.get("/").end == .exited(35))

@@ -105,17 +105,19 @@ extension FakeAppStore {
 
     /// Misbehaves for the next so many requests to the endpoint, or until ``behave(at:)``.
     ///
-    /// What was asked for first comes first.
+    /// What was asked for first comes first. With a transaction's id, only requests about it are treated so.
     package func misbehave(
         _ misbehaviour: Misbehaviour,
         at endpoint: Endpoint = .any,
         in environment: Environment? = nil,
-        times: Int? = nil
+        times: Int? = nil,
+        onlyFor transactionID: String? = nil
     ) throws {
         var arguments = misbehaviour.arguments
         arguments["kind"] = .text(misbehaviour.kind)
         arguments["endpoint"] = .text(endpoint.rawValue)
         if let environment { arguments["environment"] = .text(environment.rawValue) }
+        if let transactionID { arguments["onlyFor"] = .text(transactionID) }
         if let times { arguments["times"] = .integer(times) }
         try perform("misbehave", arguments)
     }

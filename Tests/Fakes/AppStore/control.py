@@ -131,9 +131,9 @@ class Control:
 
     # Rudeness
 
-    def misbehave(self, kind, endpoint="*", environment=None, times=None, **arguments):
-        """For the next so many requests (without a number: until `behave`) to the endpoint."""
-        rule = Rule(kind, endpoint, environment, times, arguments)
+    def misbehave(self, kind, endpoint="*", environment=None, times=None, onlyFor=None, **arguments):
+        """For the next so many requests (without a number: until `behave`) to the endpoint, or only those for an id."""
+        rule = Rule(kind, endpoint, environment, times, onlyFor, arguments)
         self._fake.rules.add(rule)
         return {}
 

@@ -32,15 +32,16 @@ class Dispatcher:
 
     async def respond(self, exchange):
         """Answers a request to the API."""
-        await self._answer(exchange, route(exchange.request)[0], self._api.answer)
+        endpoint, identifier = route(exchange.request)
+        await self._answer(exchange, endpoint, identifier, self._api.answer)
 
     async def respond_ocsp(self, exchange):
-        await self._answer(exchange, "ocsp", lambda request, lies: self._responder.answer(request))
+        await self._answer(exchange, "ocsp", None, lambda request, lies: self._responder.answer(request))
 
-    async def _answer(self, exchange, endpoint, make_answer):
+    async def _answer(self, exchange, endpoint, identifier, make_answer):
         request = exchange.request
         self._note(endpoint, request)
-        rule = self._rules.take(endpoint, request.environment)
+        rule = self._rules.take(endpoint, request.environment, identifier)
         plan = rule.plan if rule else Plan()
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)

@@ -46,7 +46,7 @@ class FakeAppStore:
             await self.dispatcher.respond_ocsp(exchange)
 
         self.ocsp_listener = Listener(
-            respond, self.ocsp_connections, lambda environment: self.rules.take("ocspConnection", None)
+            respond, self.ocsp_connections, lambda environment: self.rules.take("ocspConnection")
         )
         self.ocsp_listener.bind()
 

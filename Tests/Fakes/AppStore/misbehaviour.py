@@ -176,17 +176,21 @@ CONNECTION_KINDS = {"hang", "close", "garbage"}
 
 @dataclass
 class Rule:
-    """A way to misbehave, for an endpoint ("*": any) in an environment (None: both), for so many requests."""
+    """A way to misbehave, for an endpoint ("*": any) in an environment (None: both), for so many requests.
+
+    With an id, only for requests that have it in their path.
+    """
 
     kind: str
     endpoint: str = "*"
     environment: str | None = None
     times: int | None = None
+    identifier: str | None = None
     arguments: dict = field(default_factory=dict)
 
-    def is_for(self, endpoint, environment):
+    def is_for(self, endpoint, environment, identifier):
         is_endpoint = self.endpoint == endpoint or self.endpoint == "*" and endpoint not in OUTSIDE_API
-        return is_endpoint and self.environment in (None, environment)
+        return is_endpoint and self.environment in (None, environment) and self.identifier in (None, identifier)
 
     @property
     def plan(self):
@@ -207,10 +211,10 @@ class Rules:
     def clear(self, endpoint=None):
         self._rules = [rule for rule in self._rules if endpoint not in (None, rule.endpoint)]
 
-    def take(self, endpoint, environment):
+    def take(self, endpoint, environment=None, identifier=None):
         """The rule for a request, or None."""
         for rule in self._rules:
-            if rule.is_for(endpoint, environment):
+            if rule.is_for(endpoint, environment, identifier):
                 if rule.times is not None:
                     rule.times -= 1
                     self._rules = [other for other in self._rules if other.times != 0]
