@@ -3,7 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case redemptions, reloads, storeRequests
+    case redemptions, reloads, storeRequests, storeJoined
 
     var name: String {
         switch self {
