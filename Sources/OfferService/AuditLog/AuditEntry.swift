@@ -87,7 +87,9 @@ package enum AuditEntry {
     private static func write(users request: DecisionRequest, _ writer: inout JSONWriter) {
         writer.name("users")
         writer.beginArray()
-        for (_, pseudonym) in request.identities { writer.string(plain: pseudonym.recordText) }
+        for (_, pseudonym) in request.identities {
+            writer.string { $0.append(contentsOf: pseudonym.recordText) }
+        }
         writer.endArray()
     }
 
