@@ -3,3 +3,61 @@
 #pragma once
 #include <features.h>
 #include <curl/curl.h>
+#include <stdint.h>
+
+// curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, which Swift cannot call: one function for each
+// type of argument. libcurl copies texts, and the body given as CURLOPT_COPYPOSTFIELDS; lists and pointers it keeps.
+static inline CURLcode shim_easy_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode shim_easy_set_size(CURL *easy, CURLoption option, int64_t value) {
+    return curl_easy_setopt(easy, option, (curl_off_t)value);
+}
+static inline CURLcode shim_easy_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode shim_easy_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode shim_easy_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode shim_easy_set_receiver(CURL *easy, CURLoption option, curl_write_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode shim_easy_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode shim_easy_get_size(CURL *easy, CURLINFO info, int64_t *value) {
+    curl_off_t size = 0;
+    const CURLcode code = curl_easy_getinfo(easy, info, &size);
+    *value = size;
+    return code;
+}
+static inline CURLMcode shim_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+// A number that travels with a transfer in the place of a pointer.
+static inline CURLcode shim_easy_set_number(CURL *easy, uintptr_t number) {
+    return curl_easy_setopt(easy, CURLOPT_PRIVATE, (void *)number);
+}
+static inline uintptr_t shim_easy_number(CURL *easy) {
+    char *number = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &number);
+    return (uintptr_t)number;
+}
+
+// The next transfer that ended, its handle in `easy` and its outcome in `result`; 0 if there is none. The union in
+// CURLMsg is read only where its tag says what it holds.
+static inline int shim_multi_next_end(CURLM *multi, CURL **easy, CURLcode *result) {
+    int left = 0;
+    for (;;) {
+        const CURLMsg *const message = curl_multi_info_read(multi, &left);
+        if (message == NULL) return 0;
+        if (message->msg != CURLMSG_DONE) continue;
+        *easy = message->easy_handle;
+        *result = message->data.result;
+        return 1;
+    }
+}

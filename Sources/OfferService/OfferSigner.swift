@@ -62,6 +62,11 @@ package struct OfferSigner: Sendable {
         return try await signed(grant, decision)
     }
 
+    /// Lets the requests of a turn be committed, all together.
+    package func turnEnded() {
+        committer.takeWaiting()
+    }
+
     /// Whether this caller is told what the rules found.
     package func showsFindings(to caller: Caller) -> Bool {
         caller.role != .app || showsFindingsToApps
@@ -129,6 +134,7 @@ package struct OfferSigner: Sendable {
             throw .service(fault(error))
         }
         switch verdict {
+        case .storeNeeded: throw .service(.auditUnavailable)
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
         case .refused(let decision):
             count(decision, request.offer)

@@ -53,6 +53,7 @@ package final class Service: Sendable {
         committer = Committer(
             clock: clock,
             observer: health,
+            wakeUp: .onceATurn,
             place: ledger.place(),
             open: ledger.open
         )

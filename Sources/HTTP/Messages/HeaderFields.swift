@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header fields of a request, in the order of their arrival.
+/// The header fields of a request or of an answer, in the order of their arrival.
 ///
-/// All names and values lie in one buffer of bytes and are found by their ranges, so reading a request's head costs two
+/// All names and values lie in one buffer of bytes and are found by their ranges, so reading a head costs two
 /// allocations however many fields it has. Names are compared without regard to the case of ASCII letters.
 /// Source: RFC 9110, section 5.
 package struct HeaderFields: Sendable {
@@ -58,6 +58,16 @@ package struct HeaderFields: Sendable {
         fields.first { matches($0, name) }.map { Array(bytes[$0.value]) }
     }
 
+    /// The value of the field of that name if there is one such field, and not several.
+    package func only(_ name: StaticString) -> ArraySlice<UInt8>? {
+        var found: Field?
+        for field in fields where matches(field, name) {
+            guard found == nil else { return nil }
+            found = field
+        }
+        return found.map { bytes[$0.value] }
+    }
+
     /// How many fields have that name.
     package func count(of name: StaticString) -> Int {
         fields.count { matches($0, name) }
@@ -70,7 +80,18 @@ package struct HeaderFields: Sendable {
         }
     }
 
+    /// Whether no name and no value could end its line and begin another: names are tokens, values hold no control
+    /// character but tabs.
+    var areSendable: Bool {
+        fields.allSatisfy { field in
+            !field.name.isEmpty && bytes[field.name].allSatisfy(ASCII.isToken)
+                && bytes[field.value].allSatisfy(ASCII.isFieldValue)
+        }
+    }
+
     private func matches(_ field: Field, _ name: StaticString) -> Bool {
-        ASCII.equalsIgnoringCase(bytes.span.extracting(field.name), name)
+        // Lengths mostly differ, and are quickly compared.
+        field.name.count == name.utf8CodeUnitCount
+            && ASCII.equalsIgnoringCase(bytes.span.extracting(field.name), name)
     }
 }

@@ -7,4 +7,14 @@
 package protocol Responder: Sendable {
     /// Answers one request. Called for many requests at once; the task is cancelled when a stopping server's time is up.
     func respond(to request: Request) async -> Response
+
+    /// Is told that a turn of an event loop is over: every request that had arrived was given to ``respond(to:)`` and
+    /// went as far as it could without waiting.
+    ///
+    /// Called on the loop's thread. Who hands work on to another thread can do so here, once for all of a turn.
+    func turnEnded()
+}
+
+extension Responder {
+    package func turnEnded() {}
 }

@@ -32,10 +32,13 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var localWork: [Work] = []
     private var isDraining = false
     private let remote = Mutex(Remote())
+    private let turnEnded: @Sendable () -> Void
     /// The thread that is in ``run()``; 0 while none is.
     private let thread = Atomic<UInt>(0)
 
-    init() throws(ServerError) {
+    /// A loop that says so, on its thread, whenever it has run all the jobs that waited.
+    init(turnEnded: @escaping @Sendable () -> Void) throws(ServerError) {
+        self.turnEnded = turnEnded
         guard let base = unsafe Self.makeBase() else { throw .lastSystemError("create an event loop") }
         unsafe self.base = base
         wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -139,6 +142,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
             if localWork.isEmpty { swap(&batch, &localWork) }
         }
         isDraining = false
+        turnEnded()
     }
 
     fileprivate func takeRemoteWork() {
@@ -147,6 +151,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         var batch: [Work] = []
         remote.withLock { swap(&batch, &$0.work) }
         for work in batch { run(work) }
+        if localWork.isEmpty { turnEnded() }
     }
 
     private func run(_ work: Work) {

@@ -28,7 +28,7 @@ final class ServerLoop: @unchecked Sendable {
 
     init(_ state: ServerState) throws(ServerError) {
         self.state = state
-        loop = try EventLoop()
+        loop = try EventLoop { [responder = state.responder] in responder.turnEnded() }
         guard let http = unsafe evhttp_new(loop.base) else { throw .lastSystemError("create an HTTP server") }
         unsafe self.http = http
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()

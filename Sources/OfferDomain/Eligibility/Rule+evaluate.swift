@@ -11,7 +11,7 @@ extension Rule {
         case .status(let allowed): status(allowed, context.facts.status)
         case .lapsed(let atLeastDays, let atMostDays): lapsed(atLeastDays, atMostDays, context)
         case .autoRenew(let wanted): autoRenew(wanted, context.facts.autoRenews)
-        case .usedOffers(let type, let offer, let atMost): usedOffers(type, offer, atMost, context.facts.offersUsed)
+        case .usedOffers(let type, let offer, let atMost): usedOffers(type, offer, atMost, context.facts)
         case .grants(let atMost, let days, let scope): grants(atMost, days, scope, context)
         case .cooldown(let days, let scope): cooldown(days, scope, context)
         case .budget(let atMost, let days): budget(atMost, days, context)
@@ -83,7 +83,7 @@ extension Rule {
         let status = context.facts.status?.value
         if let status, status != .expired { return Finding(self, .notMet, .notLapsed, .status(status)) }
         guard let expiry = context.facts.expiresAt?.value else {
-            return Finding(self, .undecided, status == nil ? .lapseStatusUnknown : .lapseExpiryUnknown)
+            return lapsedSinceUnknownEnd(atLeastDays, context)
         }
         guard expiry <= context.now else { return Finding(self, .notMet, .notLapsed) }
         let days = context.now.wholeDays(since: expiry)
@@ -97,19 +97,37 @@ extension Rule {
         return Finding(self, .met, .lapsed, .count(days), turnsAt: turnsAt)
     }
 
+    /// Of an end that a later one may follow, tells how long a lapse could be at most, and nothing more.
+    private func lapsedSinceUnknownEnd(_ atLeastDays: Int?, _ context: EvaluationContext) -> Finding {
+        if let end = context.facts.latestEndSeen?.value {
+            if end > context.now { return Finding(self, .notMet, .notLapsed) }
+            let days = context.now.wholeDays(since: end)
+            if let atLeastDays, days < atLeastDays { return Finding(self, .notMet, .lapsedTooShort, .count(days)) }
+        }
+        return Finding(
+            self,
+            .undecided,
+            context.facts.status == nil ? .lapseStatusUnknown : .lapseExpiryUnknown
+        )
+    }
+
     private func autoRenew(_ wanted: Bool, _ fact: Fact<Bool>?) -> Finding {
         guard let fact else { return Finding(self, .undecided, .autoRenewUnknown) }
         return Finding(self, Answer(fact.value == wanted), fact.value ? .autoRenewOn : .autoRenewOff)
     }
 
     /// A use whose offer isn't known may be of the offer asked for; it counts where it makes no difference.
+    ///
+    /// Uses that were seen, where there may be more, can be too many; they are never few enough.
     private func usedOffers(
         _ type: OfferType?,
         _ offer: OfferID?,
         _ atMost: Int,
-        _ fact: Fact<[OfferUse]>?
+        _ facts: CustomerFacts
     ) -> Finding {
-        guard let uses = fact?.value else { return Finding(self, .undecided, .usedOffersUnknown) }
+        guard let uses = (facts.offersUsed ?? facts.offersSeen)?.value else {
+            return Finding(self, .undecided, .usedOffersUnknown)
+        }
         var (certain, possible) = (0, 0)
         for use in uses where type == nil || use.type == type {
             guard let offer else {
@@ -120,16 +138,26 @@ extension Rule {
             if use.offerID == nil && use.type != .introductory { possible += 1 }
         }
         if certain > atMost { return Finding(self, .notMet, .usedOffersOverLimit, .count(certain)) }
-        if certain + possible > atMost { return Finding(self, .undecided, .usedOffersUnknown) }
+        guard facts.offersUsed != nil, certain + possible <= atMost else {
+            return Finding(self, .undecided, .usedOffersUnknown)
+        }
         return Finding(self, .met, .usedOffersWithinLimit, .count(certain))
     }
 
     private func refunded(_ days: Int, _ context: EvaluationContext) -> Finding {
-        guard let refunds = context.facts.refundedAt?.value else { return Finding(self, .undecided, .refundsUnknown) }
+        guard let refunds = context.facts.refundedAt?.value else { return refundedAmongSeen(days, context) }
         guard let forgottenAt = refunds.max()?.adding(days: days), forgottenAt > context.now else {
             return Finding(self, .notMet, .notRefunded)
         }
         return Finding(self, .met, .refunded, turnsAt: forgottenAt)
+    }
+
+    /// Of refunds that others may follow, tells only that there was one; when it is forgotten, another may not be.
+    private func refundedAmongSeen(_ days: Int, _ context: EvaluationContext) -> Finding {
+        guard let latest = context.facts.refundsSeen?.value.max(), latest.adding(days: days) > context.now else {
+            return Finding(self, .undecided, .refundsUnknown)
+        }
+        return Finding(self, .met, .refunded)
     }
 
     private func window(_ from: Timestamp?, _ until: Timestamp?, _ now: Timestamp) -> Finding {

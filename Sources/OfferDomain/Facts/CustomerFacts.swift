@@ -7,17 +7,31 @@ package struct CustomerFacts: Hashable, Sendable {
     package var status: Fact<SubscriptionStatus>?
     /// When the subscription ends or ended.
     package var expiresAt: Fact<Timestamp>?
+    /// The latest end that was seen, where a later one may exist: only the end itself is told by `expiresAt`.
+    package var latestEndSeen: Fact<Timestamp>?
     package var autoRenews: Fact<Bool>?
+    /// Why the subscription ended.
+    package var expirationIntent: Fact<ExpirationIntent>?
     /// Every offer that the customer has used; empty if it is known to be none.
     package var offersUsed: Fact<[OfferUse]>?
+    /// Offers that the customer has used, of perhaps more; told only where `offersUsed` isn't.
+    package var offersSeen: Fact<[OfferUse]>?
     /// Every refund; empty if it is known to be none.
     package var refundedAt: Fact<[Timestamp]>?
+    /// Refunds, of perhaps more; told only where `refundedAt` isn't.
+    package var refundsSeen: Fact<[Timestamp]>?
+    /// The win-back offers that the App Store says the customer may have, the best first.
+    package var eligibleWinBackOffers: Fact<[OfferID]>?
     package var storefront: Fact<Storefront>?
     package var region: Fact<Region>?
     package var ownership: Fact<Ownership>?
     package var environment: Fact<StoreEnvironment>?
     package var originalTransactionID: Fact<TransactionID>?
     package var subscriptionGroup: Fact<SubscriptionGroupID>?
+    /// When the store last listed all the customer's subscriptions with their statuses.
+    package var statusesReadAt: Timestamp?
+    /// When the store last listed all the customer's transactions.
+    package var historyReadAt: Timestamp?
 
     package init() {}
 
@@ -34,6 +48,59 @@ package struct CustomerFacts: Hashable, Sendable {
         } else if let expiresAt {
             facts.subscribedBefore = Fact(true, source: expiresAt.source, observedAt: expiresAt.observedAt)
         }
+        return facts
+    }
+
+    /// These facts, and of those that are not among them, the other's.
+    ///
+    /// What is only part of a list is dropped where either has the whole, so that no two of the facts can differ.
+    package func filled(from other: CustomerFacts) -> CustomerFacts {
+        var facts = self
+        facts.subscribedBefore = subscribedBefore ?? other.subscribedBefore
+        facts.status = status ?? other.status
+        facts.expiresAt = expiresAt ?? other.expiresAt
+        facts.latestEndSeen = facts.expiresAt == nil ? latestEndSeen ?? other.latestEndSeen : nil
+        facts.autoRenews = autoRenews ?? other.autoRenews
+        facts.expirationIntent = expirationIntent ?? other.expirationIntent
+        facts.offersUsed = offersUsed ?? other.offersUsed
+        facts.offersSeen = facts.offersUsed == nil ? offersSeen ?? other.offersSeen : nil
+        facts.refundedAt = refundedAt ?? other.refundedAt
+        facts.refundsSeen = facts.refundedAt == nil ? refundsSeen ?? other.refundsSeen : nil
+        facts.eligibleWinBackOffers = eligibleWinBackOffers ?? other.eligibleWinBackOffers
+        facts.storefront = storefront ?? other.storefront
+        facts.region = region ?? other.region
+        facts.ownership = ownership ?? other.ownership
+        facts.environment = environment ?? other.environment
+        facts.originalTransactionID = originalTransactionID ?? other.originalTransactionID
+        facts.subscriptionGroup = subscriptionGroup ?? other.subscriptionGroup
+        facts.statusesReadAt = statusesReadAt ?? other.statusesReadAt
+        facts.historyReadAt = historyReadAt ?? other.historyReadAt
+        return facts
+    }
+}
+
+extension CustomerFacts {
+    /// These facts without those that are too old to decide on: what is forgotten is as if nobody had told it.
+    ///
+    /// What was once done stays done, so offers and refunds that were seen, and that there was a subscription, are
+    /// kept; that there was none, and that a list is whole, are not.
+    package func forgetting(_ isTooOld: (FactSource, Timestamp) -> Bool) -> CustomerFacts {
+        func fresh<Value>(_ fact: Fact<Value>?) -> Fact<Value>? {
+            fact.flatMap { isTooOld($0.source, $0.observedAt) ? nil : $0 }
+        }
+        var facts = self
+        if subscribedBefore?.value == false { facts.subscribedBefore = fresh(subscribedBefore) }
+        facts.status = fresh(status)
+        facts.expiresAt = fresh(expiresAt)
+        facts.autoRenews = fresh(autoRenews)
+        facts.expirationIntent = fresh(expirationIntent)
+        facts.eligibleWinBackOffers = fresh(eligibleWinBackOffers)
+        facts.storefront = fresh(storefront)
+        facts.ownership = fresh(ownership)
+        facts.offersUsed = fresh(offersUsed)
+        if facts.offersUsed == nil { facts.offersSeen = offersSeen ?? offersUsed }
+        facts.refundedAt = fresh(refundedAt)
+        if facts.refundedAt == nil { facts.refundsSeen = refundsSeen ?? refundedAt }
         return facts
     }
 }

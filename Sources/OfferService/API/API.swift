@@ -53,6 +53,10 @@ package struct API: Responder {
         return response
     }
 
+    package func turnEnded() {
+        promotionalOffers.signer.turnEnded()
+    }
+
     private func answer(
         _ request: Request,
         _ route: Route,

@@ -57,6 +57,7 @@ final class TestService: Sendable {
             clock: clock.wallClock,
             observer: health,
             maximumWaiting: maximumWaiting,
+            wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
             open: opener
         )
         let random: any RandomSource = if let random { random } else { try SystemRandom() }

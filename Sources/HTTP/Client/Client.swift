@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// An HTTP client over libcurl, with a thread of its own for all its transfers.
+///
+/// Speaks HTTP/2 where the server offers it by ALPN, else HTTP/1.1, over TLS 1.2 or later, and keeps connections for reuse.
+/// A request that is sent on a kept connection and finds it closed is sent once more on a new one. Follows no redirect,
+/// uses no proxy, keeps no cookies, reads no files but the trusted certificates. Whoever waits for an answer blocks no
+/// thread, and is resumed where its task runs.
+package final class Client: Transport {
+    private let configuration: ClientConfiguration
+    private let loop: TransferLoop
+    private let thread = Mutex<pthread_t?>(nil)
+
+    /// Prepares everything, and has the process ignore SIGPIPE, which a server that closes early would send to us.
+    ///
+    /// The first one prepares libcurl and with it OpenSSL: `SecureMemory.start` must have come before.
+    package init(_ configuration: ClientConfiguration = ClientConfiguration()) throws(ClientError) {
+        signal(SIGPIPE, SIG_IGN)
+        self.configuration = configuration
+        loop = try TransferLoop(configuration)
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Starts the thread.
+    ///
+    /// Before it, each request fails with ``ClientError/stopped``. Does nothing if it was called before.
+    package func start() throws(ClientError) {
+        guard loop.mailbox.open() else { return }
+        var started = pthread_t()
+        let argument = unsafe Unmanaged.passRetained(loop)
+        let result = unsafe pthread_create(
+            &started,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<TransferLoop>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            argument.toOpaque()
+        )
+        guard result == 0 else {
+            unsafe argument.release()
+            loop.mailbox.close()
+            throw .library(code: Int(result), "a thread could not be started")
+        }
+        thread.withLock { $0 = started }
+    }
+
+    /// Ends all that is in flight with ``ClientError/stopped``, and the thread; blocks for the moment that this takes.
+    ///
+    /// A client that was stopped cannot be started again. Does nothing if it does not run.
+    package func stop() {
+        loop.mailbox.close()
+        loop.wakeUp()
+        let ended = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        if let ended { pthread_join(ended, nil) }
+    }
+
+    package func send(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
+        guard request.origin.scheme == .https || configuration.allowsPlainHTTP else { throw .plainHTTPNotAllowed }
+        let timeout = request.timeoutMilliseconds ?? configuration.timeoutMilliseconds
+        let deadline = MonotonicClock.milliseconds + Int64(max(0, timeout))
+        let (loop, number) = (loop, loop.mailbox.reserveNumber())
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                loop.mailbox.put(
+                    Order(
+                        number: number,
+                        request: request,
+                        deadlineMilliseconds: deadline,
+                        continuation: continuation
+                    )
+                )
+                loop.wakeUp()
+            }
+        } onCancel: {
+            loop.mailbox.cancel(number)
+            loop.wakeUp()
+        }
+        return try outcome.get()
+    }
+
+    /// What has happened so far.
+    package var statistics: ClientStatistics { loop.mailbox.statistics }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a ``Client`` connects, and what it puts up with.
+package struct ClientConfiguration: Hashable, Sendable {
+    /// For the host's address, the connection and TLS together.
+    package var connectTimeoutMilliseconds: Int
+    /// For a request that names none of its own: from the call to the end of the answer.
+    package var timeoutMilliseconds: Int
+    /// Of an answer's body, after decompression.
+    package var maximumResponseBytes: Int
+    /// Of all heads of an answer together: interim ones, the final one and trailers.
+    package var maximumHeadBytes: Int
+    /// Connections to one host; over HTTP/2 each carries many requests at once.
+    package var connectionsPerHost: Int
+    /// Requests to one origin that are sent or wait to be sent; one more fails at once.
+    package var maximumWaiting: Int
+    /// PEM: the only certificates that are trusted; `nil` trusts the system's.
+    package var trustedCertificatesFile: String?
+    package var userAgent: String
+    /// Whether origins may be `http`: for OCSP responders, whose answers are signed, and for tests.
+    package var allowsPlainHTTP: Bool
+
+    package init(
+        connectTimeoutMilliseconds: Int = 3000,
+        timeoutMilliseconds: Int = 10_000,
+        maximumResponseBytes: Int = 2 * 1024 * 1024,
+        maximumHeadBytes: Int = 32 * 1024,
+        connectionsPerHost: Int = 4,
+        maximumWaiting: Int = 512,
+        trustedCertificatesFile: String? = nil,
+        userAgent: String = "offer-signer",
+        allowsPlainHTTP: Bool = false
+    ) {
+        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.maximumResponseBytes = maximumResponseBytes
+        self.maximumHeadBytes = maximumHeadBytes
+        self.connectionsPerHost = connectionsPerHost
+        self.maximumWaiting = maximumWaiting
+        self.trustedCertificatesFile = trustedCertificatesFile
+        self.userAgent = userAgent
+        self.allowsPlainHTTP = allowsPlainHTTP
+    }
+}
+
+/// What a ``Client`` has done so far.
+package struct ClientStatistics: Hashable, Sendable {
+    /// Requests that are sent or wait to be sent.
+    package var inFlight: Int
+    /// Requests that ended with an answer.
+    package var answered: Int
+    /// Requests that ended without one.
+    package var failed: Int
+    /// Connections that were made, over all requests.
+    package var connectionsOpened: Int
+
+    package init(inFlight: Int = 0, answered: Int = 0, failed: Int = 0, connectionsOpened: Int = 0) {
+        self.inFlight = inFlight
+        self.answered = answered
+        self.failed = failed
+        self.connectionsOpened = connectionsOpened
+    }
+}

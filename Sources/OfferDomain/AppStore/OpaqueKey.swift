@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands for an id that is not kept in the clear: the bytes of a keyed pseudonym.
+///
+/// Evidence out of a request and rows out of the ledger are the same values because they have the same keys.
+package struct OpaqueKey<Named>: Hashable, Comparable, Sendable {
+    /// 16 bytes in the ledger; nothing here depends on their number.
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package static func < (one: OpaqueKey, other: OpaqueKey) -> Bool {
+        one.bytes.lexicographicallyPrecedes(other.bytes)
+    }
+}
+
+/// Stands for an original transaction id.
+package typealias ChainKey = OpaqueKey<SubscriptionChain>
+
+/// Stands for a transaction id.
+package typealias TransactionKey = OpaqueKey<TransactionRecord>
+
+/// Makes the keys that evidence is filed under.
+package protocol SubscriptionKeys {
+    func chainKey(of originalTransactionID: TransactionID) -> ChainKey
+    func transactionKey(of transactionID: TransactionID) -> TransactionKey
+}

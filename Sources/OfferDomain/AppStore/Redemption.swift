@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One use that a customer made, or is about to make, of an offer, and what came of it.
+package struct Redemption: Hashable, Sendable {
+    package let key: RedemptionKey
+    /// The product bought with it; of a pending one, the one that the customer has.
+    package let productID: String
+    package let offerType: OfferType
+    /// The store's id of the offer.
+    package let offerID: String?
+    /// When the first discounted period began; of a pending one, when the store told of it.
+    package let redeemedAt: Timestamp
+    /// How many discounted periods there were so far; none of a pending one.
+    package let periods: Int
+    package let state: State
+    package let environment: StoreEnvironment
+    /// By which way the newest evidence of it came.
+    package let source: FactSource
+    /// When the newest evidence of it was signed.
+    package let observedAt: Timestamp
+
+    package enum State: Hashable, Sendable {
+        /// The offer applies to the next renewal, which is to come.
+        case pending
+        /// The customer has the discount, or what came after it isn't known.
+        case redeemed
+        /// The customer went on at full price, from this instant.
+        case converted(at: Timestamp)
+        /// The customer left, got the money back or took another offer, at this instant, and never paid the full price.
+        case notConverted(at: Timestamp)
+    }
+}
+
+/// Names a redemption by the first of its transactions.
+///
+/// It is the same in whatever order evidence arrives. If the first transaction becomes known after the second, the
+/// name changes; so redemptions are drawn anew from a chain whenever it changes, and replace those drawn before.
+package struct RedemptionKey: Hashable, Comparable, Sendable {
+    package let chain: ChainKey
+    /// Nil of a pending one, of which a chain has one at most.
+    package let firstTransaction: TransactionKey?
+
+    package init(chain: ChainKey, firstTransaction: TransactionKey?) {
+        self.chain = chain
+        self.firstTransaction = firstTransaction
+    }
+
+    package static func < (one: RedemptionKey, other: RedemptionKey) -> Bool {
+        if one.chain != other.chain { return one.chain < other.chain }
+        guard let first = one.firstTransaction else { return other.firstTransaction != nil }
+        return other.firstTransaction.map { first < $0 } ?? false
+    }
+}
+
+extension SubscriptionHistory {
+    /// The customer's redemptions of one type of offer in the whole app, oldest first.
+    package func redemptions(of type: OfferType = .promotional, at now: Timestamp) -> [Redemption] {
+        chains.flatMap { $1.redemptions(of: type, chain: $0, at: now) }.sorted {
+            ($0.redeemedAt, $0.key) < ($1.redeemedAt, $1.key)
+        }
+    }
+}
+
+extension SubscriptionChain {
+    /// The redemptions in this chain, oldest first, a pending one last.
+    package func redemptions(
+        of type: OfferType = .promotional,
+        chain: ChainKey,
+        at now: Timestamp
+    ) -> [Redemption] {
+        let state = state(at: now)
+        let runs = offerRuns(chain: chain).filter { $0.type.known == type }
+        return runs.compactMap { $0.redemption(type, state) }
+            + (pending(type, chain, state).map { [$0] } ?? [])
+    }
+
+    /// The offer of the next renewal, unless it is the running one that goes on, or the renewal will not come.
+    private func pending(_ type: OfferType, _ chain: ChainKey, _ state: ChainState?) -> Redemption? {
+        guard let state, let renewal = state.renewal, renewal.offerType?.known == type else { return nil }
+        let isRunning = state.latest.offerType?.known == type && state.latest.offerID == renewal.offerID
+        let hasEnded = [.expired, .revoked].contains(state.status?.value)
+        guard !isRunning, !hasEnded, state.latest.ownership?.known != .familyShared else { return nil }
+        return Redemption(
+            key: RedemptionKey(chain: chain, firstTransaction: nil),
+            productID: renewal.productID,
+            offerType: type,
+            offerID: renewal.offerID,
+            redeemedAt: renewal.signedAt,
+            periods: 0,
+            state: .pending,
+            environment: renewal.environment,
+            source: renewal.source,
+            observedAt: renewal.signedAt
+        )
+    }
+}
+
+extension OfferRun {
+    fileprivate func redemption(_ type: OfferType, _ state: ChainState?) -> Redemption? {
+        guard let first = parts.first, let last = parts.last?.record else { return nil }
+        let evidence = (records + following).reduce(last) { $0.newer(of: $1) }
+        return Redemption(
+            key: RedemptionKey(chain: chain, firstTransaction: first.key),
+            productID: first.record.productID,
+            offerType: type,
+            offerID: offerID,
+            redeemedAt: first.record.purchasedAt,
+            periods: parts.count,
+            state: outcome(after: last, state),
+            environment: first.record.environment,
+            source: evidence.source,
+            observedAt: evidence.signedAt
+        )
+    }
+
+    /// What came after the last discounted period.
+    private func outcome(after last: TransactionRecord, _ state: ChainState?) -> Redemption.State {
+        if let revokedAt = last.revokedAt { return .notConverted(at: revokedAt) }
+        guard let next = following.first else {
+            guard let status = state?.status?.value, [.expired, .revoked].contains(status) else { return .redeemed }
+            return .notConverted(at: state?.end?.value ?? last.expiresAt ?? last.purchasedAt)
+        }
+        if next.offerType != nil { return .notConverted(at: next.purchasedAt) }
+        if isReturn(next, after: last) { return .notConverted(at: last.expiresAt ?? next.purchasedAt) }
+        return next.revokedAt.map { .notConverted(at: $0) } ?? .converted(at: next.purchasedAt)
+    }
+
+    /// Whether the customer had left and came back, which is no consequence of the offer.
+    ///
+    /// The store tries to collect for 60 days, so a renewal may begin that long after the end.
+    ///
+    /// Source: Apple, [Reducing involuntary subscriber churn](https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn).
+    private func isReturn(_ next: TransactionRecord, after last: TransactionRecord) -> Bool {
+        guard let end = last.expiresAt, next.purchasedAt > end else { return false }
+        switch next.reason?.known {
+        case .purchase: return true
+        case .renewal: return false
+        case nil: return next.purchasedAt > end.adding(days: 60)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The part of a renewal info that facts and redemptions are drawn from, and that the ledger may keep.
+package struct RenewalRecord: Hashable, Sendable, Superseding {
+    package var productID: String
+    package var autoRenews: Bool?
+    package var isInBillingRetry: Bool?
+    package var gracePeriodExpiresAt: Timestamp?
+    package var expirationIntent: Reported<ExpirationIntent>?
+    package var renewsAt: Timestamp?
+    /// The offer of the next renewal.
+    package var offerType: Reported<OfferType>?
+    package var offerID: String?
+    /// The best first; empty also where Apple told none.
+    package var eligibleWinBackOfferIDs: [String]
+    package var environment: StoreEnvironment
+    package var signedAt: Timestamp
+    package var source: FactSource
+
+    /// All members in the clear, for the ledger's rows.
+    package init(
+        productID: String,
+        autoRenews: Bool?,
+        isInBillingRetry: Bool?,
+        gracePeriodExpiresAt: Timestamp?,
+        expirationIntent: Reported<ExpirationIntent>?,
+        renewsAt: Timestamp?,
+        offerType: Reported<OfferType>?,
+        offerID: String?,
+        eligibleWinBackOfferIDs: [String],
+        environment: StoreEnvironment,
+        signedAt: Timestamp,
+        source: FactSource
+    ) {
+        self.productID = productID
+        self.autoRenews = autoRenews
+        self.isInBillingRetry = isInBillingRetry
+        self.gracePeriodExpiresAt = gracePeriodExpiresAt
+        self.expirationIntent = expirationIntent
+        self.renewsAt = renewsAt
+        self.offerType = offerType
+        self.offerID = offerID
+        self.eligibleWinBackOfferIDs = eligibleWinBackOfferIDs
+        self.environment = environment
+        self.signedAt = signedAt
+        self.source = source
+    }
+
+    package init(_ info: AppStoreRenewalInfo, source: FactSource) {
+        self.init(
+            productID: info.productID,
+            autoRenews: info.autoRenews,
+            isInBillingRetry: info.isInBillingRetry,
+            gracePeriodExpiresAt: info.gracePeriodExpiresAt,
+            expirationIntent: info.expirationIntent,
+            renewsAt: info.renewsAt,
+            offerType: info.offerType,
+            offerID: info.offerID,
+            eligibleWinBackOfferIDs: info.eligibleWinBackOfferIDs ?? [],
+            environment: info.environment,
+            signedAt: info.signedAt,
+            source: source
+        )
+    }
+
+    var contents: [Content] {
+        [
+            Content(productID), Content(autoRenews), Content(isInBillingRetry), Content(gracePeriodExpiresAt),
+            Content(expirationIntent?.storeText), Content(renewsAt), Content(offerType?.storeText), Content(offerID),
+            Content(environment.storeText), Content(source.rank), Content(String(eligibleWinBackOfferIDs.count)),
+        ] + eligibleWinBackOfferIDs.map { Content($0) }
+    }
+}

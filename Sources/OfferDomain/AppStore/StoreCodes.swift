@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SubscriptionStatus: StoreCode {
+    /// Source: Apple, [status](https://developer.apple.com/documentation/appstoreserverapi/status).
+    package var storeText: String {
+        switch self {
+        case .active: "1"
+        case .expired: "2"
+        case .inBillingRetry: "3"
+        case .inGracePeriod: "4"
+        case .revoked: "5"
+        }
+    }
+}
+
+extension OfferType: StoreCode {
+    /// Source: Apple, [offerType](https://developer.apple.com/documentation/appstoreserverapi/offertype).
+    package var storeText: String {
+        switch self {
+        case .introductory: "1"
+        case .promotional: "2"
+        case .offerCode: "3"
+        case .winBack: "4"
+        }
+    }
+}
+
+extension Ownership: StoreCode {
+    /// Source: Apple, [inAppOwnershipType](https://developer.apple.com/documentation/appstoreserverapi/inappownershiptype).
+    package var storeText: String {
+        switch self {
+        case .purchased: "PURCHASED"
+        case .familyShared: "FAMILY_SHARED"
+        }
+    }
+}
+
+extension StoreEnvironment: StoreCode {
+    /// Source: Apple, [environment](https://developer.apple.com/documentation/appstoreserverapi/environment).
+    package var storeText: String {
+        switch self {
+        case .production: "Production"
+        case .sandbox: "Sandbox"
+        }
+    }
+}
+
+/// What kind of product a transaction bought.
+///
+/// Source: Apple, [type](https://developer.apple.com/documentation/appstoreserverapi/type).
+package enum AppStoreProductType: String, StoreCode {
+    case autoRenewableSubscription = "Auto-Renewable Subscription"
+    case nonRenewingSubscription = "Non-Renewing Subscription"
+    case consumable = "Consumable"
+    case nonConsumable = "Non-Consumable"
+
+    package var storeText: String { rawValue }
+}
+
+/// Whether a person bought, or the store renewed.
+///
+/// Source: Apple, [transactionReason](https://developer.apple.com/documentation/appstoreserverapi/transactionreason).
+package enum TransactionReason: String, StoreCode {
+    case purchase = "PURCHASE"
+    case renewal = "RENEWAL"
+
+    package var storeText: String { rawValue }
+}
+
+/// How an offer lowers the price.
+///
+/// Source: Apple, [offerDiscountType](https://developer.apple.com/documentation/appstoreserverapi/offerdiscounttype).
+package enum OfferDiscountType: String, StoreCode {
+    /// One transaction, for nothing.
+    case freeTrial = "FREE_TRIAL"
+    /// One transaction for each discounted period.
+    case payAsYouGo = "PAY_AS_YOU_GO"
+    /// One transaction, for the whole discounted time.
+    case payUpFront = "PAY_UP_FRONT"
+    case oneTime = "ONE_TIME"
+
+    package var storeText: String { rawValue }
+}
+
+/// Why a transaction was taken back.
+///
+/// Source: Apple, [revocationType](https://developer.apple.com/documentation/appstoreserverapi/revocationtype).
+package enum RevocationType: String, StoreCode {
+    case fullRefund = "REFUND_FULL"
+    case proratedRefund = "REFUND_PRORATED"
+    case familyRevoked = "FAMILY_REVOKE"
+
+    package var storeText: String { rawValue }
+}
+
+/// Why a subscription ended.
+///
+/// Source: Apple, [expirationIntent](https://developer.apple.com/documentation/appstoreserverapi/expirationintent).
+package enum ExpirationIntent: String, StoreCode {
+    case cancelled = "1"
+    case billingError = "2"
+    case priceIncreaseNotAccepted = "3"
+    case productUnavailable = "4"
+    case other = "5"
+
+    package var storeText: String { rawValue }
+}

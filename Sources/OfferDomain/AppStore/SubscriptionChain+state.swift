@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one chain tells of its subscription at one instant.
+struct ChainState {
+    let latest: TransactionRecord
+    let status: Fact<SubscriptionStatus>?
+    /// The latest end that was seen, and as of when.
+    let end: Fact<Timestamp>?
+    /// Whether no later end can exist unseen.
+    let isEndCertain: Bool
+    /// Whether no later purchase can exist unseen.
+    let isLatestCertain: Bool
+    /// The renewal info, unless the chain has moved on since.
+    let renewal: RenewalRecord?
+}
+
+/// What one piece of evidence says of the status.
+private struct StatusClaim {
+    /// Nil if it shows that whatever was said before it no longer holds, and not what does.
+    var status: SubscriptionStatus?
+    let observedAt: Timestamp
+    let source: FactSource
+    /// The instant from which it says nothing more.
+    var holdsUntil: Timestamp?
+}
+
+extension SubscriptionChain {
+    /// The period that began last; who upgraded out of one is not in it any more.
+    package var latest: TransactionRecord? {
+        inOrder.last { $0.record.isSubscription && !$0.record.isUpgraded }?.record
+    }
+
+    /// The transactions in the order of their periods.
+    var inOrder: [(key: TransactionKey, record: TransactionRecord)] {
+        transactions.sorted { one, other in
+            let (first, second) = (one.value, other.value)
+            if first.purchasedAt != second.purchasedAt { return first.purchasedAt < second.purchasedAt }
+            let (end, otherEnd) = (first.expiresAt ?? first.purchasedAt, second.expiresAt ?? second.purchasedAt)
+            return end == otherEnd ? one.key < other.key : end < otherEnd
+        }.map { ($0.key, $0.value) }
+    }
+
+    /// What is known at `now`; nil of a chain without a subscription.
+    func state(at now: Timestamp) -> ChainState? {
+        guard let latest else { return nil }
+        let renewal = renewal.flatMap { $0.signedAt < latest.purchasedAt ? nil : $0 }
+        let end = end(of: latest, renewal)
+        // The newest claim holds; of one instant, the one that is told last here.
+        let claims = [
+            runningPeriod(latest, at: now), renewal.flatMap { claim(of: $0, latest, end: end) },
+            revocation(of: latest, renewal), told(after: latest, end: end, renewal),
+        ]
+        let newest = claims.compactMap(\.self).reduce(nil as StatusClaim?) { newest, claim in
+            if let newest, newest.observedAt > claim.observedAt { newest } else { claim }
+        }
+        let holds = newest?.holdsUntil.map { $0 > now } ?? true
+        let status = newest.flatMap { claim in
+            claim.status.map { Fact($0, source: claim.source, observedAt: claim.observedAt) }
+        }
+        let known = endObservation(latest, renewal)
+        let isEndCertain = isCertain(end, latest, renewal, at: now)
+        return ChainState(
+            latest: latest,
+            status: holds ? status : nil,
+            end: end.map { Fact($0, source: known.source, observedAt: known.observedAt) },
+            isEndCertain: isEndCertain,
+            isLatestCertain: isEndCertain && !isFollowed(latest, renewal),
+            renewal: renewal
+        )
+    }
+}
+
+// MARK: - Claims
+
+extension SubscriptionChain {
+    /// A period that has not ended shows an active subscription; one that has ended shows nothing.
+    private func runningPeriod(_ latest: TransactionRecord, at now: Timestamp) -> StatusClaim? {
+        guard latest.revokedAt == nil, let end = latest.expiresAt, end > now else { return nil }
+        return StatusClaim(status: .active, observedAt: latest.signedAt, source: latest.source)
+    }
+
+    /// A refund shows a revoked subscription only if nothing was bought after it.
+    private func revocation(of latest: TransactionRecord, _ renewal: RenewalRecord?) -> StatusClaim? {
+        guard let revokedAt = latest.revokedAt else { return nil }
+        let isLast = renewal?.renewsAt == latest.expiresAt && renewal?.renewsAt != nil
+        guard isLast || sightings(latest, nil).contains(where: { $0.observedAt >= revokedAt }) else { return nil }
+        return StatusClaim(status: .revoked, observedAt: latest.signedAt, source: latest.source)
+    }
+
+    /// What the store said outright, unless the chain has moved on since.
+    private func told(after latest: TransactionRecord, end: Timestamp?, _ renewal: RenewalRecord?) -> StatusClaim? {
+        guard let status, status.observedAt >= latest.purchasedAt else { return nil }
+        var claim = StatusClaim(
+            status: status.status.known,
+            observedAt: status.observedAt,
+            source: status.source
+        )
+        switch claim.status {
+        case .active: claim.holdsUntil = end
+        case .inGracePeriod: claim.holdsUntil = renewal?.gracePeriodExpiresAt
+        default: break
+        }
+        // An end that had passed when this was said is not the end that it is about.
+        if let end = claim.holdsUntil, end <= status.observedAt { claim.holdsUntil = nil }
+        return claim
+    }
+
+    /// What a renewal info shows: trouble with the payment, an end for a stated reason, or that the period runs.
+    ///
+    /// That renewal is switched off and the end has passed shows nothing: the period that was seen may not be the
+    /// last one, and it is the customer's device that chooses what is seen.
+    private func claim(of renewal: RenewalRecord, _ latest: TransactionRecord, end: Timestamp?) -> StatusClaim? {
+        var claim = StatusClaim(status: nil, observedAt: renewal.signedAt, source: renewal.source)
+        if let grace = renewal.gracePeriodExpiresAt, grace > renewal.signedAt {
+            claim.status = .inGracePeriod
+            claim.holdsUntil = grace
+        } else if renewal.isInBillingRetry == true {
+            claim.status = .inBillingRetry
+        } else if let end, end > renewal.signedAt {
+            // Of a period that wasn't seen it isn't known whether it was refunded.
+            claim.status = latest.revokedAt == nil && !isFollowed(latest, renewal) ? .active : nil
+            claim.holdsUntil = end
+        } else if renewal.expirationIntent != nil {
+            claim.status = .expired
+        }
+        return claim
+    }
+}
+
+// MARK: - The end
+
+extension SubscriptionChain {
+    /// Whether the renewal info tells of a later period than the latest that was seen.
+    private func isFollowed(_ latest: TransactionRecord, _ renewal: RenewalRecord?) -> Bool {
+        guard let renewsAt = renewal?.renewsAt else { return false }
+        return latest.expiresAt.map { renewsAt > $0 } ?? true
+    }
+
+    /// The latest end that was seen; of a revoked period, when it was taken back.
+    private func end(of latest: TransactionRecord, _ renewal: RenewalRecord?) -> Timestamp? {
+        let end = [latest.expiresAt, renewal?.renewsAt].compactMap(\.self).max()
+        guard let revokedAt = latest.revokedAt, end == latest.expiresAt else { return end }
+        return min(revokedAt, end ?? revokedAt)
+    }
+
+    /// A passed end is the last one if something that would have shown a later one came after it.
+    private func isCertain(
+        _ end: Timestamp?,
+        _ latest: TransactionRecord,
+        _ renewal: RenewalRecord?,
+        at now: Timestamp
+    ) -> Bool {
+        guard let end else { return false }
+        return end > now || sightings(latest, renewal).contains { $0.observedAt >= end }
+    }
+
+    /// When and by whom the latest transaction, whichever it was, was last shown.
+    private func sightings(
+        _ latest: TransactionRecord,
+        _ renewal: RenewalRecord?
+    ) -> [(observedAt: Timestamp, source: FactSource)] {
+        var sightings: [(observedAt: Timestamp, source: FactSource)] = []
+        if let status, status.observedAt >= latest.purchasedAt { sightings.append((status.observedAt, status.source)) }
+        if let renewal, renewal.renewsAt != nil { sightings.append((renewal.signedAt, renewal.source)) }
+        if let historyCompleteAt { sightings.append((historyCompleteAt, .storeAPI)) }
+        return sightings
+    }
+
+    private func endObservation(
+        _ latest: TransactionRecord,
+        _ renewal: RenewalRecord?
+    ) -> (observedAt: Timestamp, source: FactSource) {
+        sightings(latest, renewal).reduce((latest.signedAt, latest.source)) { newest, sighting in
+            sighting.observedAt >= newest.0 ? (sighting.observedAt, sighting.source) : newest
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Everything known of one chain of purchase and renewals: of one original transaction id.
+///
+/// Merging takes the newest copy of each part, so it gives the same in any order, in any grouping, and however often
+/// the same part comes.
+package struct SubscriptionChain: Hashable, Sendable {
+    package var transactions: [TransactionKey: TransactionRecord] = [:]
+    package var renewal: RenewalRecord?
+    package var status: StatusRecord?
+    /// The latest instant at which the store listed every transaction of the customer; nil if it never did.
+    ///
+    /// Without it, what isn't among the transactions may exist all the same.
+    package var historyCompleteAt: Timestamp?
+
+    package init() {}
+
+    package mutating func merge(_ transaction: TransactionRecord, key: TransactionKey) {
+        transactions[key] = transactions[key].map(transaction.newer(of:)) ?? transaction
+    }
+
+    package mutating func merge(_ renewal: RenewalRecord) {
+        self.renewal = self.renewal.map(renewal.newer(of:)) ?? renewal
+    }
+
+    package mutating func merge(_ status: StatusRecord) {
+        self.status = self.status.map(status.newer(of:)) ?? status
+    }
+
+    package mutating func merge(historyCompleteAt instant: Timestamp) {
+        historyCompleteAt = max(historyCompleteAt ?? instant, instant)
+    }
+
+    package mutating func merge(_ other: SubscriptionChain) {
+        for (key, transaction) in other.transactions { merge(transaction, key: key) }
+        if let renewal = other.renewal { merge(renewal) }
+        if let status = other.status { merge(status) }
+        if let instant = other.historyCompleteAt { merge(historyCompleteAt: instant) }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What came by one way at one time: the signed data of a request, a notification, or one whole answer of the API.
+///
+/// All of it is verified and of one app. It still names transactions by their ids; ``history(keys:)`` is the form
+/// without them.
+package struct SubscriptionEvidence: Hashable, Sendable {
+    package var source: FactSource
+    package var transactions: [AppStoreTransaction]
+    /// Each with a transaction of its chain beside it, here or in what is known.
+    package var renewals: [AppStoreRenewalInfo]
+    package var statuses: [Status]
+    /// Set if this is the whole answer of Get All Subscription Statuses, asked without a filter: when it was asked.
+    package var statusesReadAt: Timestamp?
+    /// Set if this is the whole answer of Get Transaction History, all pages, asked without a filter or for
+    /// auto-renewable subscriptions alone: when its first page was asked for.
+    package var historyReadAt: Timestamp?
+
+    /// The status of one chain.
+    package struct Status: Hashable, Sendable {
+        package let originalTransactionID: TransactionID
+        package let status: Reported<SubscriptionStatus>
+        /// As ``StatusRecord/observedAt``.
+        package let observedAt: Timestamp
+
+        package init(
+            originalTransactionID: TransactionID,
+            status: Reported<SubscriptionStatus>,
+            observedAt: Timestamp
+        ) {
+            self.originalTransactionID = originalTransactionID
+            self.status = status
+            self.observedAt = observedAt
+        }
+    }
+
+    package init(
+        source: FactSource,
+        transactions: [AppStoreTransaction] = [],
+        renewals: [AppStoreRenewalInfo] = [],
+        statuses: [Status] = [],
+        statusesReadAt: Timestamp? = nil,
+        historyReadAt: Timestamp? = nil
+    ) {
+        self.source = source
+        self.transactions = transactions
+        self.renewals = renewals
+        self.statuses = statuses
+        self.statusesReadAt = statusesReadAt
+        self.historyReadAt = historyReadAt
+    }
+
+    /// The evidence filed under keys; to be merged with what is known already.
+    package func history(keys: some SubscriptionKeys) -> SubscriptionHistory {
+        var history = SubscriptionHistory()
+        for transaction in transactions {
+            history.chains[keys.chainKey(of: transaction.originalTransactionID), default: SubscriptionChain()].merge(
+                TransactionRecord(transaction, source: source),
+                key: keys.transactionKey(of: transaction.transactionID)
+            )
+        }
+        for renewal in renewals {
+            history.chains[keys.chainKey(of: renewal.originalTransactionID), default: SubscriptionChain()]
+                .merge(RenewalRecord(renewal, source: source))
+        }
+        for status in statuses {
+            history.chains[keys.chainKey(of: status.originalTransactionID), default: SubscriptionChain()]
+                .merge(StatusRecord(status.status, observedAt: status.observedAt, source: source))
+        }
+        history.statusesReadAt = statusesReadAt
+        history.historyReadAt = historyReadAt
+        if let historyReadAt {
+            for key in history.chains.keys { history.chains[key]?.merge(historyCompleteAt: historyReadAt) }
+        }
+        return history
+    }
+}

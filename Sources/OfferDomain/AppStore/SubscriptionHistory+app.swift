@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the whole app tells, whatever the subscription group.
+extension SubscriptionHistory {
+    /// Since when nothing that the store had is unknown here: the oldest reading among the chains of subscriptions.
+    ///
+    /// One chain that was never read with its whole history is enough to make it nil.
+    package var historyCompleteAt: Timestamp? {
+        let subscriptions = chains.values.filter(\.isOfSubscription)
+        if subscriptions.isEmpty { return historyReadAt }
+        let readings = subscriptions.compactMap(\.historyCompleteAt)
+        return readings.count == subscriptions.count ? readings.min() : nil
+    }
+
+    /// True if there is a subscription that the customer bought; false if the store was asked and there is none.
+    ///
+    /// Of who has one by family sharing alone nothing is said: Apple doesn't say that it makes a subscriber.
+    var subscribedBefore: Fact<Bool>? {
+        let bought = records.filter { $0.isSubscription && $0.isOwn }
+        if let newest = bought.newest { return Fact(true, source: newest.source, observedAt: newest.signedAt) }
+        guard !chains.values.contains(where: \.isOfSubscription) else { return nil }
+        return [statusesReadAt, historyReadAt].compactMap(\.self).max().map {
+            Fact(false, source: .storeAPI, observedAt: $0)
+        }
+    }
+
+    /// Adds in which world the customer buys, and if all purchases are known, where they bought last.
+    func tellPlace(_ facts: inout CustomerFacts) {
+        guard let last = chains.values.compactMap({ $0.inOrder.last?.record }).latestPurchase else { return }
+        facts.environment = Fact(last.environment, source: last.source, observedAt: last.signedAt)
+        guard historyCompleteAt != nil else { return }
+        facts.storefront = last.storefront.map { Fact($0, source: last.source, observedAt: last.signedAt) }
+    }
+
+    func tellOffers(_ facts: inout CustomerFacts) {
+        let runs = offerRuns
+        let uses = runs.compactMap(\.use).sorted { $0.order < $1.order }
+        let isReadable = uses.count == runs.count
+        facts.historyReadAt = historyCompleteAt
+        if let historyCompleteAt, isReadable {
+            facts.offersUsed = Fact(uses, source: .storeAPI, observedAt: historyCompleteAt)
+        } else if !uses.isEmpty, let newest = runs.flatMap(\.records).newest {
+            facts.offersSeen = Fact(uses, source: newest.source, observedAt: newest.signedAt)
+        }
+    }
+
+    func tellRefunds(_ facts: inout CustomerFacts) {
+        let refunded = records.filter { $0.refundedAt != nil }
+        let refunds = refunded.compactMap(\.refundedAt).sorted()
+        if let historyCompleteAt {
+            facts.refundedAt = Fact(refunds, source: .storeAPI, observedAt: historyCompleteAt)
+        } else if let newest = refunded.newest {
+            facts.refundsSeen = Fact(refunds, source: newest.source, observedAt: newest.signedAt)
+        }
+    }
+
+    private var records: [TransactionRecord] { chains.values.flatMap(\.transactions.values) }
+}
+
+extension SubscriptionChain {
+    fileprivate var isOfSubscription: Bool {
+        renewal != nil || status != nil || transactions.values.contains(where: \.isSubscription)
+    }
+}
+
+extension [TransactionRecord] {
+    /// The record that was signed last; of those of one instant, the one whose contents come last.
+    fileprivate var newest: TransactionRecord? {
+        reduce(nil) { newest, record in newest.map(record.newer(of:)) ?? record }
+    }
+
+    fileprivate var latestPurchase: TransactionRecord? {
+        let last = map(\.purchasedAt).max()
+        return filter { $0.purchasedAt == last }.newest
+    }
+}
+
+extension OfferUse {
+    fileprivate var order: (Int64, String) {
+        (usedAt?.milliseconds ?? .min, "\(type.rawValue) \(offerID?.text ?? "")")
+    }
+}

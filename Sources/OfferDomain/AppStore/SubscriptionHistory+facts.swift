@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SubscriptionHistory {
+    /// What is known at `now` of a customer to whom an offer for a product may be made.
+    ///
+    /// Status, end, renewal and ownership are of the product's subscription group; offers used, refunds and whether
+    /// there ever was a subscription, of the whole app. If no group is given, it is the one in which the product was
+    /// seen. Each fact has the source and the time of the newest evidence that it rests on.
+    ///
+    /// `environment` says which of the store's two worlds is asked about; nil is production if anything is known of
+    /// it, else the sandbox. A test purchase never stands for a real one.
+    package func facts(
+        group: SubscriptionGroupID?,
+        productID: ProductID?,
+        environment: StoreEnvironment? = nil,
+        at now: Timestamp
+    ) -> CustomerFacts {
+        let known = within(environment ?? preferredEnvironment)
+        var facts = CustomerFacts()
+        facts.statusesReadAt = statusesReadAt
+        facts.subscribedBefore = known.subscribedBefore
+        known.tellPlace(&facts)
+        known.tellOffers(&facts)
+        known.tellRefunds(&facts)
+        guard let group = group ?? known.group(of: productID) else { return facts }
+        guard let state = known.relevantChain(in: group, at: now)?.state else { return facts }
+        state.tell(&facts, group: group)
+        return facts
+    }
+
+    /// The chain whose state is told for a group; nil if the customer has none in it.
+    ///
+    /// Chains of their own come before those of their family. An active one comes first; then one whose status isn't
+    /// known, since it may be active; then those with payment trouble; then the one that ended last.
+    package func relevantChain(
+        group: SubscriptionGroupID?,
+        productID: ProductID?,
+        environment: StoreEnvironment? = nil,
+        at now: Timestamp
+    ) -> ChainKey? {
+        let known = within(environment ?? preferredEnvironment)
+        guard let group = group ?? known.group(of: productID) else { return nil }
+        return known.relevantChain(in: group, at: now)?.key
+    }
+}
+
+// MARK: - Which chain
+
+extension SubscriptionHistory {
+    private var preferredEnvironment: StoreEnvironment {
+        chains.values.contains { $0.environment == .production } ? .production : .sandbox
+    }
+
+    private func within(_ environment: StoreEnvironment) -> SubscriptionHistory {
+        var history = self
+        history.chains = chains.filter { $0.value.environment == environment || $0.value.environment == nil }
+        return history
+    }
+
+    /// The group in which the product was seen last.
+    private func group(of productID: ProductID?) -> SubscriptionGroupID? {
+        let records = chains.values.flatMap(\.transactions.values).filter {
+            $0.productID == productID?.text && $0.subscriptionGroup != nil
+        }
+        return records.max {
+            ($0.purchasedAt, $0.subscriptionGroup?.text ?? "") < ($1.purchasedAt, $1.subscriptionGroup?.text ?? "")
+        }?.subscriptionGroup
+    }
+
+    private func relevantChain(
+        in group: SubscriptionGroupID,
+        at now: Timestamp
+    ) -> (key: ChainKey, state: ChainState)? {
+        var states = chains.compactMap { key, chain in chain.state(at: now).map { (key: key, state: $0) } }
+            .filter { $0.state.latest.subscriptionGroup == group }
+        if states.contains(where: \.state.latest.isOwn) { states.removeAll { !$0.state.latest.isOwn } }
+        return states.max { one, other in
+            let (first, second) = (one.state.precedence, other.state.precedence)
+            if first != second { return first < second }
+            let (end, otherEnd) = (one.state.end?.value.milliseconds, other.state.end?.value.milliseconds)
+            return end == otherEnd ? one.key < other.key : (end ?? .min) < (otherEnd ?? .min)
+        }
+    }
+}
+
+extension SubscriptionChain {
+    /// That of the newest purchase, or of the renewal info if there is none.
+    fileprivate var environment: StoreEnvironment? { inOrder.last?.record.environment ?? renewal?.environment }
+}
+
+extension ChainState {
+    fileprivate var precedence: Int {
+        switch status?.value {
+        case .active: 4
+        case nil: 3
+        case .inGracePeriod: 2
+        case .inBillingRetry: 1
+        case .expired, .revoked: 0
+        }
+    }
+
+    /// Adds what the chain tells of its group.
+    fileprivate func tell(_ facts: inout CustomerFacts, group: SubscriptionGroupID) {
+        facts.status = status
+        if isEndCertain { facts.expiresAt = end } else { facts.latestEndSeen = end }
+        facts.subscriptionGroup = Fact(group, source: latest.source, observedAt: latest.signedAt)
+        facts.environment = Fact(latest.environment, source: latest.source, observedAt: latest.signedAt)
+        facts.ownership = latest.ownership?.known.map {
+            Fact($0, source: latest.source, observedAt: latest.signedAt)
+        }
+        if isLatestCertain {
+            // Else the device could choose among the storefronts that it ever bought in.
+            facts.storefront = latest.storefront.map { Fact($0, source: latest.source, observedAt: latest.signedAt) }
+        }
+        guard let renewal else { return }
+        facts.autoRenews = renewal.autoRenews.map {
+            Fact($0, source: renewal.source, observedAt: renewal.signedAt)
+        }
+        facts.expirationIntent = renewal.expirationIntent?.known.map {
+            Fact($0, source: renewal.source, observedAt: renewal.signedAt)
+        }
+        let winBackOffers = renewal.eligibleWinBackOfferIDs.compactMap { try? OfferID($0) }
+        if !winBackOffers.isEmpty {
+            facts.eligibleWinBackOffers = Fact(winBackOffers, source: renewal.source, observedAt: renewal.signedAt)
+        }
+    }
+}

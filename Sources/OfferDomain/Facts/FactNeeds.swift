@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which facts a rule reads; what they are is told by ``CustomerFacts``.
+package struct FactNeeds: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let subscribedBefore = FactNeeds(rawValue: 1)
+    package static let status = FactNeeds(rawValue: 1 << 1)
+    package static let expiry = FactNeeds(rawValue: 1 << 2)
+    package static let autoRenew = FactNeeds(rawValue: 1 << 3)
+    package static let ownership = FactNeeds(rawValue: 1 << 4)
+    package static let storefront = FactNeeds(rawValue: 1 << 5)
+    package static let environment = FactNeeds(rawValue: 1 << 6)
+    package static let offersUsed = FactNeeds(rawValue: 1 << 7)
+    package static let refunds = FactNeeds(rawValue: 1 << 8)
+    /// No answer of the App Store tells it.
+    package static let region = FactNeeds(rawValue: 1 << 9)
+
+    /// What one call of Get All Subscription Statuses tells.
+    package static let fromStatuses: FactNeeds = [
+        .subscribedBefore, .status, .expiry, .autoRenew, .ownership, .storefront, .environment,
+    ]
+    /// What takes all pages of Get Transaction History.
+    package static let fromHistory: FactNeeds = [.offersUsed, .refunds]
+}
+
+extension Rule {
+    /// What this rule and those inside it read of the facts; to be asked once, when the catalogue is loaded.
+    package var factNeeds: FactNeeds {
+        switch self {
+        case .all(let rules), .any(let rules): rules.reduce([]) { $0.union($1.factNeeds) }
+        case .not(let rule): rule.factNeeds
+        case .subscribedBefore: .subscribedBefore
+        case .status: .status
+        case .lapsed: [.status, .expiry]
+        case .autoRenew: .autoRenew
+        case .usedOffers: .offersUsed
+        case .storefront: .storefront
+        case .region: .region
+        case .ownership: .ownership
+        case .refunded: .refunds
+        case .environment: .environment
+        case .grants, .cooldown, .budget, .window, .attribute: []
+        }
+    }
+}
+
+extension EligibilityPolicy {
+    /// What the rule and the App Store's floor read of the facts.
+    package var factNeeds: FactNeeds {
+        (rule?.factNeeds ?? []).union(hasFloor ? .subscribedBefore : [])
+    }
+}
+
+// MARK: - How old facts are
+
+extension CustomerFacts {
+    /// Those of `needs` whose facts are missing or were observed before `instant`, so that a newer answer may help.
+    ///
+    /// A fact that the store left open when it was last asked is not missing, if that was at `instant` or later:
+    /// asking again would not tell it. That there once was a subscription never grows old.
+    package func unmet(_ needs: FactNeeds, olderThan instant: Timestamp) -> FactNeeds {
+        var unmet = needs
+        for (need, observedAt) in observations(of: needs) {
+            if let observedAt, observedAt >= instant { unmet.remove(need) }
+        }
+        if subscribedBefore?.value == true { unmet.remove(.subscribedBefore) }
+        if let statusesReadAt, statusesReadAt >= instant { unmet.subtract(.fromStatuses) }
+        if let historyReadAt, historyReadAt >= instant { unmet.subtract(.fromHistory) }
+        return unmet
+    }
+
+    /// When the oldest fact among those needed was observed; nil if none of them is known.
+    ///
+    /// Of a decision that rests on these facts, this is how old its evidence is.
+    package func oldestObservation(of needs: FactNeeds) -> Timestamp? {
+        let lasting: FactNeeds = subscribedBefore?.value == true ? .subscribedBefore : []
+        return observations(of: needs.subtracting(lasting)).compactMap(\.observedAt).min()
+    }
+
+    /// Whether nothing that is needed is missing.
+    package func isComplete(for needs: FactNeeds) -> Bool {
+        observations(of: needs).allSatisfy { $0.observedAt != nil }
+    }
+
+    private func observations(of needs: FactNeeds) -> [(need: FactNeeds, observedAt: Timestamp?)] {
+        let all: [(need: FactNeeds, observedAt: Timestamp?)] = [
+            (.subscribedBefore, subscribedBefore?.observedAt), (.status, status?.observedAt),
+            (.expiry, expiresAt?.observedAt), (.autoRenew, autoRenews?.observedAt),
+            (.ownership, ownership?.observedAt), (.storefront, storefront?.observedAt),
+            (.environment, environment?.observedAt), (.offersUsed, offersUsed?.observedAt),
+            (.refunds, refundedAt?.observedAt), (.region, region?.observedAt),
+        ]
+        return all.filter { needs.contains($0.need) }
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+
+/// An answer that is read from a JSON object; what it does not know in it, it leaves alone.
+protocol AppStoreAnswer: Sendable {
+    /// `nil`, or a mismatch noted, if something needed is missing or not as it should be.
+    init?(_ reader: inout AnswerReader)
+}
+
+/// Reads the members of one JSON object of an answer, and notes what does not fit.
+///
+/// An array that is missing is a mismatch, never an empty one: “no subscriptions” must have been said.
+struct AnswerReader {
+    private(set) var object: ObjectReader
+    private let mismatches: Mismatches
+
+    init(_ value: JSONValue, into mismatches: Mismatches) {
+        object = ObjectReader(value, into: mismatches)
+        self.mismatches = mismatches
+    }
+
+    mutating func text(_ name: String) -> String? { object.optional(name, "a string") { $0.string } }
+
+    mutating func requiredText(_ name: String) -> String? { object.required(name, "a string") { $0.string } }
+
+    mutating func integer(_ name: String) -> Int64? { object.optional(name, "an integer") { $0.integer } }
+
+    mutating func requiredInteger(_ name: String) -> Int64? { object.required(name, "an integer") { $0.integer } }
+
+    mutating func requiredBoolean(_ name: String) -> Bool? { object.required(name, "true or false") { $0.bool } }
+
+    mutating func jws(_ name: String) -> UnverifiedJWS? { object.optional(name, "a JWS", Self.jws) }
+
+    mutating func requiredJWS(_ name: String) -> UnverifiedJWS? { object.required(name, "a JWS", Self.jws) }
+
+    mutating func id<Kind>(_ name: String, as kind: Identifier<Kind>.Type) -> Identifier<Kind>? {
+        object.required(name, text: Identifier<Kind>.init)
+    }
+
+    /// The strings of an array that must be there.
+    mutating func signedTexts(_ name: String) -> [UnverifiedJWS] {
+        elements(name) { [mismatches] in Self.jws($0) ?? mismatches.none($0, "expected a JWS") }
+    }
+
+    /// The objects of an array that must be there.
+    mutating func objects<Value>(_ name: String, _ read: (inout AnswerReader) -> Value?) -> [Value] {
+        elements(name) { [mismatches] value in
+            var reader = AnswerReader(value, into: mismatches)
+            return read(&reader)
+        }
+    }
+
+    private mutating func elements<Value>(_ name: String, _ read: (JSONValue) -> Value?) -> [Value] {
+        object.required(name, "an array") { $0.array }?.compactMap(read) ?? []
+    }
+
+    private static func jws(_ value: JSONValue) -> UnverifiedJWS? {
+        value.stringBytes.flatMap { $0.isEmpty ? nil : UnverifiedJWS($0) }
+    }
+
+    /// How often a notification was sent; no attempts if the member is missing.
+    mutating func attempts() -> [DeliveryAttempt] {
+        guard object.member("sendAttempts") != nil else { return [] }
+        return objects("sendAttempts") { reader in
+            let time = reader.integer("attemptDate").flatMap(Timestamp.init(exactlyMilliseconds:))
+            return reader.requiredText("sendAttemptResult").map { DeliveryAttempt(attemptedAt: time, result: $0) }
+        }
+    }
+}
+
+extension SubscriptionStatuses: AppStoreAnswer {
+    init?(_ reader: inout AnswerReader) {
+        appAppleID = reader.integer("appAppleId")
+        groups = reader.objects("data") { reader in
+            let id = reader.id("subscriptionGroupIdentifier", as: SubscriptionGroupID.self)
+            let items = reader.objects("lastTransactions", Item.init)
+            return id.map { Group(id: $0, lastTransactions: items) }
+        }
+    }
+}
+
+extension SubscriptionStatuses.Item {
+    fileprivate init?(_ reader: inout AnswerReader) {
+        guard let id = reader.id("originalTransactionId", as: TransactionID.self),
+            let status = reader.requiredInteger("status"),
+            let signedTransaction = reader.requiredJWS("signedTransactionInfo")
+        else { return nil }
+        self.init(
+            originalTransactionID: id,
+            status: status,
+            signedTransaction: signedTransaction,
+            signedRenewalInfo: reader.jws("signedRenewalInfo")
+        )
+    }
+}
+
+/// One page of a ``TransactionHistory``.
+struct TransactionHistoryPage: AppStoreAnswer {
+    let appAppleID: Int64?
+    let signedTransactions: [UnverifiedJWS]
+    let revision: String?
+    let hasMore: Bool
+
+    init?(_ reader: inout AnswerReader) {
+        appAppleID = reader.integer("appAppleId")
+        signedTransactions = reader.signedTexts("signedTransactions")
+        revision = reader.text("revision")
+        guard let hasMore = reader.requiredBoolean("hasMore") else { return nil }
+        self.hasMore = hasMore
+    }
+}
+
+extension NotificationHistory: AppStoreAnswer {
+    init?(_ reader: inout AnswerReader) {
+        items = reader.objects("notificationHistory") { reader in
+            guard let payload = reader.requiredJWS("signedPayload") else { return nil }
+            return Item(signedPayload: payload, attempts: reader.attempts())
+        }
+        let token = reader.text("paginationToken")
+        guard let hasMore = reader.requiredBoolean("hasMore") else { return nil }
+        guard !hasMore || token != nil else { return nil }
+        nextPage = hasMore ? token : nil
+    }
+}
+
+extension TestNotificationStatus: AppStoreAnswer {
+    init?(_ reader: inout AnswerReader) {
+        guard let payload = reader.requiredJWS("signedPayload") else { return nil }
+        signedPayload = payload
+        attempts = reader.attempts()
+    }
+}
+
+/// `signedTransactionInfo` or `signedAppTransactionInfo` alone.
+struct SignedTransactionAnswer: AppStoreAnswer {
+    let jws: UnverifiedJWS
+
+    init?(_ reader: inout AnswerReader) {
+        guard let jws = reader.requiredJWS("signedTransactionInfo") else { return nil }
+        self.jws = jws
+    }
+}
+
+struct SignedAppTransactionAnswer: AppStoreAnswer {
+    let jws: UnverifiedJWS
+
+    init?(_ reader: inout AnswerReader) {
+        guard let jws = reader.requiredJWS("signedAppTransactionInfo") else { return nil }
+        self.jws = jws
+    }
+}
+
+struct TestNotificationAnswer: AppStoreAnswer {
+    let token: TestNotificationToken
+
+    init?(_ reader: inout AnswerReader) {
+        guard let token = reader.requiredText("testNotificationToken").flatMap(TestNotificationToken.init) else {
+            return nil
+        }
+        self.token = token
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// An answer of the App Store, with where and when it was given.
+package struct Answered<Answer: Hashable & Sendable>: Hashable, Sendable {
+    package let answer: Answer
+    package let environment: StoreEnvironment
+    package let answeredAt: Timestamp
+
+    package init(_ answer: Answer, environment: StoreEnvironment, answeredAt: Timestamp) {
+        self.answer = answer
+        self.environment = environment
+        self.answeredAt = answeredAt
+    }
+}
+
+/// A JWS as the App Store sent it, neither verified nor decoded: ASCII in the compact form.
+package struct UnverifiedJWS: Hashable, Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+/// All of a customer's subscriptions with their statuses.
+///
+/// Source: Apple, [StatusResponse](https://developer.apple.com/documentation/appstoreserverapi/statusresponse).
+package struct SubscriptionStatuses: Hashable, Sendable {
+    /// The latest transaction of one subscription.
+    package struct Item: Hashable, Sendable {
+        package let originalTransactionID: TransactionID
+        /// As Apple has it: 1 active, 2 expired, 3 in billing retry, 4 in grace period, 5 revoked; others may come.
+        package let status: Int64
+        package let signedTransaction: UnverifiedJWS
+        package let signedRenewalInfo: UnverifiedJWS?
+    }
+
+    package struct Group: Hashable, Sendable {
+        package let id: SubscriptionGroupID
+        package let lastTransactions: [Item]
+    }
+
+    package let appAppleID: Int64?
+    package let groups: [Group]
+}
+
+/// A customer's transactions in one app.
+///
+/// Source: Apple, [HistoryResponse](https://developer.apple.com/documentation/appstoreserverapi/historyresponse).
+package struct TransactionHistory: Hashable, Sendable {
+    package let appAppleID: Int64?
+    /// In the order of the pages; a transaction that changed meanwhile may come twice.
+    package let signedTransactions: [UnverifiedJWS]
+    /// Where to go on, or to look for changes later.
+    package let revision: String?
+    /// Whether these are all: false if there are more than the limit of pages.
+    package let isComplete: Bool
+}
+
+/// Notifications that the App Store sent, oldest attempts first.
+///
+/// Source: Apple, [NotificationHistoryResponse](https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse).
+package struct NotificationHistory: Hashable, Sendable {
+    package struct Item: Hashable, Sendable {
+        package let signedPayload: UnverifiedJWS
+        package let attempts: [DeliveryAttempt]
+    }
+
+    package let items: [Item]
+    /// Where to go on; `nil` at the end.
+    package let nextPage: String?
+
+    package var isComplete: Bool { nextPage == nil }
+}
+
+/// How the App Store fared when it sent a notification.
+package struct DeliveryAttempt: Hashable, Sendable {
+    package let attemptedAt: Timestamp?
+    /// As Apple names it: `SUCCESS`, `TIMED_OUT`, and others; new ones may come.
+    package let result: String
+}
+
+/// Whether a test notification arrived.
+package struct TestNotificationStatus: Hashable, Sendable {
+    package let signedPayload: UnverifiedJWS
+    package let attempts: [DeliveryAttempt]
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Who asks the App Store, for which app, and where.
+package struct AppStoreAsking: Hashable, Sendable {
+    package let bundleID: BundleID
+    /// Whose share of the hourly budget is used.
+    package let caller: CallerID
+    /// Where the transaction is known to be, as its signed data says; `nil` asks production, then the sandbox.
+    package let environment: StoreEnvironment?
+    /// For the whole question, pages and retries included; `nil` takes the policy's.
+    package let overallMilliseconds: Int64?
+
+    package init(
+        bundleID: BundleID,
+        caller: CallerID,
+        environment: StoreEnvironment? = nil,
+        overallMilliseconds: Int64? = nil
+    ) {
+        self.bundleID = bundleID
+        self.caller = caller
+        self.environment = environment
+        self.overallMilliseconds = overallMilliseconds
+    }
+}
+
+/// Which transactions of a history are wanted; all pages are asked with the same.
+package struct TransactionHistoryFilter: Hashable, Sendable {
+    package enum ProductType: String, Hashable, Sendable {
+        case autoRenewable = "AUTO_RENEWABLE"
+        case nonRenewable = "NON_RENEWABLE"
+        case consumable = "CONSUMABLE"
+        case nonConsumable = "NON_CONSUMABLE"
+    }
+
+    package enum Order: String, Hashable, Sendable {
+        /// The least recently modified first, which is Apple's default.
+        case ascending = "ASCENDING"
+        case descending = "DESCENDING"
+    }
+
+    package var productTypes: [ProductType] = []
+    package var productIDs: [ProductID] = []
+    package var subscriptionGroupIDs: [SubscriptionGroupID] = []
+    package var startsAt: Timestamp?
+    package var endsAt: Timestamp?
+    /// Only refunded and revoked ones, or only others; `nil` for both.
+    package var isRevoked: Bool?
+    package var order: Order?
+
+    /// All transactions.
+    package init() {}
+
+    /// All that has to do with subscriptions.
+    package static var subscriptions: TransactionHistoryFilter {
+        var filter = TransactionHistoryFilter()
+        filter.productTypes = [.autoRenewable]
+        return filter
+    }
+
+    var query: [(name: String, value: String)] {
+        var query: [(name: String, value: String)] = []
+        if let startsAt { query.append(("startDate", String(startsAt.milliseconds))) }
+        if let endsAt { query.append(("endDate", String(endsAt.milliseconds))) }
+        for productID in productIDs { query.append(("productId", productID.text)) }
+        for type in productTypes { query.append(("productType", type.rawValue)) }
+        if let order { query.append(("sort", order.rawValue)) }
+        for group in subscriptionGroupIDs { query.append(("subscriptionGroupIdentifier", group.text)) }
+        if let isRevoked { query.append(("revoked", isRevoked ? "true" : "false")) }
+        return query
+    }
+}
+
+/// Which notifications of the last 180 days are wanted.
+package struct NotificationHistoryQuery: Hashable, Sendable {
+    package var startsAt: Timestamp
+    package var endsAt: Timestamp
+    /// As Apple names it; not together with ``transactionID``.
+    package var notificationType: String?
+    package var subtype: String?
+    /// Of that customer only.
+    package var transactionID: TransactionID?
+    /// Only those that never reached the server that Apple calls.
+    package var onlyFailures: Bool
+
+    package init(
+        from startsAt: Timestamp,
+        to endsAt: Timestamp,
+        notificationType: String? = nil,
+        subtype: String? = nil,
+        transactionID: TransactionID? = nil,
+        onlyFailures: Bool = false
+    ) {
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.notificationType = notificationType
+        self.subtype = subtype
+        self.transactionID = transactionID
+        self.onlyFailures = onlyFailures
+    }
+}
+
+/// Apple's name for a test notification that was asked for: 1 to 128 of `[A-Za-z0-9_-]`.
+package struct TestNotificationToken: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    package init?(_ text: String) {
+        guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        self.text = text
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    package var description: String { text }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+package import OfferDomain
+
+/// Signs the tokens by which the App Store knows who asks it.
+package protocol TokenSigner: Sendable {
+    /// The key that would sign for that app now; `nil` if there is none.
+    func keyID(for bundleID: BundleID) -> KeyID?
+
+    /// Records the use of the key, then signs.
+    ///
+    /// - Throws: ``StoreError/cannotSign(reason:)``.
+    func signature(for request: TokenRequest) async throws(StoreError) -> SignedToken
+}
+
+/// What a token is to say.
+package struct TokenRequest: Hashable, Sendable {
+    package let bundleID: BundleID
+    package let issuedAt: Timestamp
+    /// At most an hour after ``issuedAt``.
+    package let expiresAt: Timestamp
+
+    package init(bundleID: BundleID, issuedAt: Timestamp, expiresAt: Timestamp) {
+        self.bundleID = bundleID
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+
+    /// The claims as JSON.
+    ///
+    /// Source: Apple, [Generating JSON Web Tokens for API requests](https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests).
+    package func claims(issuerID: IssuerID) -> [UInt8] {
+        var writer = JSONWriter(reserving: 256)
+        writer.beginObject()
+        writer.name("iss")
+        writer.string(plain: issuerID.description)
+        writer.name("iat")
+        writer.integer(issuedAt.seconds)
+        writer.name("exp")
+        writer.integer(expiresAt.seconds)
+        writer.name("aud")
+        writer.string(plain: Self.audience)
+        writer.name("bid")
+        writer.string(plain: bundleID.text)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    package static let audience = "appstoreconnect-v1"
+}
+
+/// A token, good until ``TokenRequest/expiresAt``.
+package struct SignedToken: Hashable, Sendable {
+    /// The compact JWS.
+    package let text: String
+    package let keyID: KeyID
+
+    package init(text: String, keyID: KeyID) {
+        self.text = text
+        self.keyID = keyID
+    }
+}
+
+/// Signs tokens with the keys of the ring.
+package struct KeyRingTokenSigner: TokenSigner {
+    private let key: @Sendable (BundleID) -> SigningKey?
+    private let record: @Sendable (SigningKey, TokenRequest) async throws(StoreError) -> Void
+
+    /// - Parameters:
+    ///   - key: The key that signs for an app, as the ring has it now.
+    ///   - record: Makes the use of the key durable before it happens; what it throws keeps it from happening.
+    package init(
+        key: @escaping @Sendable (BundleID) -> SigningKey?,
+        record: @escaping @Sendable (SigningKey, TokenRequest) async throws(StoreError) -> Void
+    ) {
+        self.key = key
+        self.record = record
+    }
+
+    package func keyID(for bundleID: BundleID) -> KeyID? {
+        key(bundleID).flatMap { $0.privateKey == nil ? nil : $0.id }
+    }
+
+    package func signature(for request: TokenRequest) async throws(StoreError) -> SignedToken {
+        guard let key = key(request.bundleID), let privateKey = key.privateKey else {
+            throw .cannotSign(reason: "no key is active for \(request.bundleID)")
+        }
+        try await record(key, request)
+        let unsigned = CompactJWS(
+            header: AppStoreClaims.headerBytes(keyID: key.id),
+            payload: request.claims(issuerID: key.issuerID)
+        )
+        do {
+            let signature = try privateKey.signature(of: SHA256.digest(of: unsigned.signingInput))
+            let text = String(decoding: unsigned.serialized(signature: signature), as: UTF8.self)
+            return SignedToken(text: text, keyID: key.id)
+        } catch {
+            throw .cannotSign(reason: "\(error)")
+        }
+    }
+}

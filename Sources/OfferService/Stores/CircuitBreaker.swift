@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Keeps us from asking a server that does not answer: open, it refuses at once; after a while it lets one request through
+/// to see.
+///
+/// Pure: times are given, in milliseconds of any clock that does not jump. Results of requests let through before the last
+/// change of state are not counted, so what hung for long does not open a breaker that has closed again.
+struct CircuitBreaker: Sendable {
+    /// When it opens, and for how long.
+    struct Policy: Hashable, Sendable {
+        /// Failures in a row that open it.
+        var failures = 5
+        var firstOpenMilliseconds: Int64 = 2000
+        /// Each failed attempt to close doubles the time, up to this.
+        var longestOpenMilliseconds: Int64 = 60_000
+        /// Requests under way at once; one more is refused.
+        var concurrent = 128
+    }
+
+    /// As gauges tell it.
+    enum State: String, CaseIterable, Hashable, Sendable {
+        case closed, open, halfOpen = "half-open"
+    }
+
+    enum Admission: Hashable, Sendable {
+        case admitted(Permit)
+        /// Not before that time.
+        case refused(until: Int64)
+        case tooManyAtOnce
+    }
+
+    /// To be given back by ``settle(_:_:at:)``, once.
+    struct Permit: Hashable, Sendable {
+        fileprivate let epoch: Int
+    }
+
+    enum Result: Hashable, Sendable {
+        case succeeded, failed
+        /// Says nothing about the server: the request was cancelled, or not sent.
+        case abandoned
+    }
+
+    private let policy: Policy
+    private var epoch = 0
+    private var underWay = 0
+    private var failuresInARow = 0
+    /// How often it has opened since it was last closed.
+    private var openings = 0
+    private var openUntil: Int64?
+    private var isProbing = false
+
+    init(_ policy: Policy = Policy()) {
+        self.policy = policy
+    }
+
+    func state(at now: Int64) -> State {
+        guard let openUntil else { return .closed }
+        return isProbing || now >= openUntil ? .halfOpen : .open
+    }
+
+    mutating func admit(at now: Int64) -> Admission {
+        if let openUntil {
+            guard now >= openUntil else { return .refused(until: openUntil) }
+            guard !isProbing else { return .refused(until: now + policy.firstOpenMilliseconds) }
+            isProbing = true
+            epoch += 1
+        } else if underWay >= policy.concurrent {
+            return .tooManyAtOnce
+        }
+        underWay += 1
+        return .admitted(Permit(epoch: epoch))
+    }
+
+    /// Takes in how a request ended.
+    ///
+    /// - Returns: The new state, if it changed.
+    @discardableResult
+    mutating func settle(_ permit: Permit, _ result: Result, at now: Int64) -> State? {
+        underWay -= 1
+        guard permit.epoch == epoch else { return nil }
+        let wasProbing = isProbing
+        isProbing = false
+        switch result {
+        case .abandoned: return nil
+        case .succeeded:
+            failuresInARow = 0
+            return wasProbing ? close() : nil
+        case .failed:
+            failuresInARow += 1
+            guard wasProbing || failuresInARow >= policy.failures else { return nil }
+            return open(at: now)
+        }
+    }
+
+    private mutating func close() -> State {
+        openUntil = nil
+        openings = 0
+        epoch += 1
+        return .closed
+    }
+
+    private mutating func open(at now: Int64) -> State {
+        let doublings = Int64(min(openings, 20))
+        openUntil = now + min(policy.longestOpenMilliseconds, policy.firstOpenMilliseconds << doublings)
+        openings += 1
+        failuresInARow = 0
+        epoch += 1
+        return .open
+    }
+}

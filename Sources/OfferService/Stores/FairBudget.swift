@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many requests may be made within any hour, shared fairly by those who cause them.
+///
+/// A bucket holds a tenth of the hour's requests and fills steadily with the other nine tenths, so that no hour sees more
+/// than its limit. While the bucket is more than half full, anybody may take; below that, only who has taken less in this
+/// minute than an equal share of it. Thus a caller alone may use everything, and one who comes later finds something.
+///
+/// Pure: times are given, in milliseconds of any clock that does not jump.
+struct FairBudget<Taker: Hashable & Sendable>: Sendable {
+    enum Verdict: Hashable, Sendable {
+        case granted
+        /// Not before that time.
+        case refused(until: Int64)
+    }
+
+    private static var hour: Double { 3_600_000 }
+    private static var minute: Int64 { 60_000 }
+
+    private let capacity: Double
+    private let perMillisecond: Double
+    private var level: Double
+    private var filledAt: Int64
+    private var minuteNumber: Int64 = -1
+    private var takenThisMinute: [Taker: Int] = [:]
+    private var heldUntil: Int64?
+
+    /// A full budget.
+    init(perHour: Int, at now: Int64) {
+        capacity = max(1, Double(perHour) / 10)
+        perMillisecond = max(0, Double(perHour) - capacity) / Self.hour
+        level = capacity
+        filledAt = now
+    }
+
+    /// Grants nothing before that time, as the store has asked.
+    mutating func hold(until time: Int64) {
+        heldUntil = max(heldUntil ?? time, time)
+    }
+
+    /// The time until which the store has asked us to wait; `nil` if it has not.
+    func held(at now: Int64) -> Int64? {
+        heldUntil.flatMap { $0 > now ? $0 : nil }
+    }
+
+    mutating func take(for taker: Taker, at now: Int64) -> Verdict {
+        fill(at: now)
+        guard level >= 1 else {
+            let wait = perMillisecond > 0 ? ((1 - level) / perMillisecond).rounded(.up) : Self.hour
+            return .refused(until: now + Int64(wait))
+        }
+        let taken = takenThisMinute[taker] ?? 0
+        guard level > capacity / 2 || Double(taken) < share(of: taker) else {
+            return .refused(until: (minuteNumber + 1) * Self.minute)
+        }
+        takenThisMinute[taker] = taken + 1
+        level -= 1
+        return .granted
+    }
+
+    /// What a taker may have of this minute when there is not enough for all; at least one.
+    private func share(of taker: Taker) -> Double {
+        let takers = takenThisMinute.count + (takenThisMinute[taker] == nil ? 1 : 0)
+        return max(1, perMillisecond * Double(Self.minute) / Double(takers))
+    }
+
+    private mutating func fill(at now: Int64) {
+        level = min(capacity, level + Double(max(0, now - filledAt)) * perMillisecond)
+        filledAt = max(filledAt, now)
+        let number = now / Self.minute
+        guard number != minuteNumber else { return }
+        minuteNumber = number
+        takenThisMinute.removeAll(keepingCapacity: true)
+    }
+}

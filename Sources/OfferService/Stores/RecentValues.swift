@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Remembers values by key, at most so many: two generations, of which the older is dropped when the younger is full.
+///
+/// What is asked for moves to the younger one, so what is in use stays.
+struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let capacity: Int
+    private var young: [Key: Value] = [:]
+    private var old: [Key: Value] = [:]
+
+    /// - Parameter capacity: The most values that are ever held.
+    init(capacity: Int) {
+        self.capacity = max(2, capacity)
+    }
+
+    var count: Int { young.count + old.count }
+
+    subscript(key: Key) -> Value? {
+        mutating get {
+            if let value = young[key] { return value }
+            guard let value = old.removeValue(forKey: key) else { return nil }
+            insert(value, for: key)
+            return value
+        }
+        set {
+            old[key] = nil
+            if let newValue { insert(newValue, for: key) } else { young[key] = nil }
+        }
+    }
+
+    private mutating func insert(_ value: Value, for key: Key) {
+        if young.count >= capacity / 2, young[key] == nil {
+            old = young
+            young = [:]
+        }
+        young[key] = value
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Why a store did not tell us something; these are all the ways.
+///
+/// None of them means that a customer is not eligible.
+package enum StoreError: Error, Hashable, Sendable {
+    /// The store does not answer, or answers with its own failure, or was not asked because it has not answered of late.
+    case unavailable(retryAfter: Timestamp?)
+    /// The store has had enough of our requests for now.
+    case rateLimited(retryAfter: Timestamp?)
+    /// We have spent what we allow ourselves, or this caller of ours its share of that.
+    case budgetSpent(retryAfter: Timestamp)
+    /// The store knows nothing by that id; `code` is the store's own.
+    case notFound(code: Int64)
+    /// The store does not accept our key: it, its issuer or the app's bundle id is wrong, or the clock.
+    case credentialsRefused
+    /// The store does not know the app, which is for the operator to put right.
+    case appUnknown(code: Int64)
+    /// The store refuses the request itself; `code` is 0 if the answer had none.
+    case requestRefused(status: Int, code: Int64)
+    /// The answer is not what the store's documentation says; the reason holds nothing of a customer.
+    case badAnswer(reason: String)
+    /// No key signs for the app, or the use of the key could not be recorded.
+    case cannotSign(reason: String)
+    /// Whoever asked wants to know no longer.
+    case cancelled
+
+    /// A short name for metrics and logs, from a closed list.
+    package var label: String {
+        switch self {
+        case .unavailable: "unavailable"
+        case .rateLimited: "rate-limited"
+        case .budgetSpent: "budget-spent"
+        case .notFound: "not-found"
+        case .credentialsRefused: "credentials-refused"
+        case .appUnknown: "app-unknown"
+        case .requestRefused: "request-refused"
+        case .badAnswer: "bad-answer"
+        case .cannotSign: "cannot-sign"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// From when on asking again makes sense, where that is known.
+    package var retryAfter: Timestamp? {
+        switch self {
+        case .unavailable(let time), .rateLimited(let time): time
+        case .budgetSpent(let time): time
+        default: nil
+        }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    /// A sentence for whoever runs the service.
+    package var description: String {
+        switch self {
+        case .unavailable: "The store does not answer."
+        case .rateLimited: "The store limits how often it is asked."
+        case .budgetSpent: "So many questions to the store are not allowed within the hour."
+        case .notFound(let code): "The store knows nothing by that id (code \(code))."
+        case .credentialsRefused:
+            "The store refuses our credentials: check the key's id, its issuer, the app's bundle id and the clock."
+        case .appUnknown(let code): "The store does not know the app (code \(code))."
+        case .requestRefused(let status, let code): "The store refuses the request (status \(status), code \(code))."
+        case .badAnswer(let reason): "The store's answer makes no sense: \(reason)."
+        case .cannotSign(let reason): "The request to the store could not be signed: \(reason)."
+        case .cancelled: "The question was withdrawn."
+        }
+    }
+}

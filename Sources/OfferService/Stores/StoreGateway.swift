@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import HTTP
+import OfferDomain
+
+/// One request to a store, as what is common to the stores sees it.
+struct StoreCall: Sendable {
+    /// What a budget is kept for.
+    struct Account: Hashable, Sendable {
+        let store: String
+        let endpoint: String
+        let environment: String
+        /// The store's id of the app.
+        let app: String
+    }
+
+    let account: Account
+    let origin: Origin
+    /// What the store allows for the account in an hour.
+    let perHour: Int
+    /// Who causes it.
+    let caller: CallerID
+}
+
+/// What a store's answer comes to.
+enum StoreReading<Answer: Sendable>: Sendable {
+    case answer(Answer)
+    /// Another attempt may succeed; `server` is what it says of the server.
+    case retry(StoreError, server: CircuitBreaker.Result)
+    case failure(StoreError, server: CircuitBreaker.Result)
+    /// The store asks us to leave this account alone until then.
+    case limited(until: Timestamp?)
+}
+
+/// Asks stores: with retries, within budgets, and not while they do not answer.
+///
+/// Everything is per origin or per account, so that what one store, environment, endpoint or app does to us costs the
+/// others nothing.
+package final class StoreGateway: Sendable {
+    private struct State {
+        var breakers: [Origin: CircuitBreaker] = [:]
+        var budgets: [StoreCall.Account: FairBudget<CallerID>] = [:]
+    }
+
+    private let transport: any Transport
+    private let random: any RandomSource
+    private let pause: Pause
+    private let metrics: Metrics
+    private let log: Log
+    private let budgetShare: Double
+    let retries: RetryPolicy
+    let uptime: Uptime
+    private let state = Guarded(State())
+
+    /// - Parameters:
+    ///   - transport: Sends the requests.
+    ///   - clock: For deadlines and for what callers are told.
+    ///   - random: For the pauses between attempts.
+    ///   - pause: Waits between attempts.
+    ///   - metrics: Counts each request by its outcome.
+    ///   - log: Told when a store stops and begins to answer.
+    ///   - retries: How often a question is asked, and for how long.
+    ///   - budgetShare: How much of a store's own limits we use, for others use the same keys: 0 to 1.
+    package init(
+        transport: any Transport,
+        clock: WallClock,
+        random: any RandomSource,
+        pause: Pause = .system,
+        metrics: Metrics,
+        log: Log,
+        retries: RetryPolicy = RetryPolicy(),
+        budgetShare: Double = 0.9
+    ) {
+        self.transport = transport
+        self.random = random
+        self.pause = pause
+        self.metrics = metrics
+        self.log = log
+        self.retries = retries
+        self.budgetShare = budgetShare
+        uptime = Uptime(clock)
+    }
+
+    /// The gauge of all breakers: 1 for the state that each is in, by origin.
+    package var breakerGauge: Gauge {
+        let now = uptime.milliseconds
+        let breakers = state.withLock { $0.breakers }
+        return Gauge(
+            "offer_signer_store_breaker_state",
+            "Whether a store's server is asked (closed), not asked (open), or tried (half-open)",
+            breakers.flatMap { origin, breaker in
+                CircuitBreaker.State.allCases.map { state in
+                    Gauge.Sample(
+                        breaker.state(at: now) == state ? 1 : 0,
+                        labels: [("origin", origin.description), ("state", state.rawValue)]
+                    )
+                }
+            }
+        )
+    }
+
+    /// Sends a request until there is an answer, a reason not to try again, or no time left.
+    ///
+    /// - Parameters:
+    ///   - deadline: A reading of ``uptime``.
+    ///   - request: Makes the request, with all its credentials; given the milliseconds it may take.
+    ///   - read: Makes sense of the answer.
+    func ask<Answer: Sendable>(
+        _ call: StoreCall,
+        before deadline: Int64,
+        request: (_ milliseconds: Int) async throws(StoreError) -> ClientRequest,
+        read: (ClientResponse) -> StoreReading<Answer>
+    ) async throws(StoreError) -> Answer {
+        var attempts = 0
+        while true {
+            attempts += 1
+            let error: StoreError
+            switch try await attempt(call, before: deadline, request, read) {
+            case .answer(let answer): return answer
+            case .failure(let failure, _): throw failure
+            case .limited(let until): throw .rateLimited(retryAfter: until)
+            case .retry(let failure, _): error = failure
+            }
+            let wait = retries.pauseMilliseconds(after: attempts, random)
+            guard attempts < retries.attempts, uptime.milliseconds + wait < deadline else { throw error }
+            await pause(milliseconds: wait)
+            guard !Task.isCancelled else { throw .cancelled }
+        }
+    }
+
+    /// One request, if breaker and budget let it through.
+    private func attempt<Answer: Sendable>(
+        _ call: StoreCall,
+        before deadline: Int64,
+        _ request: (_ milliseconds: Int) async throws(StoreError) -> ClientRequest,
+        _ read: (ClientResponse) -> StoreReading<Answer>
+    ) async throws(StoreError) -> StoreReading<Answer> {
+        let permit: CircuitBreaker.Permit
+        do {
+            permit = try admit(call)
+        } catch {
+            count(call, error.labelOfNotAsking)
+            throw error
+        }
+        let reading: StoreReading<Answer>
+        do {
+            let left = min(retries.attemptMilliseconds, deadline - uptime.milliseconds)
+            let request = try await request(Int(max(1, left)))
+            reading = await send(request, read)
+        } catch {
+            settle(call, permit, .abandoned)
+            count(call, error.label)
+            throw error
+        }
+        settle(call, permit, reading.server)
+        if case .limited(let until) = reading { hold(call, until: until) }
+        count(call, reading.label)
+        return reading
+    }
+
+    private func send<Answer: Sendable>(
+        _ request: ClientRequest,
+        _ read: (ClientResponse) -> StoreReading<Answer>
+    ) async -> StoreReading<Answer> {
+        do throws(ClientError) {
+            return read(try await transport.send(request))
+        } catch {
+            return StoreReading(error)
+        }
+    }
+
+    private func admit(_ call: StoreCall) throws(StoreError) -> CircuitBreaker.Permit {
+        let now = uptime.milliseconds
+        return try state.withLock { state throws(StoreError) in
+            let budgetPerHour = max(1, Int(Double(call.perHour) * budgetShare))
+            var budget = state.budgets[call.account] ?? FairBudget(perHour: budgetPerHour, at: now)
+            if let time = budget.held(at: now) { throw .rateLimited(retryAfter: uptime.timeOfDay(at: time)) }
+            let permit: CircuitBreaker.Permit
+            switch state.breakers[call.origin, default: CircuitBreaker()].admit(at: now) {
+            case .admitted(let granted): permit = granted
+            case .refused(let time): throw .unavailable(retryAfter: uptime.timeOfDay(at: time))
+            case .tooManyAtOnce: throw .unavailable(retryAfter: nil)
+            }
+            let verdict = budget.take(for: call.caller, at: now)
+            state.budgets[call.account] = budget
+            guard case .refused(let time) = verdict else { return permit }
+            state.breakers[call.origin]?.settle(permit, .abandoned, at: now)
+            throw .budgetSpent(retryAfter: uptime.timeOfDay(at: time))
+        }
+    }
+
+    private func settle(_ call: StoreCall, _ permit: CircuitBreaker.Permit, _ result: CircuitBreaker.Result) {
+        let now = uptime.milliseconds
+        let changed = state.withLock { $0.breakers[call.origin]?.settle(permit, result, at: now) }
+        guard let changed else { return }
+        let isOpen = changed == .open
+        log(
+            isOpen ? .warning : .info,
+            isOpen ? "a store's server does not answer and is not asked for a while" : "a store's server answers again",
+            ["origin": .text(call.origin.description)]
+        )
+    }
+
+    private func hold(_ call: StoreCall, until time: Timestamp?) {
+        // Without a time from the store, one second keeps us from hammering it.
+        let wait = time.map { $0.milliseconds - uptime.now.milliseconds } ?? 1000
+        let now = uptime.milliseconds
+        state.withLock { $0.budgets[call.account]?.hold(until: now + wait) }
+    }
+
+    private func count(_ call: StoreCall, _ outcome: String) {
+        let account = call.account
+        metrics.count(
+            .storeRequests(
+                store: account.store,
+                endpoint: account.endpoint,
+                environment: account.environment,
+                outcome: outcome
+            )
+        )
+    }
+}
+
+extension StoreError {
+    /// Beside the labels of what a store answered.
+    fileprivate var labelOfNotAsking: String {
+        switch self {
+        case .unavailable: "not-asked"
+        case .rateLimited: "held-back"
+        default: label
+        }
+    }
+}
+
+extension StoreReading {
+    /// What a request without an answer means for trying again.
+    fileprivate init(_ error: ClientError) {
+        switch error {
+        case .cancelled: self = .failure(.cancelled, server: .abandoned)
+        case .requestInvalid(let reason):
+            self = .failure(.badAnswer(reason: "our request: \(reason)"), server: .abandoned)
+        case .plainHTTPNotAllowed, .tooManyWaiting, .stopped:
+            self = .failure(.unavailable(retryAfter: nil), server: .abandoned)
+        case .responseTooLarge, .headTooLarge, .protocolViolation:
+            self = .failure(.badAnswer(reason: error.label), server: .failed)
+        case .certificateNotTrusted: self = .failure(.unavailable(retryAfter: nil), server: .failed)
+        case .cannotResolve, .cannotConnect, .connectTimeout, .timeout, .tls, .connectionLost, .library:
+            self = .retry(.unavailable(retryAfter: nil), server: .failed)
+        }
+    }
+
+    fileprivate var server: CircuitBreaker.Result {
+        switch self {
+        case .answer, .limited: .succeeded
+        case .failure(_, let server), .retry(_, let server): server
+        }
+    }
+
+    fileprivate var label: String {
+        switch self {
+        case .answer: "answered"
+        case .limited: "rate-limited"
+        case .failure(let error, _), .retry(let error, _): error.label
+        }
+    }
+}

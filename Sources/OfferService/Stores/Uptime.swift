@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// Time that does not jump, for deadlines, beside the time of day, for what others are told.
+struct Uptime: Sendable {
+    private let clock: WallClock
+    private let stopwatch: Stopwatch
+
+    init(_ clock: WallClock) {
+        self.clock = clock
+        stopwatch = clock.stopwatch()
+    }
+
+    /// Since this was made.
+    var milliseconds: Int64 { stopwatch.microseconds / 1000 }
+
+    var now: Timestamp { clock.now() }
+
+    /// The time of day at which ``milliseconds`` will be that.
+    func timeOfDay(at milliseconds: Int64) -> Timestamp {
+        clock.now().adding(milliseconds: milliseconds - self.milliseconds)
+    }
+}
+
+/// Waits without blocking a thread; passed in, so that tests need not wait.
+package struct Pause: Sendable {
+    private let wait: @Sendable (Int64) async -> Void
+
+    /// - Parameter wait: Returns after so many milliseconds, or early when the task is cancelled.
+    package init(_ wait: @escaping @Sendable (_ milliseconds: Int64) async -> Void) {
+        self.wait = wait
+    }
+
+    package static let system = Pause { try? await Task.sleep(for: .milliseconds($0)) }
+
+    func callAsFunction(milliseconds: Int64) async {
+        await wait(milliseconds)
+    }
+}
