@@ -78,6 +78,10 @@ static inline int shim_sk_X509_push(STACK_OF(X509) *stack, X509 *certificate) {
 static inline int shim_sk_X509_num(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
 static inline X509 *shim_sk_X509_value(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
 static inline void shim_sk_X509_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+static inline int shim_sk_STRING_num(const STACK_OF(OPENSSL_STRING) *stack) { return sk_OPENSSL_STRING_num(stack); }
+static inline const char *shim_sk_STRING_value(const STACK_OF(OPENSSL_STRING) *stack, int index) {
+    return sk_OPENSSL_STRING_value(stack, index);
+}
 
 // Seconds since 1970; 0 if the text is no time. `struct tm` is not for Swift to fill.
 static inline int shim_unix_seconds(const ASN1_TIME *time, int64_t *seconds) {

@@ -18,13 +18,20 @@ package struct JSONObject: Sendable, Sequence {
     ///
     /// Looks at each member in turn, which for the handful of a request is quicker than a table.
     package subscript(name: String) -> JSONValue? {
+        find(name)?.value
+    }
+
+    /// Like the subscript, with the member's place among the others, from 0.
+    package func find(_ name: String) -> (place: Int, value: JSONValue)? {
         let end = Int(tape.nodes[index].next)
         var position = index + 1
+        var place = 0
         while position < end {
             if tape.content(of: tape.nodes[position], equals: name) {
-                return JSONValue(tape: tape, index: position + 1)
+                return (place, JSONValue(tape: tape, index: position + 1))
             }
             position = Int(tape.nodes[position + 1].next)
+            place += 1
         }
         return nil
     }

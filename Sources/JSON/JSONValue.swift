@@ -51,6 +51,15 @@ package struct JSONValue: Sendable {
         kind == .string ? Array(tape.content(of: node)) : nil
     }
 
+    /// The string's UTF-8, unescaped, where it stands in the text if it has no escapes.
+    package var stringSlice: ArraySlice<UInt8>? {
+        let node = node
+        switch node.kind {
+        case .string, .escapedString, .identifier: return tape.content(of: node)
+        default: return nil
+        }
+    }
+
     /// Whether this is a string that says `text`, compared as bytes; allocates only where the string has escapes.
     package func string(equals text: String) -> Bool {
         kind == .string && tape.content(of: node, equals: text)

@@ -36,20 +36,26 @@ package struct JSONWriter: Sendable {
 
     /// Writes a name that is known when the program is built and needs no escape.
     package mutating func name(_ name: StaticString) {
-        if needsComma { bytes.append(.comma) }
-        bytes.append(.doubleQuote)
-        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        bytes.append(.doubleQuote)
-        bytes.append(.colon)
+        // One look at the capacity for all of it.
+        bytes.append(addingCapacity: name.utf8CodeUnitCount + 4) { target in
+            if needsComma { target.append(.comma) }
+            target.append(.doubleQuote)
+            unsafe target.append(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+            target.append(.doubleQuote)
+            target.append(.colon)
+        }
         needsComma = false
     }
 
     /// Writes a string that is known to need no escape: a name out of a list, or an identifier.
     package mutating func string(plain text: String) {
-        beginValue()
-        bytes.append(.doubleQuote)
-        bytes.append(contentsOf: text.utf8)
-        bytes.append(.doubleQuote)
+        bytes.append(addingCapacity: text.utf8.count + 3) { target in
+            if needsComma { target.append(.comma) }
+            target.append(.doubleQuote)
+            unsafe text.utf8.span.withUnsafeBufferPointer { unsafe target.append($0) }
+            target.append(.doubleQuote)
+        }
+        needsComma = true
     }
 
     /// Writes a string whose text `append` adds to the bytes; it must be ASCII that needs no escape.
@@ -62,14 +68,11 @@ package struct JSONWriter: Sendable {
 
     /// Writes a string.
     package mutating func string(_ text: String) {
+        // Most text has nothing to escape; then it is copied whole.
+        guard !text.utf8.span.isPlain else { return string(plain: text) }
         beginValue()
         bytes.append(.doubleQuote)
-        // Most text has nothing to escape; then it is copied whole.
-        if text.utf8.span.isPlain {
-            bytes.append(contentsOf: text.utf8)
-        } else {
-            for byte in text.utf8 { appendEscaped(byte) }
-        }
+        for byte in text.utf8 { appendEscaped(byte) }
         bytes.append(.doubleQuote)
     }
 
@@ -159,12 +162,25 @@ extension JSONWriter {
 
     private mutating func appendDecimal(_ value: Int64) {
         if value < 0 { bytes.append(.minus) }
-        let magnitude = value.magnitude
-        var unit: UInt64 = 1
-        while magnitude / unit >= 10 { unit *= 10 }
-        while unit > 0 {
-            bytes.append(.zero + UInt8(truncatingIfNeeded: magnitude / unit % 10))
-            unit /= 10
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var first = digits.count
+        var rest = value.magnitude
+        repeat {
+            first -= 1
+            digits[first] = .zero + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
+        for place in first..<digits.count { bytes.append(digits[place]) }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends all of `text`, for which there must be room.
+    fileprivate mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+        precondition(text.count <= freeCapacity, "no room for a text")
+        unsafe withUnsafeMutableBufferPointer { buffer, count in
+            unsafe _ = buffer[count...].update(fromContentsOf: text)
+            count += text.count
         }
     }
 }
@@ -172,8 +188,16 @@ extension JSONWriter {
 extension Span<UInt8> {
     /// Whether no byte needs an escape.
     fileprivate var isPlain: Bool {
-        var index = 0
-        // Eight bytes at a time: a byte's high bit is set in `unusual` if it needs an escape, or is not ASCII.
+        for index in endOfPlainWords(from: 0)..<count {
+            let byte = self[index]
+            if byte < .space || byte == .doubleQuote || byte == .backslash { return false }
+        }
+        return true
+    }
+
+    /// Goes over the bytes from `start` on, eight at a time, while none needs an escape and all are ASCII.
+    func endOfPlainWords(from start: Int) -> Int {
+        var index = start
         while index + 8 <= count {
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
             let isControl = word &- 0x2020_2020_2020_2020
@@ -181,18 +205,11 @@ extension Span<UInt8> {
             let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
             let isQuote = quote &- 0x0101_0101_0101_0101
             let isBackslash = backslash &- 0x0101_0101_0101_0101
+            // The high bit of a byte is set if it is unusual; after an unusual one, of others perhaps too.
             let unusual = (isControl | isQuote | isBackslash | word) & 0x8080_8080_8080_8080
-            if unusual != 0 { return isPlain(from: index) }
+            if unusual != 0 { return index }
             index += 8
         }
-        return isPlain(from: index)
-    }
-
-    private func isPlain(from start: Int) -> Bool {
-        for index in start..<count {
-            let byte = self[index]
-            if byte < .space || byte == .doubleQuote || byte == .backslash { return false }
-        }
-        return true
+        return index
     }
 }

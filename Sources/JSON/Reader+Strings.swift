@@ -5,7 +5,8 @@ extension Reader {
     mutating func readString() throws(Fault) -> Node.Kind {
         let quote = bytes[position]
         let start = position + 1
-        var index = start
+        // Most of a string needs no closer look; a single quote would get none.
+        var index = quote == .doubleQuote ? bytes.span.endOfPlainWords(from: start) : start
         var kind = Node.Kind.string
         while index < bytes.count {
             let byte = bytes[index]

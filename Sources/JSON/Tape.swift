@@ -55,8 +55,8 @@ final class Tape: Sendable {
     func content(of node: Node, equals text: String) -> Bool {
         if node.kind == .escapedString { return content(of: node).elementsEqual(text.utf8) }
         let range = contentRange(of: node)
+        guard range.count == text.utf8.count else { return false }
         let text = text.utf8.span
-        guard range.count == text.count else { return false }
         for index in text.indices where bytes[range.lowerBound + index] != text[index] { return false }
         return true
     }

@@ -134,6 +134,7 @@ package struct OfferSigner: Sendable {
             throw .service(fault(error))
         }
         switch verdict {
+        case .storeNeeded: throw .service(.auditUnavailable)
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
         case .refused(let decision):
             count(decision, request.offer)

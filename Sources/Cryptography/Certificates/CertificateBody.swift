@@ -50,6 +50,12 @@ final class CertificateBody: @unchecked Sendable {
         return unsafe X509_get_ext_by_OBJ(x509.pointer, object, -1) >= 0
     }
 
+    /// Whether it says that its key may be used for this, and does so by name.
+    func hasExtendedUsage(_ usage: Int32) -> Bool {
+        guard unsafe X509_get_extension_flags(x509.pointer) & UInt32(EXFLAG_XKUSAGE) != 0 else { return false }
+        return unsafe X509_get_extended_key_usage(x509.pointer) & UInt32(usage) != 0
+    }
+
     /// Whether it is signed with its own key.
     var isSelfSigned: Bool {
         let isSelfSigned = unsafe X509_self_signed(x509.pointer, 1) == 1

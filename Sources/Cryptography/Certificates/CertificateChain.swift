@@ -36,7 +36,8 @@ struct CertificateChain {
     ///
     /// Costs two verifications with the keys of root and intermediate: with P-384, a millisecond or more.
     func verified(against anchors: TrustAnchors, at unixSeconds: Int64) throws(ChainError) -> VerifiedChain {
-        let path = try path(to: anchors, at: unixSeconds)
+        let question = CertificatePath(leaf: leaf, untrusted: [intermediate], trusted: anchors.certificates)
+        let path = try question.found(at: unixSeconds)
         guard path.count == 3, path[1] == intermediate else { throw .pathAvoidsIntermediate }
         return VerifiedChain(leaf: leaf, intermediate: intermediate, root: path[2])
     }

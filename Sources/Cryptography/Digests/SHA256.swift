@@ -31,6 +31,13 @@ package enum SHA256 {
         unsafe bytes.withUnsafeBytes { unsafe digest(of: $0) }
     }
 
+    /// The digest of the bytes.
+    ///
+    /// Any thread may call this.
+    package static func digest(of bytes: ArraySlice<UInt8>) -> SHA256Digest {
+        unsafe bytes.withUnsafeBytes { unsafe digest(of: $0) }
+    }
+
     static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256Digest {
         let digest = unsafe contexts.withContext { context in
             var succeeded = false

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import COpenSSL
 
 /// A SHA-256 digest: 32 bytes.
 ///
@@ -17,6 +18,13 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         unsafe self.init { target in unsafe target.copyBytes(from: bytes) }
+    }
+
+    /// 32 zeros, which no known bytes digest to.
+    package static let zero = SHA256Digest(word0: 0, word1: 0, word2: 0, word3: 0)
+
+    private init(word0: UInt64, word1: UInt64, word2: UInt64, word3: UInt64) {
+        (self.word0, self.word1, self.word2, self.word3) = (word0, word1, word2, word3)
     }
 
     /// A digest written into place; `fill` writes all 32 bytes.
@@ -68,6 +76,15 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
     private static let zeros = [UInt8](repeating: UInt8(ascii: "0"), count: 2 * byteCount)
 
     package var description: String { hex }
+
+    /// Whether both are the same, in a time that tells nothing about either.
+    package func equalsInConstantTime(_ other: SHA256Digest) -> Bool {
+        unsafe withBytes { one in
+            unsafe other.withBytes { two in
+                unsafe CRYPTO_memcmp(one.baseAddress, two.baseAddress, Self.byteCount) == 0
+            }
+        }
+    }
 
     /// Lends the 32 bytes.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {

@@ -15,6 +15,11 @@ package enum Base64 {
         encode(bytes, alphabet: url.characters, padded: false)
     }
 
+    /// Appends the text for URLs, without padding.
+    package static func appendURL(_ bytes: [UInt8], to text: inout [UInt8]) {
+        append(bytes, to: &text, alphabet: url.characters, padded: false)
+    }
+
     /// The bytes of a standard, padded text; nil unless it is canonical.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }
@@ -54,19 +59,24 @@ package enum Base64 {
 
     private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padded: Bool) -> [UInt8] {
         var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        let (bytes, alphabet) = (bytes.span, alphabet.span)
-        var next = 0
-        while next < bytes.count {
-            let count = min(3, bytes.count - next)
-            var group = UInt32(bytes[next]) << 16
-            if count > 1 { group |= UInt32(bytes[next + 1]) << 8 }
-            if count > 2 { group |= UInt32(bytes[next + 2]) }
-            for index in 0...UInt32(count) { text.append(alphabet[Int(group >> (18 - 6 * index) & 63)]) }
-            next += count
-        }
-        while padded, !text.count.isMultiple(of: 4) { text.append(paddingCharacter) }
+        append(bytes, to: &text, alphabet: alphabet, padded: padded)
         return text
+    }
+
+    private static func append(_ bytes: [UInt8], to text: inout [UInt8], alphabet: [UInt8], padded: Bool) {
+        let (bytes, alphabet) = (bytes.span, alphabet.span)
+        text.append(addingCapacity: (bytes.count + 2) / 3 * 4) { text in
+            var next = 0
+            while next < bytes.count {
+                let count = min(3, bytes.count - next)
+                var group = UInt32(bytes[next]) << 16
+                if count > 1 { group |= UInt32(bytes[next + 1]) << 8 }
+                if count > 2 { group |= UInt32(bytes[next + 2]) }
+                for index in 0...UInt32(count) { text.append(alphabet[Int(group >> (18 - 6 * index) & 63)]) }
+                for _ in count..<3 where padded { text.append(paddingCharacter) }
+                next += count
+            }
+        }
     }
 
     private static func decode(_ text: ArraySlice<UInt8>, values: [UInt8]) -> [UInt8]? {

@@ -58,6 +58,16 @@ package struct HeaderFields: Sendable {
         fields.first { matches($0, name) }.map { Array(bytes[$0.value]) }
     }
 
+    /// The value of the field of that name if there is one such field, and not several.
+    package func only(_ name: StaticString) -> ArraySlice<UInt8>? {
+        var found: Field?
+        for field in fields where matches(field, name) {
+            guard found == nil else { return nil }
+            found = field
+        }
+        return found.map { bytes[$0.value] }
+    }
+
     /// How many fields have that name.
     package func count(of name: StaticString) -> Int {
         fields.count { matches($0, name) }
@@ -80,6 +90,8 @@ package struct HeaderFields: Sendable {
     }
 
     private func matches(_ field: Field, _ name: StaticString) -> Bool {
-        ASCII.equalsIgnoringCase(bytes.span.extracting(field.name), name)
+        // Lengths mostly differ, and are quickly compared.
+        field.name.count == name.utf8CodeUnitCount
+            && ASCII.equalsIgnoringCase(bytes.span.extracting(field.name), name)
     }
 }

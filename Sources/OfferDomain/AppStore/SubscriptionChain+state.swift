@@ -8,6 +8,8 @@ struct ChainState {
     let end: Fact<Timestamp>?
     /// Whether no later end can exist unseen.
     let isEndCertain: Bool
+    /// Whether no later purchase can exist unseen.
+    let isLatestCertain: Bool
     /// The renewal info, unless the chain has moved on since.
     let renewal: RenewalRecord?
 }
@@ -45,8 +47,8 @@ extension SubscriptionChain {
         let end = end(of: latest, renewal)
         // The newest claim holds; of one instant, the one that is told last here.
         let claims = [
-            runningPeriod(latest, at: now), renewal.flatMap { claim(of: $0, end: end, at: now) },
-            revocation(of: latest), told(after: latest, end: end, renewal),
+            runningPeriod(latest, at: now), renewal.flatMap { claim(of: $0, latest, end: end) },
+            revocation(of: latest, renewal), told(after: latest, end: end, renewal),
         ]
         let newest = claims.compactMap(\.self).reduce(nil as StatusClaim?) { newest, claim in
             if let newest, newest.observedAt > claim.observedAt { newest } else { claim }
@@ -56,11 +58,13 @@ extension SubscriptionChain {
             claim.status.map { Fact($0, source: claim.source, observedAt: claim.observedAt) }
         }
         let known = endObservation(latest, renewal)
+        let isEndCertain = isCertain(end, latest, renewal, at: now)
         return ChainState(
             latest: latest,
             status: holds ? status : nil,
             end: end.map { Fact($0, source: known.source, observedAt: known.observedAt) },
-            isEndCertain: isCertain(end, latest, renewal, at: now),
+            isEndCertain: isEndCertain,
+            isLatestCertain: isEndCertain && !isFollowed(latest, renewal),
             renewal: renewal
         )
     }
@@ -75,10 +79,12 @@ extension SubscriptionChain {
         return StatusClaim(status: .active, observedAt: latest.signedAt, source: latest.source)
     }
 
-    private func revocation(of latest: TransactionRecord) -> StatusClaim? {
-        latest.revokedAt.map { _ in
-            StatusClaim(status: .revoked, observedAt: latest.signedAt, source: latest.source)
-        }
+    /// A refund shows a revoked subscription only if nothing was bought after it.
+    private func revocation(of latest: TransactionRecord, _ renewal: RenewalRecord?) -> StatusClaim? {
+        guard let revokedAt = latest.revokedAt else { return nil }
+        let isLast = renewal?.renewsAt == latest.expiresAt && renewal?.renewsAt != nil
+        guard isLast || sightings(latest, nil).contains(where: { $0.observedAt >= revokedAt }) else { return nil }
+        return StatusClaim(status: .revoked, observedAt: latest.signedAt, source: latest.source)
     }
 
     /// What the store said outright, unless the chain has moved on since.
@@ -103,7 +109,7 @@ extension SubscriptionChain {
     ///
     /// That renewal is switched off and the end has passed shows nothing: the period that was seen may not be the
     /// last one, and it is the customer's device that chooses what is seen.
-    private func claim(of renewal: RenewalRecord, end: Timestamp?, at now: Timestamp) -> StatusClaim? {
+    private func claim(of renewal: RenewalRecord, _ latest: TransactionRecord, end: Timestamp?) -> StatusClaim? {
         var claim = StatusClaim(status: nil, observedAt: renewal.signedAt, source: renewal.source)
         if let grace = renewal.gracePeriodExpiresAt, grace > renewal.signedAt {
             claim.status = .inGracePeriod
@@ -111,7 +117,8 @@ extension SubscriptionChain {
         } else if renewal.isInBillingRetry == true {
             claim.status = .inBillingRetry
         } else if let end, end > renewal.signedAt {
-            claim.status = .active
+            // Of a period that wasn't seen it isn't known whether it was refunded.
+            claim.status = latest.revokedAt == nil && !isFollowed(latest, renewal) ? .active : nil
             claim.holdsUntil = end
         } else if renewal.expirationIntent != nil {
             claim.status = .expired
@@ -123,10 +130,17 @@ extension SubscriptionChain {
 // MARK: - The end
 
 extension SubscriptionChain {
+    /// Whether the renewal info tells of a later period than the latest that was seen.
+    private func isFollowed(_ latest: TransactionRecord, _ renewal: RenewalRecord?) -> Bool {
+        guard let renewsAt = renewal?.renewsAt else { return false }
+        return latest.expiresAt.map { renewsAt > $0 } ?? true
+    }
+
     /// The latest end that was seen; of a revoked period, when it was taken back.
     private func end(of latest: TransactionRecord, _ renewal: RenewalRecord?) -> Timestamp? {
-        if let revokedAt = latest.revokedAt { return min(revokedAt, latest.expiresAt ?? revokedAt) }
-        return [latest.expiresAt, renewal?.renewsAt].compactMap(\.self).max()
+        let end = [latest.expiresAt, renewal?.renewsAt].compactMap(\.self).max()
+        guard let revokedAt = latest.revokedAt, end == latest.expiresAt else { return end }
+        return min(revokedAt, end ?? revokedAt)
     }
 
     /// A passed end is the last one if something that would have shown a later one came after it.

@@ -24,10 +24,11 @@ extension SubscriptionHistory {
         }
     }
 
-    /// Adds where and in which world the customer bought last.
+    /// Adds in which world the customer buys, and if all purchases are known, where they bought last.
     func tellPlace(_ facts: inout CustomerFacts) {
         guard let last = chains.values.compactMap({ $0.inOrder.last?.record }).latestPurchase else { return }
         facts.environment = Fact(last.environment, source: last.source, observedAt: last.signedAt)
+        guard historyCompleteAt != nil else { return }
         facts.storefront = last.storefront.map { Fact($0, source: last.source, observedAt: last.signedAt) }
     }
 

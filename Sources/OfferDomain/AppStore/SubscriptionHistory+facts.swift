@@ -108,6 +108,10 @@ extension ChainState {
         facts.ownership = latest.ownership?.known.map {
             Fact($0, source: latest.source, observedAt: latest.signedAt)
         }
+        if isLatestCertain {
+            // Else the device could choose among the storefronts that it ever bought in.
+            facts.storefront = latest.storefront.map { Fact($0, source: latest.source, observedAt: latest.signedAt) }
+        }
         guard let renewal else { return }
         facts.autoRenews = renewal.autoRenews.map {
             Fact($0, source: renewal.source, observedAt: renewal.signedAt)

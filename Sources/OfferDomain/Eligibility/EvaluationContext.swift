@@ -9,32 +9,35 @@ package struct EvaluationContext: Hashable, Sendable {
     package var identities: [CustomerIdentity]
     package var grants: GrantHistory
     package var now: Timestamp
+    /// Whether the ledger knows a subscription of the customer, by whatever name.
+    package var knowsSubscription: Bool
 
     package init(
         facts: CustomerFacts = CustomerFacts(),
         attributes: Attributes? = nil,
         identities: [CustomerIdentity] = [],
         grants: GrantHistory = GrantHistory(),
-        now: Timestamp
+        now: Timestamp,
+        knowsSubscription: Bool = false
     ) {
         self.facts = facts
         self.attributes = attributes
         self.identities = identities
         self.grants = grants
         self.now = now
+        self.knowsSubscription = knowsSubscription
     }
 
-    /// The original transaction whose grants are counted, if one is known.
-    package var originalTransactionID: TransactionID? {
-        for case .originalTransaction(let id) in identities { return id }
-        return nil
+    /// Whether it is known of which original transaction the grants are to be counted.
+    private var knowsOriginalTransaction: Bool {
+        knowsSubscription || identities.contains { if case .originalTransaction = $0 { true } else { false } }
     }
 
     /// The grants that a cap of this scope counts, ascending; nil if it isn't known whose to count.
     func grants(per scope: GrantScope) -> [Timestamp]? {
         switch scope {
         case .customer: identities.contains(where: \.namesCustomer) ? grants.byCustomer : nil
-        case .originalTransaction: originalTransactionID == nil ? nil : grants.byOriginalTransaction
+        case .originalTransaction: knowsOriginalTransaction ? grants.byOriginalTransaction : nil
         }
     }
 }

@@ -78,3 +78,29 @@ package struct CustomerFacts: Hashable, Sendable {
         return facts
     }
 }
+
+extension CustomerFacts {
+    /// These facts without those that are too old to decide on: what is forgotten is as if nobody had told it.
+    ///
+    /// What was once done stays done, so offers and refunds that were seen, and that there was a subscription, are
+    /// kept; that there was none, and that a list is whole, are not.
+    package func forgetting(_ isTooOld: (FactSource, Timestamp) -> Bool) -> CustomerFacts {
+        func fresh<Value>(_ fact: Fact<Value>?) -> Fact<Value>? {
+            fact.flatMap { isTooOld($0.source, $0.observedAt) ? nil : $0 }
+        }
+        var facts = self
+        if subscribedBefore?.value == false { facts.subscribedBefore = fresh(subscribedBefore) }
+        facts.status = fresh(status)
+        facts.expiresAt = fresh(expiresAt)
+        facts.autoRenews = fresh(autoRenews)
+        facts.expirationIntent = fresh(expirationIntent)
+        facts.eligibleWinBackOffers = fresh(eligibleWinBackOffers)
+        facts.storefront = fresh(storefront)
+        facts.ownership = fresh(ownership)
+        facts.offersUsed = fresh(offersUsed)
+        if facts.offersUsed == nil { facts.offersSeen = offersSeen ?? offersUsed }
+        facts.refundedAt = fresh(refundedAt)
+        if facts.refundedAt == nil { facts.refundsSeen = refundsSeen ?? refundedAt }
+        return facts
+    }
+}

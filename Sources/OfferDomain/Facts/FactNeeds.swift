@@ -80,6 +80,11 @@ extension CustomerFacts {
         return observations(of: needs.subtracting(lasting)).compactMap(\.observedAt).min()
     }
 
+    /// Whether nothing that is needed is missing.
+    package func isComplete(for needs: FactNeeds) -> Bool {
+        observations(of: needs).allSatisfy { $0.observedAt != nil }
+    }
+
     private func observations(of needs: FactNeeds) -> [(need: FactNeeds, observedAt: Timestamp?)] {
         let all: [(need: FactNeeds, observedAt: Timestamp?)] = [
             (.subscribedBefore, subscribedBefore?.observedAt), (.status, status?.observedAt),

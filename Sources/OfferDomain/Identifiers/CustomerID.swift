@@ -7,13 +7,17 @@ package struct CustomerID: Hashable, Sendable, CustomStringConvertible {
     package let text: String
 
     package init(_ text: String) throws(IdentifierError) {
-        try self.init(utf8: Array(text.utf8))
+        try self.init(utf8: Array(text.utf8)[...])
     }
 
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
+        try self.init(utf8: bytes[...])
+    }
+
+    package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
         try CustomerID.shape.check(bytes.span)
         let ignoresCase = bytes.count == 64 && bytes.allSatisfy { $0.hexadecimalValue != nil }
-        if ignoresCase || UniqueID(utf8: bytes) != nil {
+        if ignoresCase || UniqueID(utf8: bytes.span) != nil {
             self.text = String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)
         } else {
             self.text = String(decoding: bytes, as: UTF8.self)

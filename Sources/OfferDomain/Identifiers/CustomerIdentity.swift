@@ -6,6 +6,8 @@ package enum CustomerIdentity: Hashable, Sendable {
     case appAccountToken(UniqueID)
     case applicationUsername(ApplicationUsername)
     case originalTransaction(TransactionID)
+    /// The App Store's name for one of its accounts within the app, `appTransactionId`.
+    case appTransaction(TransactionID)
 
     /// The bytes that caps are counted under: ASCII, at most 257.
     ///
@@ -13,15 +15,33 @@ package enum CustomerIdentity: Hashable, Sendable {
     /// came as a customer id, a token or a user name, with or without hyphens, braces or `urn:uuid:`, is its
     /// 8-4-4-4-12 form; a transaction id has no leading zeros. So two customers whose ids differ in nothing but
     /// letter case share their caps, which refuses an offer too many rather than granting one. A customer's name
-    /// starts with `c:` and a transaction with `t:`, so that neither can pass for the other.
+    /// starts with `c:`, a transaction with `t:` and an account of the store with `a:`, so that none can pass for
+    /// another.
     package var capBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        appendCapBytes(to: &bytes)
+        return bytes
+    }
+
+    /// Appends ``capBytes``.
+    package func appendCapBytes(to bytes: inout [UInt8]) {
+        bytes.append(prefix)
+        bytes.append(0x3A)
         switch self {
-        case .customer(let id): Array("c:".utf8) + id.canonicalForCaps
-        case .applicationUsername(let name): Array("c:".utf8) + CustomerIdentity.folded(name.text)
-        case .appAccountToken(let token):
-            CustomerIdentity.text(of: token, after: "c:")
-        case .originalTransaction(let id):
-            Array("t:".utf8) + CustomerIdentity.withoutLeadingZeros(id)
+        case .customer(let id): bytes.append(contentsOf: id.canonicalForCaps)
+        case .applicationUsername(let name): bytes.append(contentsOf: CustomerIdentity.folded(name.text))
+        case .appAccountToken(let token): token.append(to: &bytes)
+        case .originalTransaction(let id), .appTransaction(let id):
+            bytes.append(contentsOf: CustomerIdentity.withoutLeadingZeros(id))
+        }
+    }
+
+    /// `c`, `t` or `a`.
+    private var prefix: UInt8 {
+        switch self {
+        case .customer, .applicationUsername, .appAccountToken: 0x63
+        case .originalTransaction: 0x74
+        case .appTransaction: 0x61
         }
     }
 
@@ -55,14 +75,17 @@ extension CustomerIdentity {
     static func folded(_ text: String) -> [UInt8] {
         let lowercase = text.utf8.map(\.asciiLowercased)
         guard let token = uniqueID(spelledBy: lowercase[...]) else { return lowercase }
-        return CustomerIdentity.text(of: token, after: "")
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        token.append(to: &text)
+        return text
     }
 
     private static func uniqueID(spelledBy lowercase: ArraySlice<UInt8>) -> UniqueID? {
         var digits = lowercase
         if digits.starts(with: "urn:uuid:".utf8) { digits = digits.dropFirst(9) }
         if digits.first == 0x7B, digits.last == 0x7D { digits = digits.dropFirst().dropLast() }
-        if digits.count == 36 { return UniqueID(utf8: Array(digits)) }
+        if digits.count == 36 { return UniqueID(utf8: digits) }
         guard digits.count == 32 else { return nil }
         var bytes: [UInt8] = []
         var nibble: UInt8?
@@ -72,13 +95,6 @@ extension CustomerIdentity {
             nibble = nibble == nil ? value : nil
         }
         return UniqueID(bytes: bytes)
-    }
-
-    private static func text(of token: UniqueID, after prefix: String) -> [UInt8] {
-        var bytes = Array(prefix.utf8)
-        bytes.reserveCapacity(bytes.count + 36)
-        token.append(to: &bytes)
-        return bytes
     }
 
     private static func withoutLeadingZeros(_ id: TransactionID) -> [UInt8] {

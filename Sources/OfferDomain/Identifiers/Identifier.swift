@@ -15,12 +15,12 @@ package struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomStrin
     }
 
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
-        try Kind.shape.check(bytes.span)
-        self.text = String(decoding: bytes, as: UTF8.self)
+        try self.init(utf8: bytes[...])
     }
 
-    package init(utf8 bytes: some Collection<UInt8>) throws(IdentifierError) {
-        try self.init(utf8: Array(bytes))
+    package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
+        try Kind.shape.check(bytes.span)
+        self.text = String(decoding: bytes, as: UTF8.self)
     }
 
     package var description: String { text }

@@ -13,12 +13,12 @@ package enum PurchaseBinding: Hashable, Sendable {
     /// The free text that StoreKit 1 calls `applicationUsername`; signed as it stands.
     case applicationUsername(ApplicationUsername)
 
-    /// The field's text.
-    package var signedText: String {
+    /// Appends the field's text.
+    func appendSignedText(to text: inout [UInt8]) {
         switch self {
-        case .none: ""
-        case .appAccountToken(let token): token.description
-        case .applicationUsername(let name): name.text
+        case .none: break
+        case .appAccountToken(let token): token.append(to: &text)
+        case .applicationUsername(let name): text.append(contentsOf: name.text.utf8)
         }
     }
 }
@@ -35,6 +35,10 @@ package struct ApplicationUsername: Hashable, Sendable, CustomStringConvertible 
     }
 
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
+        try self.init(utf8: bytes[...])
+    }
+
+    package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
         try ApplicationUsername.shape.check(bytes.span)
         self.text = String(decoding: bytes, as: UTF8.self)
     }

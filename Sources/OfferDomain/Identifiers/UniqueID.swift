@@ -69,6 +69,11 @@ extension UniqueID {
         self.init(utf8: text.span)
     }
 
+    /// Reads the form 8-4-4-4-12 of hexadecimal digits in any letter case; no braces, no prefix.
+    package init?(utf8 text: ArraySlice<UInt8>) {
+        self.init(utf8: text.span)
+    }
+
     init?(utf8 text: Span<UInt8>) {
         guard text.count == 36 else { return nil }
         var words: (UInt64, UInt64) = (0, 0)

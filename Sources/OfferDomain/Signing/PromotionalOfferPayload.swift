@@ -39,10 +39,15 @@ package struct PromotionalOfferPayload: Hashable, Sendable {
 
     /// The bytes to sign; thrown is only our own mistake, since the types of the fields admit no separator.
     package func bytes() throws(PayloadError) -> [UInt8] {
-        try SeparatedFields.joined([
-            bundleID.text, keyID.text, productID.text, offerID.text, binding.signedText,
-            nonce.description, String(timestamp.milliseconds),
-        ])
+        var fields = SeparatedFields()
+        try fields.append { $0.append(contentsOf: bundleID.text.utf8) }
+        try fields.append { $0.append(contentsOf: keyID.text.utf8) }
+        try fields.append { $0.append(contentsOf: productID.text.utf8) }
+        try fields.append { $0.append(contentsOf: offerID.text.utf8) }
+        try fields.append { binding.appendSignedText(to: &$0) }
+        try fields.append { nonce.append(to: &$0) }
+        try fields.append { $0.append(decimal: timestamp.milliseconds) }
+        return try fields.joined()
     }
 }
 

@@ -3,19 +3,31 @@
 /// Fields joined by U+2063 INVISIBLE SEPARATOR, the bytes E2 81 A3.
 ///
 /// Joining alone is not safe: `a|b` and `c` join to what `a` and `b|c` join to, and one signature would stand for two
-/// readings. So what was joined is split again, byte by byte, and compared with what went in.
-enum SeparatedFields {
-    private static let separator: [UInt8] = [0xE2, 0x81, 0xA3]
+/// readings. So what was joined is split again, byte by byte, and each part must be where a field was put.
+struct SeparatedFields {
+    private var bytes: [UInt8] = []
+    /// Where each field lies.
+    private var fields: [Range<Int>] = []
 
-    static func joined(_ fields: [String]) throws(PayloadError) -> [UInt8] {
-        var bytes: [UInt8] = []
+    init() {
         bytes.reserveCapacity(256)
-        for (index, field) in fields.enumerated() {
-            guard isPrintable(field.utf8.span) else { throw .notPrintableASCII(field: index) }
-            if index > 0 { bytes.append(contentsOf: separator) }
-            bytes.append(contentsOf: field.utf8)
+        fields.reserveCapacity(8)
+    }
+
+    /// Adds the field that `write` appends; it must append printable ASCII only.
+    mutating func append(_ write: (inout [UInt8]) -> Void) throws(PayloadError) {
+        if !fields.isEmpty { bytes.append(contentsOf: SeparatedFields.separator) }
+        let start = bytes.count
+        write(&bytes)
+        fields.append(start..<bytes.count)
+        guard SeparatedFields.isPrintable(bytes.span.extracting(start..<bytes.count)) else {
+            throw .notPrintableASCII(field: fields.count - 1)
         }
-        guard splits(bytes, into: fields) else { throw .ambiguous }
+    }
+
+    /// All of it, found to split into the fields that were appended.
+    func joined() throws(PayloadError) -> [UInt8] {
+        guard SeparatedFields.splits(bytes.span, into: fields) else { throw .ambiguous }
         return bytes
     }
 
@@ -24,35 +36,26 @@ enum SeparatedFields {
         return true
     }
 
-    /// Whether `bytes`, cut at every separator, are exactly `fields`.
-    static func splits(_ bytes: [UInt8], into fields: [String]) -> Bool {
-        let parts = split(bytes)
-        guard parts.count == fields.count else { return false }
-        for (part, field) in zip(parts, fields) where !equal(bytes.span, part.indices, field.utf8.span) { return false }
-        return true
-    }
-
-    private static func equal(_ text: Span<UInt8>, _ range: Range<Int>, _ field: Span<UInt8>) -> Bool {
-        guard range.count == field.count else { return false }
-        for index in field.indices where text[range.lowerBound + index] != field[index] { return false }
-        return true
-    }
-
-    static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
-        let text = bytes.span
-        var parts: [ArraySlice<UInt8>] = []
-        parts.reserveCapacity(8)
-        var (start, index) = (0, 0)
-        while index < text.count {
-            let isSeparator =
-                text[index] == 0xE2 && index + 2 < text.count && text[index + 1] == 0x81 && text[index + 2] == 0xA3
-            if isSeparator {
-                parts.append(bytes[start..<index])
-                start = index + 3
-            }
-            index += isSeparator ? 3 : 1
+    /// Whether `text`, cut at every separator, falls into exactly these parts.
+    static func splits(_ text: Span<UInt8>, into parts: [Range<Int>]) -> Bool {
+        var start = 0
+        for (index, part) in parts.enumerated() {
+            let end = endOfPart(text, from: start)
+            guard part == start..<end, (end == text.count) == (index == parts.count - 1) else { return false }
+            start = end + separator.count
         }
-        parts.append(bytes[start...])
-        return parts
+        return !parts.isEmpty
     }
+
+    /// Where the next separator stands at or after `start`, or the end of the text.
+    static func endOfPart(_ text: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while index < text.count {
+            if text[index] == 0xE2, index + 2 < text.count, text[index + 1] == 0x81, text[index + 2] == 0xA3 { break }
+            index += 1
+        }
+        return index
+    }
+
+    private static let separator: [UInt8] = [0xE2, 0x81, 0xA3]
 }

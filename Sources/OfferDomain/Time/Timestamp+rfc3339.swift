@@ -5,11 +5,17 @@
 extension Timestamp {
     /// The instant in UTC, as 2026-11-01T00:00:00Z; with three decimals if it isn't a whole second.
     package var rfc3339: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        appendRFC3339(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends ``rfc3339``.
+    package func appendRFC3339(to text: inout [UInt8]) {
         let date = CivilDate(daysSince1970: utcDay)
         let millisecondOfDay = Int(milliseconds - Int64(utcDay) * Timestamp.millisecondsPerDay)
         let (second, fraction) = millisecondOfDay.quotientAndRemainder(dividingBy: 1000)
-        var text: [UInt8] = []
-        text.reserveCapacity(24)
         text.append(decimal: date.year, digits: 4)
         text.append(0x2D)
         text.append(decimal: date.month, digits: 2)
@@ -26,7 +32,6 @@ extension Timestamp {
             text.append(decimal: fraction, digits: 3)
         }
         text.append(0x5A)
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Reads a date and time with `T` and with `Z` or a numeric offset, all of it or nothing.
@@ -34,7 +39,12 @@ extension Timestamp {
     /// Nil of anything else: small letters, a second of 60, more than three decimals, a day that the month doesn't
     /// have, an instant outside the years 0000 to 9999.
     package init?(rfc3339 text: String) {
-        var reader = DigitReader(Array(text.utf8))
+        self.init(rfc3339: Array(text.utf8)[...])
+    }
+
+    /// Like ``init(rfc3339:)-(String)``.
+    package init?(rfc3339 text: ArraySlice<UInt8>) {
+        var reader = DigitReader(text)
         guard
             let year = reader.number(digits: 4), reader.take(0x2D),
             let month = reader.number(digits: 2), reader.take(0x2D),
@@ -54,12 +64,15 @@ extension Timestamp {
 
 /// Takes the parts of a date off the front of a text.
 private struct DigitReader {
-    private let text: [UInt8]
-    private var position = 0
+    private let text: ArraySlice<UInt8>
+    private var position: Int
 
-    init(_ text: [UInt8]) { self.text = text }
+    init(_ text: ArraySlice<UInt8>) {
+        self.text = text
+        position = text.startIndex
+    }
 
-    var isAtEnd: Bool { position == text.count }
+    var isAtEnd: Bool { position == text.endIndex }
 
     private var next: UInt8? { isAtEnd ? nil : text[position] }
 
@@ -103,8 +116,25 @@ private struct DigitReader {
 extension [UInt8] {
     /// Appends a number in decimal, with leading zeros up to so many digits.
     fileprivate mutating func append(decimal number: Int, digits: Int) {
-        let text = String(number)
-        append(contentsOf: repeatElement(0x30, count: Swift.max(0, digits - text.utf8.count)))
-        append(contentsOf: text.utf8)
+        var limit = 10
+        for _ in 1..<digits {
+            if number < limit { append(0x30) }
+            limit *= 10
+        }
+        append(decimal: Int64(number))
+    }
+
+    /// Appends a number in decimal.
+    mutating func append(decimal number: Int64) {
+        if number < 0 { append(0x2D) }
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var first = digits.count
+        var rest = number.magnitude
+        repeat {
+            first -= 1
+            digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
+        for place in first..<digits.count { append(digits[place]) }
     }
 }

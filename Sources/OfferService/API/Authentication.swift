@@ -5,8 +5,7 @@ package import OfferDomain
 extension CallerDirectory {
     /// The caller that a request's `Authorization: Bearer ID.SECRET` proves.
     package func authenticate(_ headers: HeaderFields, at now: Timestamp) throws(Refusal) -> Caller {
-        guard headers.count(of: "Authorization") == 1,
-            let value = headers.first("Authorization"),
+        guard let value = headers.only("Authorization"),
             let credential = bearerCredential(value),
             let key = APIKey(credential),
             let caller = caller(presenting: key, at: now)
@@ -16,10 +15,10 @@ extension CallerDirectory {
 }
 
 /// What follows the scheme `Bearer`, in any letter case, and one space (RFC 6750 section 2.1).
-private func bearerCredential(_ value: [UInt8]) -> ArraySlice<UInt8>? {
-    let scheme = Array("bearer ".utf8)
+private func bearerCredential(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    let scheme = "bearer ".utf8
     guard value.count > scheme.count,
         zip(value, scheme).allSatisfy({ $0 == $1 || (0x41...0x5A).contains($0) && $0 | 0x20 == $1 })
     else { return nil }
-    return value[scheme.count...]
+    return value.dropFirst(scheme.count)
 }

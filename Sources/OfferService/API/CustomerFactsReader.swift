@@ -44,7 +44,7 @@ struct CustomerFactsReader {
     }
 
     private func timestamp(_ value: JSONValue) -> Timestamp? {
-        value.string.flatMap(Timestamp.init(rfc3339:))
+        value.stringSlice.flatMap(Timestamp.init(rfc3339:))
     }
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(

@@ -52,7 +52,7 @@ struct PromotionalOfferCall: Sendable {
         writer.integer(grant.signedAt.milliseconds)
         writeSignatures(signed, &writer)
         writer.name("expiresAt")
-        writer.string(plain: grant.signedAt.adding(hours: 24).rfc3339)
+        writer.string { grant.signedAt.adding(hours: 24).appendRFC3339(to: &$0) }
         writer.name("decision")
         switch grant.basis {
         case .decision(let decision):

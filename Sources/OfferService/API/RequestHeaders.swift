@@ -4,7 +4,7 @@ import HTTP
 extension Request {
     /// Demands `Content-Type: application/json`, in UTF-8 if it names a charset.
     func requireJSON() throws(Refusal) {
-        guard headers.count(of: "Content-Type") == 1, let value = headers.first("Content-Type"), isJSON(value) else {
+        guard let value = headers.only("Content-Type"), isJSON(value) else {
             throw .request(.unsupportedMediaType)
         }
     }
@@ -25,8 +25,8 @@ extension Request {
     }
 }
 
-private func isJSON(_ value: [UInt8]) -> Bool {
-    if value == Array("application/json".utf8) { return true }
+private func isJSON(_ value: ArraySlice<UInt8>) -> Bool {
+    if value.elementsEqual("application/json".utf8) { return true }
     let text = String(decoding: value, as: UTF8.self).lowercased().filter { $0 != " " && $0 != "\t" }
     return text == "application/json" || text == "application/json;charset=utf-8"
         || text == "application/json;charset=\"utf-8\""

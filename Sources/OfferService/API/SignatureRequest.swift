@@ -62,7 +62,7 @@ package struct SignatureRequest: Sendable {
     /// The token of StoreKit 2 or the user name of StoreKit 1; never both.
     private static func readBinding(_ reader: inout ObjectReader) -> PurchaseBinding {
         let token = reader.optional("appAccountToken", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
-            value.string.flatMap { UniqueID($0) }
+            value.stringSlice.flatMap { UniqueID(utf8: $0) }
         }
         let username = reader.optional("applicationUsername", text: ApplicationUsername.init)
         if token != nil, username != nil {
@@ -81,6 +81,7 @@ package struct SignatureRequest: Sendable {
             element.string.flatMap(SignatureForm.init)
                 ?? mismatches.none(element, "expected “v1” or “jws”, found \(element.summary)")
         }
+        guard forms.count != 1 else { return forms }
         if Set(forms).count != forms.count { mismatches.add(value, "names a format twice") }
         if value.array?.isEmpty == true { mismatches.add(value, "expected “v1”, “jws” or both") }
         return SignatureForm.allCases.filter(forms.contains)

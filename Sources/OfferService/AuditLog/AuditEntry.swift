@@ -87,7 +87,9 @@ package enum AuditEntry {
     private static func write(users request: DecisionRequest, _ writer: inout JSONWriter) {
         writer.name("users")
         writer.beginArray()
-        for (_, pseudonym) in request.identities { writer.string(plain: pseudonym.recordText) }
+        for (_, pseudonym) in request.identities {
+            writer.string { $0.append(contentsOf: pseudonym.recordText) }
+        }
         writer.endArray()
     }
 
@@ -144,7 +146,43 @@ package enum AuditEntry {
         case .callerRevoked(let caller, let keyID):
             [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
         case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
+        case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
+        case .redemption(let entry, let bundleID): details(of: entry, bundleID)
+        case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
+            [
+                ("kid", .text(keyID.text)), ("bundle", .text(bundleID.text)), ("digest", .text(digest)),
+                ("exp", .integer(expiresAt.seconds)),
+            ]
         }
+    }
+
+    private static func details(
+        of receipt: NotificationReceipt,
+        _ bundleID: BundleID
+    ) -> [(name: String, value: Detail)] {
+        [
+            ("bundle", .text(bundleID.text)), ("env", .text(receipt.environment)),
+            ("notification", .text(receipt.id.description)), ("ts", .integer(receipt.signedAt.milliseconds)),
+            ("type", .text(receipt.type)),
+        ] + (receipt.subtype.map { [("subtype", .text($0))] } ?? [])
+    }
+
+    /// The chain is told by the key of its pseudonym, as the ledger's tables have it.
+    private static func details(
+        of entry: RedemptionTable.Entry,
+        _ bundleID: BundleID
+    ) -> [(name: String, value: Detail)] {
+        let redemption = entry.redemption
+        var details: [(name: String, value: Detail)] = [
+            ("bundle", .text(bundleID.text)),
+            ("chain", .text(String(decoding: Base64.encodeURL(redemption.key.chain.bytes), as: UTF8.self))),
+            ("env", .text(redemption.environment.rawValue)), ("offer", .text(redemption.offerID ?? "")),
+            ("product", .text(redemption.productID)), ("src", .text(redemption.source.rawValue)),
+            ("state", .text(redemption.state.name)), ("ts", .integer(redemption.redeemedAt.milliseconds)),
+        ]
+        if let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
+        if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
+        return details
     }
 }
 

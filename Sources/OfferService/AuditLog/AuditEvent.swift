@@ -25,6 +25,12 @@ package enum AuditEvent: Sendable {
     case callerKeyAdded(CallerID, keyID: String)
     case callerRevoked(CallerID, keyID: String?)
     case recordsExported(from: Int64, count: Int64)
+    /// The store sent a notification that was not known before.
+    case notificationReceived(NotificationReceipt, BundleID)
+    /// A customer used an offer, or it is now known what came of that.
+    case redemption(RedemptionTable.Entry, BundleID)
+    /// A token for the store's API is about to be signed: written before the key is used.
+    case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
 
     /// What the entry's `ev` member says.
     package var name: String {
@@ -44,6 +50,9 @@ package enum AuditEvent: Sendable {
         case .callerKeyAdded: "caller.key"
         case .callerRevoked: "caller.revoke"
         case .recordsExported: "audit.export"
+        case .notificationReceived: "store.notification"
+        case .redemption: "offer.redemption"
+        case .storeTokenSigned: "store.token"
         }
     }
 }

@@ -5,30 +5,28 @@ package import Cryptography
 ///
 /// The secret has 256 random bits, so its SHA-256 can be kept without a slow hash.
 package struct APIKey: Hashable, Sendable {
-    /// 16 hexadecimal digits.
-    package let id: String
-    /// 43 characters of base64url.
-    private let secret: [UInt8]
+    /// 16 hexadecimal digits, a point, and 43 characters of base64url.
+    private let text: ArraySlice<UInt8>
 
     /// A fresh key.
     package init(random: some RandomSource) {
-        id = hexadecimal(random.bytes(8))
-        secret = Base64.encodeURL(random.bytes(32))
+        text = Array(hexadecimal(random.bytes(8)).utf8) + [UInt8(ascii: ".")] + Base64.encodeURL(random.bytes(32))
     }
 
     /// Reads what a caller presents; `nil` if it hasn't the shape of a key.
     package init?(_ credential: ArraySlice<UInt8>) {
-        let (idBytes, dot) = (credential.prefix(16), credential.dropFirst(16))
-        guard credential.count == 60, dot.first == UInt8(ascii: ".") else { return nil }
-        id = String(decoding: idBytes, as: UTF8.self)
-        secret = Array(dot.dropFirst())
+        guard credential.count == 60, credential[credential.startIndex + 16] == UInt8(ascii: ".") else { return nil }
+        text = credential
     }
 
+    /// 16 hexadecimal digits.
+    package var id: String { String(decoding: text.prefix(16), as: UTF8.self) }
+
     /// What is stored of the secret.
-    package var secretDigest: [UInt8] { SHA256.digest(of: secret).bytes }
+    package var secretDigest: SHA256Digest { SHA256.digest(of: text.dropFirst(17)) }
 
     /// The whole credential; shown once, when it is made.
-    package var credential: String { "\(id).\(String(decoding: secret, as: UTF8.self))" }
+    package var credential: String { String(decoding: text, as: UTF8.self) }
 }
 
 private func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -31,12 +31,27 @@ package struct StoredCallerKey: Hashable, Sendable {
 
 /// All callers and their keys; an immutable snapshot.
 package struct CallerDirectory: Sendable {
-    private let owners: [String: (caller: Caller, key: StoredCallerKey)]
+    /// A key and whose it is.
+    private final class Owner: Sendable {
+        let caller: Caller
+        let key: StoredCallerKey
+        let secretDigest: SHA256Digest
+
+        init?(_ caller: Caller, _ key: StoredCallerKey) {
+            guard let digest = SHA256Digest(bytes: key.secretDigest) else { return nil }
+            self.caller = caller
+            self.key = key
+            secretDigest = digest
+        }
+    }
+
+    /// By the key's id.
+    private let owners: [String: Owner]
 
     package init(_ callers: [(caller: Caller, keys: [StoredCallerKey])]) {
-        var owners: [String: (caller: Caller, key: StoredCallerKey)] = [:]
+        var owners: [String: Owner] = [:]
         for (caller, keys) in callers {
-            for key in keys { owners[key.id] = (caller, key) }
+            for key in keys { owners[key.id] = Owner(caller, key) }
         }
         self.owners = owners
     }
@@ -48,11 +63,8 @@ package struct CallerDirectory: Sendable {
     /// Compared in constant time, and an unknown id costs as much as a known one, so that time tells nothing.
     package func caller(presenting key: APIKey, at now: Timestamp) -> Caller? {
         let found = owners[key.id]
-        let expected = found?.key.secretDigest ?? Self.nobody
-        let isRight = constantTimeEqual(expected, key.secretDigest)
+        let isRight = key.secretDigest.equalsInConstantTime(found?.secretDigest ?? .zero)
         guard let found, isRight, found.key.isLive(at: now) else { return nil }
         return found.caller
     }
-
-    private static let nobody = [UInt8](repeating: 0, count: 32)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 package import OfferDomain
 package import Storage
 
@@ -108,7 +109,7 @@ package struct CallerStore {
                 """,
                 .text(key.id),
                 .text(id.text),
-                .blob(key.secretDigest),
+                .blob(key.secretDigest.bytes),
                 .integer(now.milliseconds),
                 expiresAt.map { .integer($0.milliseconds) } ?? .null
             )

@@ -14,6 +14,10 @@ package final class CatalogOffer: Sendable {
     package let policy: EligibilityPolicy
     /// What the policy must be told by the ledger.
     package let needs: LedgerNeeds
+    /// What the policy must be told of the customer's dealings with the store.
+    package let factNeeds: FactNeeds
+    /// How old that may be.
+    package let freshness: FactFreshness
     /// The key of this offer in the ledger: 64 bits of a digest over bundle id and own id, so that the
     /// ledger needs no table of names and every instance comes to the same number.
     package let ledgerKey: Int64
@@ -26,7 +30,8 @@ package final class CatalogOffer: Sendable {
         productID: ProductID,
         subscriptionGroupID: SubscriptionGroupID?,
         storeOfferID: OfferID,
-        rule: Rule?
+        rule: Rule?,
+        freshness: FactFreshness = FactFreshness()
     ) {
         self.id = id
         self.bundleID = bundleID
@@ -35,6 +40,8 @@ package final class CatalogOffer: Sendable {
         self.storeOfferID = storeOfferID
         policy = EligibilityPolicy(rule: rule)
         needs = rule?.needs ?? LedgerNeeds()
+        factNeeds = policy.factNeeds
+        self.freshness = freshness
         ledgerKey = Self.ledgerKey(bundleID, id)
     }
 
@@ -51,7 +58,9 @@ package struct Catalog: Sendable {
         case app, product, offer
     }
 
-    private let apps: [BundleID: [ProductID: [String: CatalogOffer]]]
+    private let offersByProduct: [BundleID: [ProductID: [String: CatalogOffer]]]
+    /// By bundle id.
+    package let apps: [BundleID: CatalogApp]
     /// Over the bytes of the file; responses and records name the policy by it.
     package let digest: SHA256Digest
     /// The same as text, `sha256:` and 64 hex digits.
@@ -59,13 +68,14 @@ package struct Catalog: Sendable {
     /// In the order of the file.
     package let offers: [CatalogOffer]
 
-    package init(offers: [CatalogOffer], digest: SHA256Digest) {
-        var apps: [BundleID: [ProductID: [String: CatalogOffer]]] = [:]
+    package init(apps: [CatalogApp], offers: [CatalogOffer], digest: SHA256Digest) {
+        var products: [BundleID: [ProductID: [String: CatalogOffer]]] = [:]
         for offer in offers {
-            apps[offer.bundleID, default: [:]][offer.productID, default: [:]][offer.id.text] = offer
-            apps[offer.bundleID, default: [:]][offer.productID, default: [:]][offer.storeOfferID.text] = offer
+            products[offer.bundleID, default: [:]][offer.productID, default: [:]][offer.id.text] = offer
+            products[offer.bundleID, default: [:]][offer.productID, default: [:]][offer.storeOfferID.text] = offer
         }
-        self.apps = apps
+        offersByProduct = products
+        self.apps = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         self.offers = offers
         self.digest = digest
         policyName = "sha256:\(digest.hex)"
@@ -77,11 +87,23 @@ package struct Catalog: Sendable {
         of productID: ProductID,
         in bundleID: BundleID
     ) throws(Missing) -> CatalogOffer {
-        guard let products = apps[bundleID] else { throw .app }
+        guard let products = offersByProduct[bundleID] else { throw .app }
         guard let offers = products[productID] else { throw .product }
         guard let offer = offers[offerID.text] else { throw .offer }
         return offer
     }
 
-    package var bundleIDs: Set<BundleID> { Set(apps.keys) }
+    /// The offer that the store calls so, as a transaction names it; `nil` if the catalogue has none.
+    package func storeOffer(
+        _ offerID: OfferID,
+        boughtWith productID: String,
+        in bundleID: BundleID
+    ) -> CatalogOffer? {
+        guard let productID = try? ProductID(productID),
+            let offer = offersByProduct[bundleID]?[productID]?[offerID.text], offer.storeOfferID == offerID
+        else { return nil }
+        return offer
+    }
+
+    package var bundleIDs: Set<BundleID> { Set(offersByProduct.keys) }
 }

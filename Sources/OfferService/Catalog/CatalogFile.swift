@@ -9,34 +9,74 @@ package enum CatalogFile {
     /// - Throws: Everything that is wrong, all at once.
     package static func read(_ path: String) throws(ConfigurationError) -> Catalog {
         let file = try ConfigurationFile(path: path)
-        let (offers, issues) = file.read { root, mismatches in
-            var apps: Set<BundleID> = []
-            let offers = root.elements("apps") { readApp($0, mismatches, &apps) }.flatMap(\.self)
-            if offers.isEmpty && mismatches.all.isEmpty {
+        let (apps, issues) = file.read { root, mismatches in
+            var names: Set<BundleID> = []
+            let apps = root.elements("apps") { readApp($0, mismatches, &names) }
+            if apps.allSatisfy(\.offers.isEmpty) && mismatches.all.isEmpty {
                 root.note("apps", "names no offer; nothing could be signed")
             }
-            return offers
+            return apps
         }
         guard issues.isEmpty else { throw ConfigurationError(issues) }
-        return Catalog(offers: offers, digest: file.digest)
+        return Catalog(apps: apps.compactMap(\.app), offers: apps.flatMap(\.offers), digest: file.digest)
+    }
+
+    /// What was read of one app; `app` is nil if its bundle id is not as it must be.
+    private struct ReadApp {
+        let app: CatalogApp?
+        let offers: [CatalogOffer]
     }
 
     private static func readApp(
         _ value: JSONValue,
         _ mismatches: Mismatches,
         _ apps: inout Set<BundleID>
-    ) -> [CatalogOffer]? {
+    ) -> ReadApp {
         var app = ObjectReader(value, into: mismatches)
         let bundleID = app.required("bundleId", text: BundleID.init)
         if let bundleID, !apps.insert(bundleID).inserted {
             app.note("bundleId", "\(bundleID) is listed already; put its plans into that one")
         }
-        _ = app.optional("appAppleId", "a whole number above 0") { $0.integer.flatMap { $0 > 0 ? $0 : nil } }
+        let appleID = app.optional("appAppleId", "a whole number above 0") {
+            $0.integer.flatMap { $0 > 0 ? $0 : nil }
+        }
+        let environments = readEnvironments(&app, mismatches)
         var names: Set<String> = []
         var products: Set<ProductID> = []
         let offers = app.elements("plans") { readPlan($0, bundleID, mismatches, &names, &products) }
         app.finish()
-        return offers.flatMap(\.self)
+        return ReadApp(
+            app: bundleID.map { CatalogApp(bundleID: $0, appAppleID: appleID, environments: environments) },
+            offers: offers.flatMap(\.self)
+        )
+    }
+
+    private static func readEnvironments(
+        _ app: inout ObjectReader,
+        _ mismatches: Mismatches
+    ) -> Set<StoreEnvironment> {
+        guard let value = app.member("environments") else { return Set(StoreEnvironment.allCases) }
+        let listed: [StoreEnvironment] = app.elements("environments") { element in
+            element.string.flatMap(StoreEnvironment.init)
+                ?? mismatches.none(element, "expected “production” or “sandbox”, found \(element.summary)")
+        }
+        if value.array?.isEmpty == true { mismatches.add(value, "is empty; then no purchase would count") }
+        return Set(listed)
+    }
+
+    private static func readFreshness(_ offer: inout ObjectReader, _ mismatches: Mismatches) -> FactFreshness {
+        guard let value = offer.member("facts") else { return FactFreshness() }
+        var reader = ObjectReader(value, into: mismatches)
+        let hours = "a whole number of hours from 1 to 8760"
+        func read(_ name: String) -> Int? {
+            reader.optional(name, hours) { $0.integer.flatMap { (1...8760).contains($0) ? Int($0) : nil } }
+        }
+        let freshness = FactFreshness(
+            maximumAgeHours: read("maximumAgeHours"),
+            knownAgeHours: read("whenStoreIsDownUseUpToHours")
+        )
+        reader.finish()
+        return freshness
     }
 
     private static func readPlan(
@@ -96,6 +136,7 @@ package enum CatalogFile {
         }
         let eligibility = offer.member("eligibility")
         let rule = eligibility.flatMap { RuleFile.read($0, mismatches) }
+        let freshness = readFreshness(&offer, mismatches)
         offer.finish()
         if let id, !names.insert(id.text).inserted {
             offer.note("id", "\(printable(id.text)) is the id of another offer of this app; caps count by this id")
@@ -109,7 +150,8 @@ package enum CatalogFile {
             productID: productID,
             subscriptionGroupID: place.groupID,
             storeOfferID: storeID,
-            rule: rule
+            rule: rule,
+            freshness: freshness
         )
     }
 

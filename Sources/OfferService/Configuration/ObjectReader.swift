@@ -47,7 +47,8 @@ package struct ObjectReader {
     private let value: JSONValue
     private let mismatches: Mismatches
     private var asked: [String] = []
-    private var found = 0
+    /// Which members were found, a bit for each of the first 64; ``finish()`` looks closer where there are more.
+    private var found: UInt64 = 0
 
     /// Begins to read `value`, noting a mismatch if it is no object.
     package init(_ value: JSONValue, into mismatches: Mismatches) {
@@ -64,20 +65,24 @@ package struct ObjectReader {
         mismatches.add(Mismatch(pointer: "\(value.pointer)/\(name)", offset: offset, message: message))
     }
 
-    private func isAbsent(_ name: String) -> Bool {
-        object?[name]?.isNull ?? true
-    }
-
     /// The member of that name; absent or `null` is `nil`.
     package mutating func member(_ name: String) -> JSONValue? {
-        let value = object?[name]
-        // Some members are asked for twice and count once.
-        if let value, !asked.contains(name) {
-            found += 1
-            if value.isNull, !mismatches.admitsNull { mismatches.add(value, "is null; leave the member out instead") }
-        }
         asked.append(name)
-        guard let value, !value.isNull else { return nil }
+        guard let (place, value) = object?.find(name) else { return nil }
+        // Some members are asked for twice and count once.
+        let bit: UInt64 = place < 64 ? 1 << UInt64(place) : 0
+        if value.isNull, !mismatches.admitsNull, found & bit == 0 {
+            mismatches.add(value, "is null; leave the member out instead")
+        }
+        found |= bit
+        return value.isNull ? nil : value
+    }
+
+    /// Like ``member(_:)``, but an absent one is a mismatch.
+    private mutating func requiredMember(_ name: String, _ expected: @autoclosure () -> String) -> JSONValue? {
+        guard object != nil else { return nil }
+        let value = member(name)
+        if value == nil { note(name, "is missing; expected \(expected())") }
         return value
     }
 
@@ -88,6 +93,14 @@ package struct ObjectReader {
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
         guard let found = member(name) else { return nil }
+        return read(found, expected(), parse)
+    }
+
+    private func read<Value>(
+        _ found: JSONValue,
+        _ expected: @autoclosure () -> String,
+        _ parse: (JSONValue) -> Value?
+    ) -> Value? {
         if let parsed = parse(found) { return parsed }
         mismatches.add(found, "expected \(expected()), found \(found.summary)")
         return nil
@@ -99,18 +112,26 @@ package struct ObjectReader {
         _ expected: @autoclosure () -> String,
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
-        guard object != nil else { return nil }
-        if isAbsent(name) { note(name, "is missing; expected \(expected())") }
-        return optional(name, expected(), parse)
+        guard let found = requiredMember(name, expected()) else { return nil }
+        return read(found, expected(), parse)
     }
 
-    /// The member of that name through a throwing initialiser whose error says what is wrong.
+    /// The member of that name, a string, through a throwing initialiser whose error says what is wrong.
+    ///
+    /// `make` is given the string's UTF-8.
     package mutating func optional<Value, Failure: Error & CustomStringConvertible>(
         _ name: String,
-        text make: (String) throws(Failure) -> Value
+        text make: (ArraySlice<UInt8>) throws(Failure) -> Value
     ) -> Value? {
         guard let found = member(name) else { return nil }
-        guard let text = found.string else {
+        return read(found, text: make)
+    }
+
+    private func read<Value, Failure: Error & CustomStringConvertible>(
+        _ found: JSONValue,
+        text make: (ArraySlice<UInt8>) throws(Failure) -> Value
+    ) -> Value? {
+        guard let text = found.stringSlice else {
             mismatches.add(found, "expected a string, found \(found.summary)")
             return nil
         }
@@ -125,11 +146,10 @@ package struct ObjectReader {
     /// Like ``optional(_:text:)``, but an absent member is a mismatch too.
     package mutating func required<Value, Failure: Error & CustomStringConvertible>(
         _ name: String,
-        text make: (String) throws(Failure) -> Value
+        text make: (ArraySlice<UInt8>) throws(Failure) -> Value
     ) -> Value? {
-        guard object != nil else { return nil }
-        if isAbsent(name) { note(name, "is missing; expected a string") }
-        return optional(name, text: make)
+        guard let found = requiredMember(name, "a string") else { return nil }
+        return read(found, text: make)
     }
 
     /// Reads each element of an array member; an absent member gives an empty array.
@@ -153,7 +173,7 @@ package struct ObjectReader {
     /// Reports every member that was not asked for.
     package func finish() {
         // Names in an object differ, so if every member was found, none is unknown.
-        guard let object, found < object.count else { return }
+        guard let object, found.nonzeroBitCount < object.count else { return }
         let known = Set(asked).sorted().joined(separator: ", ")
         var count = 0
         for member in object where !asked.contains(where: { member.isNamed($0) }) {

@@ -11,6 +11,7 @@ package final class Committer: Sendable {
     fileprivate enum Job: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
         case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
+        case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
     }
 
     private struct Queue {
@@ -75,6 +76,15 @@ package final class Committer: Sendable {
     package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
         try await withCheckedContinuation { continuation in
             if let refusal = submit(.decide(request, continuation), wakes: wakeUp == .forEachRequest) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
+    /// Merges what the store told into the ledger; returns when it is durable.
+    package func absorb(_ report: SubscriptionReport) async throws(LedgerError) -> Absorption {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.absorb(report, continuation), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))
             }
         }.get()
@@ -146,6 +156,7 @@ extension Committer {
                 guard let current = writer else { continue }
                 let outcomes = try write(batch, with: current, at: started, &cleaning)
                 observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
+                for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
                 for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
             } catch {
                 writer?.rollback()
@@ -164,22 +175,30 @@ extension Committer {
         do { return LedgerWriter(connection: try open()) } catch { throw .database(error) }
     }
 
-    /// The verdicts of a batch, in its order, once all of it is durable.
+    /// What came of one job.
+    fileprivate enum Outcome {
+        case decided(Verdict)
+        case absorbed(Absorption)
+        case appended
+    }
+
+    /// What came of a batch, in its order, once all of it is durable.
     private func write(
         _ batch: [Job],
         with writer: LedgerWriter,
         at now: Timestamp,
         _ cleaning: inout Cleaning
-    ) throws(LedgerError) -> [Verdict?] {
+    ) throws(LedgerError) -> [Outcome] {
         try writer.begin(at: now)
-        var verdicts: [Verdict?] = []
-        verdicts.reserveCapacity(batch.count)
+        var outcomes: [Outcome] = []
+        outcomes.reserveCapacity(batch.count)
         for job in batch {
             switch job {
-            case .decide(let request, _): verdicts.append(try writer.decide(request))
+            case .decide(let request, _): outcomes.append(.decided(try writer.decide(request)))
+            case .absorb(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
             case .append(let events, _):
                 for event in events { try writer.append(event) }
-                verdicts.append(nil)
+                outcomes.append(.appended)
             }
         }
         if let atMost = cleaning.due(at: now, after: batch.count) {
@@ -189,7 +208,7 @@ extension Committer {
         try writer.commit()
         // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
         guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
-        return verdicts
+        return outcomes
     }
 }
 
@@ -208,17 +227,19 @@ private struct Cleaning {
 }
 
 extension Committer.Job {
-    fileprivate func resume(_ verdict: Verdict?) {
-        switch self {
-        case .decide(_, let continuation):
-            if let verdict { continuation.resume(returning: .success(verdict)) }
-        case .append(_, let done): done(.success(()))
+    fileprivate func resume(_ outcome: Committer.Outcome) {
+        switch (self, outcome) {
+        case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
+        case (.absorb(_, let continuation), .absorbed(let result)): continuation.resume(returning: .success(result))
+        case (.append(_, let done), .appended): done(.success(()))
+        case (.decide, _), (.absorb, _), (.append, _): preconditionFailure("a job has the outcome of its kind")
         }
     }
 
     fileprivate func fail(_ error: LedgerError) {
         switch self {
         case .decide(_, let continuation): continuation.resume(returning: .failure(error))
+        case .absorb(_, let continuation): continuation.resume(returning: .failure(error))
         case .append(_, let done): done(.failure(error))
         }
     }
@@ -240,6 +261,8 @@ extension LedgerError {
 package protocol CommitObserver: Sendable {
     /// A batch is durable.
     func committed(requests: Int, microseconds: Int64)
+    /// The evidence of the store showed a use of an offer, or what came of one.
+    func learnt(of redemption: RedemptionTable.Entry)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)
 }

@@ -44,6 +44,8 @@ package final class DecisionRequest: Sendable {
     /// Everything the customer is known as, with the pseudonym that caps count under.
     package let identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
     package let facts: CustomerFacts
+    /// What the store itself says of the customer, and how far it is known.
+    package let knowledge: StoreKnowledge
     /// `nil` if nobody who is believed stated any.
     package let attributes: Attributes?
     package let idempotency: IdempotencyClaim?
@@ -60,6 +62,7 @@ package final class DecisionRequest: Sendable {
         offer: CatalogOffer,
         identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)],
         facts: CustomerFacts,
+        knowledge: StoreKnowledge = StoreKnowledge(),
         attributes: Attributes?,
         idempotency: IdempotencyClaim?,
         plan: SigningPlan,
@@ -72,6 +75,7 @@ package final class DecisionRequest: Sendable {
         self.offer = offer
         self.identities = identities
         self.facts = facts
+        self.knowledge = knowledge
         self.attributes = attributes
         self.idempotency = idempotency
         self.plan = plan
@@ -99,10 +103,27 @@ package struct Grant: Sendable {
     }
 }
 
+/// What a ``DecisionRequest`` brings along of the store's own knowledge.
+package struct StoreKnowledge: Sendable {
+    /// What the request sent along, or what the store has just answered; it is merged into the ledger first.
+    package var report: SubscriptionReport?
+    /// Keys of pseudonyms by which the ledger may look for purchases, beside those of the customer: of a transaction
+    /// that a trusted caller named.
+    package var subjects: [[UInt8]] = []
+    /// Whether there is a store that can still be asked.
+    package var mayAsk = false
+    /// Whether it was asked and did not answer.
+    package var isStoreDown = false
+
+    package init() {}
+}
+
 /// What came of a ``DecisionRequest``, all of it recorded and durable.
 package enum Verdict: Sendable {
     case granted(Grant)
     case refused(Decision)
+    /// Nothing is decided yet: the store must be asked for these facts.
+    case storeNeeded(FactNeeds)
     /// The idempotency key was used before, with another body.
     case idempotencyKeyReused
 }

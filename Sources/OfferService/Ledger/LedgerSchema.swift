@@ -71,6 +71,57 @@ package enum LedgerSchema {
                 )
                 """,
             ]
-        )
+        ),
+        Migration(
+            version: 2,
+            name: "what the App Store tells",
+            statements: [
+                """
+                CREATE TABLE app_store_chains (
+                    chain BLOB PRIMARY KEY,
+                    renewal TEXT,
+                    status TEXT,
+                    statuses_read_at BIGINT,
+                    history_complete_at BIGINT
+                ) WITHOUT ROWID
+                """,
+                """
+                CREATE TABLE app_store_transactions (
+                    chain BLOB NOT NULL,
+                    transaction_key BLOB NOT NULL,
+                    record TEXT NOT NULL,
+                    PRIMARY KEY (chain, transaction_key)
+                ) WITHOUT ROWID
+                """,
+                "CREATE INDEX app_store_transactions_by_key ON app_store_transactions (transaction_key)",
+                """
+                CREATE TABLE app_store_customers (
+                    subject BLOB NOT NULL,
+                    chain BLOB NOT NULL,
+                    PRIMARY KEY (subject, chain)
+                ) WITHOUT ROWID
+                """,
+                "CREATE INDEX app_store_customers_by_chain ON app_store_customers (chain)",
+                """
+                CREATE TABLE app_store_notifications (
+                    notification_id BLOB PRIMARY KEY,
+                    signed_at BIGINT NOT NULL
+                ) WITHOUT ROWID
+                """,
+                """
+                CREATE TABLE app_store_redemptions (
+                    chain BLOB NOT NULL,
+                    first_transaction BLOB NOT NULL,
+                    offer_id TEXT NOT NULL,
+                    product_id TEXT NOT NULL,
+                    state TEXT NOT NULL,
+                    redeemed_at BIGINT NOT NULL,
+                    settled_at BIGINT,
+                    grant_id BLOB,
+                    PRIMARY KEY (chain, first_transaction)
+                ) WITHOUT ROWID
+                """,
+            ]
+        ),
     ]
 }

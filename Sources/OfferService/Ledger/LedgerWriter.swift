@@ -14,6 +14,10 @@ package final class LedgerWriter {
     private var pendingDays: [DayKey: Int64] = [:]
     /// What earlier transactions granted, as this one has read it; nobody else writes meanwhile.
     private var earlierDays: [Int64: (firstDay: Int, counts: [Int: Int])] = [:]
+    private let subscriptions: SubscriptionTables
+    private let redemptions: RedemptionTable
+    /// What this transaction learnt of redemptions.
+    package private(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
 
     private struct DayKey: Hashable {
         let offer: Int64
@@ -23,6 +27,8 @@ package final class LedgerWriter {
     /// Writes through a connection that has ``LedgerSchema`` applied.
     package init(connection: any DatabaseConnection) {
         self.connection = connection
+        subscriptions = SubscriptionTables(connection: connection)
+        redemptions = RedemptionTable(connection: connection)
     }
 
     /// Begins a transaction.
@@ -31,6 +37,7 @@ package final class LedgerWriter {
     package func begin(at now: Timestamp) throws(LedgerError) {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
+        redemptionsLearnt.removeAll(keepingCapacity: true)
         do { try connection.begin() } catch { throw .database(error) }
         var last: Int64 = -1
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
@@ -79,12 +86,30 @@ package final class LedgerWriter {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             return .granted(try replay(earlier, request))
         }
-        let decision = request.offer.policy.decide(try context(request))
+        let known = try knownCustomer(request)
+        let decision = request.offer.policy.decide(try context(request, known))
+        if decision.outcome == .undecided, request.knowledge.mayAsk {
+            let needs = known.facts.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
+                .intersection(FactNeeds.fromStatuses.union(.fromHistory))
+            if !needs.isEmpty { return .storeNeeded(needs) }
+        }
         guard decision.outcome == .eligible else {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
         }
-        return .granted(try grant(request, decision))
+        return .granted(try grant(request, decision, known.chain))
+    }
+
+    /// Merges what the store told into what is known; a notification only once.
+    package func absorb(_ report: SubscriptionReport) throws(LedgerError) -> Absorption {
+        if let notification = report.notification {
+            guard try database({ () throws(StorageError) in try subscriptions.remember(notification) }) else {
+                return .repeated
+            }
+            try append(.notificationReceived(notification, report.bundleID))
+        }
+        try merge(report)
+        return .recorded
     }
 
     /// Forgets idempotency keys that are past their time.
@@ -104,7 +129,11 @@ package final class LedgerWriter {
 
     // MARK: - Granting
 
-    private func grant(_ request: DecisionRequest, _ decision: Decision) throws(LedgerError) -> Grant {
+    private func grant(
+        _ request: DecisionRequest,
+        _ decision: Decision,
+        _ chain: ChainKey?
+    ) throws(LedgerError) -> Grant {
         let grant = Grant(
             id: request.requestID,
             nonce: request.nonce,
@@ -113,10 +142,7 @@ package final class LedgerWriter {
             basis: .decision(decision)
         )
         let index = try record(grant, request)
-        for (place, identity) in request.identities.enumerated()
-        where !request.identities[..<place].contains(where: { $0.pseudonym == identity.pseudonym }) {
-            try addGrant(grant.id, to: identity.pseudonym, request.offer, index)
-        }
+        for subject in request.subjects(with: chain) { try addGrant(grant.id, to: subject, request.offer, index) }
         pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         if let claim = request.idempotency {
             try remember(claim, grant, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
@@ -142,14 +168,14 @@ package final class LedgerWriter {
 
     private func addGrant(
         _ grantID: UniqueID,
-        to subject: Pseudonym,
+        to subject: [UInt8],
         _ offer: CatalogOffer,
         _ entryIndex: Int64
     ) throws(LedgerError) {
         try run(
             SQL(
                 "INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?)",
-                .blob(subject.ledgerKey),
+                .blob(subject),
                 .integer(offer.ledgerKey),
                 .blob(grantID.bytes),
                 .integer(entryIndex)
@@ -256,36 +282,39 @@ package final class LedgerWriter {
 
     // MARK: - What the rules ask
 
-    private func context(_ request: DecisionRequest) throws(LedgerError) -> EvaluationContext {
+    private func context(
+        _ request: DecisionRequest,
+        _ known: KnownCustomer
+    ) throws(LedgerError) -> EvaluationContext {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            history.byCustomer = try grantTimes(of: request.identities.map(\.pseudonym), offer)
+            history.byCustomer = try grantTimes(of: request.subjects(with: known.chain), offer)
         }
         if offer.needs.originalTransactionGrants {
-            let subscriptions = request.identities.filter { !$0.identity.namesCustomer }
-            history.byOriginalTransaction = try grantTimes(of: subscriptions.map(\.pseudonym), offer)
+            history.byOriginalTransaction = try grantTimes(of: request.subscriptions(with: known.chain), offer)
         }
         if let span = offer.needs.budget {
             history.offerGrantsPerDay = try grantsPerDay(offer, span, until: request.receivedAt.utcDay)
         }
         return EvaluationContext(
-            facts: request.facts,
+            facts: known.facts,
             attributes: request.attributes,
             identities: request.identities.map(\.identity),
             grants: history,
-            now: request.receivedAt
+            now: request.receivedAt,
+            knowsSubscription: known.chain != nil
         )
     }
 
     /// When the offer was granted to any of the subjects, each grant once, in order.
-    private func grantTimes(of subjects: [Pseudonym], _ offer: CatalogOffer) throws(LedgerError) -> [Timestamp] {
+    private func grantTimes(of subjects: [[UInt8]], _ offer: CatalogOffer) throws(LedgerError) -> [Timestamp] {
         var grants: Set<UniqueID> = []
         for subject in subjects {
             try rows(
                 SQL(
                     "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
-                    .blob(subject.ledgerKey),
+                    .blob(subject),
                     .integer(offer.ledgerKey)
                 )
             ) { row in
@@ -330,11 +359,82 @@ package final class LedgerWriter {
 
     // MARK: - SQL
 
+    private func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
+        do { return try body() } catch { throw .database(error) }
+    }
+
     private func run(_ sql: SQL) throws(LedgerError) {
         do { try connection.run(sql) } catch { throw .database(error) }
     }
 
     private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
         do { try connection.rows(sql, each) } catch { throw .database(error) }
+    }
+}
+
+// MARK: - What the store told
+
+extension LedgerWriter {
+    /// What is known of a customer when an offer is decided.
+    private struct KnownCustomer {
+        var facts: CustomerFacts
+        /// The subscription that the offer is for; its grants are counted too.
+        var chain: ChainKey?
+    }
+
+    /// Merges what the request brings, and puts what the ledger knows beside what the request states.
+    ///
+    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already.
+    private func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
+        if let report = request.knowledge.report { try merge(report) }
+        let offer = request.offer
+        let isNeeded = !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
+        guard request.knowledge.report != nil || isNeeded else { return KnownCustomer(facts: request.facts) }
+        let chains = request.knowledge.report.map { Array($0.history.chains.keys) } ?? []
+        let history = try database { () throws(StorageError) in
+            try subscriptions.history(of: request.subjects(with: nil) + request.knowledge.subjects, chains: chains)
+        }
+        let (group, product, now) = (offer.subscriptionGroupID, offer.productID, request.receivedAt)
+        let isStoreDown = request.knowledge.isStoreDown
+        let facts = history.facts(group: group, productID: product, at: now).forgetting { source, observedAt in
+            guard let hours = offer.freshness.limit(for: source, isStoreDown: isStoreDown) else { return false }
+            return observedAt < now.adding(hours: -hours)
+        }
+        return KnownCustomer(
+            facts: request.facts.filled(from: facts),
+            chain: history.relevantChain(group: group, productID: product, at: now)
+        )
+    }
+
+    private func merge(_ report: SubscriptionReport) throws(LedgerError) {
+        let changed = try database { () throws(StorageError) in
+            try subscriptions.merge(report.history, report.links)
+        }
+        for (key, chain) in changed.sorted(by: { $0.key < $1.key }) {
+            let entries = try database { () throws(StorageError) in
+                try redemptions.update(key, chain, report, at: recordedAt)
+            }
+            for entry in entries { try append(.redemption(entry, report.bundleID)) }
+            redemptionsLearnt += entries
+        }
+    }
+}
+
+extension DecisionRequest {
+    /// The keys under which a grant is counted, each once: the customer's, and the subscription's.
+    fileprivate func subjects(with chain: ChainKey?) -> [[UInt8]] {
+        var subjects: [[UInt8]] = []
+        for (_, pseudonym) in identities where !subjects.contains(pseudonym.ledgerKey) {
+            subjects.append(pseudonym.ledgerKey)
+        }
+        if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
+        return subjects
+    }
+
+    /// The keys of subscriptions alone.
+    fileprivate func subscriptions(with chain: ChainKey?) -> [[UInt8]] {
+        var subjects = identities.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
+        if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
+        return subjects
     }
 }

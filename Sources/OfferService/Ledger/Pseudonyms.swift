@@ -7,7 +7,7 @@ package struct Pseudonym: Hashable, Sendable {
     /// What the ledger counts under: the first 16 bytes.
     package let ledgerKey: [UInt8]
     /// How records write it: `hmac:EPOCH:` and all 32 bytes in base64url without padding.
-    package let recordText: String
+    package let recordText: [UInt8]
 }
 
 /// Turns customer ids into pseudonyms; without its secret nobody can go back, or try ids out.
@@ -34,11 +34,12 @@ package struct Pseudonyms: Sendable {
         message.reserveCapacity(96)
         message.append(contentsOf: bundleID.text.utf8)
         message.append(0)
-        message.append(contentsOf: identity.capBytes)
+        identity.appendCapBytes(to: &message)
         let code = key.authenticationCode(for: message)
-        return Pseudonym(
-            ledgerKey: Array(code.prefix(16)),
-            recordText: String(decoding: prefix + Base64.encodeURL(code), as: UTF8.self)
-        )
+        var recordText: [UInt8] = []
+        recordText.reserveCapacity(prefix.count + 43)
+        recordText.append(contentsOf: prefix)
+        Base64.appendURL(code, to: &recordText)
+        return Pseudonym(ledgerKey: Array(code[..<16]), recordText: recordText)
     }
 }

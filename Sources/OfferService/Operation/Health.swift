@@ -29,6 +29,10 @@ package final class Health: CommitObserver {
         if hasRecovered { log(.info, "records can be written again") }
     }
 
+    package func learnt(of redemption: RedemptionTable.Entry) {
+        metrics.learnt(of: redemption)
+    }
+
     package func failed(_ error: LedgerError) {
         metrics.failed(error)
         log(.error, "records could not be written", ["reason": .text(error.description)])

@@ -19,6 +19,8 @@ package enum Metric: Hashable, Sendable {
     case replays
     /// Commits that failed.
     case commitFailures(reason: String)
+    /// Uses of promotional offers that the store told of, by what is known of them and whether we granted them.
+    case redemptions(state: String, isGranted: Bool)
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
     /// Requests to a store, each attempt and each one that was not let through, by what came of it.
@@ -48,6 +50,10 @@ package final class Metrics: CommitObserver {
             state.batches.observe(Double(requests))
             state.commitSeconds.observe(Double(microseconds) / 1_000_000)
         }
+    }
+
+    package func learnt(of redemption: RedemptionTable.Entry) {
+        count(.redemptions(state: redemption.redemption.state.name, isGranted: redemption.grantID != nil))
     }
 
     package func failed(_ error: LedgerError) {

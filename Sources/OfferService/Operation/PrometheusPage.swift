@@ -3,7 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case reloads, storeRequests, storeJoined
+    case redemptions, reloads, storeRequests, storeJoined
 
     var name: String {
         switch self {
@@ -15,6 +15,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .selfVerifications: "offer_signer_self_verifications_total"
         case .replays: "offer_signer_idempotent_replays_total"
         case .commitFailures: "offer_signer_commit_failures_total"
+        case .redemptions: "offer_signer_redemptions_total"
         case .reloads: "offer_signer_reloads_total"
         case .storeRequests: "offer_signer_store_requests_total"
         case .storeJoined: "offer_signer_store_joined_total"
@@ -31,6 +32,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .selfVerifications: "Signatures that the service verified before they left"
         case .replays: "Grants answered again for the same idempotency key"
         case .commitFailures: "Batches that could not be written, by reason"
+        case .redemptions: "Uses of offers that the store told of, by state; granted is no if no grant of ours fits"
         case .reloads: "Reloads of the configuration, by result"
         case .storeRequests: "Requests to a store by endpoint, environment and outcome"
         case .storeJoined: "Questions to a store that were being asked already, and were not asked again"
@@ -49,6 +51,7 @@ extension Metric {
         case .selfVerifications: .selfVerifications
         case .replays: .replays
         case .commitFailures: .commitFailures
+        case .redemptions: .redemptions
         case .reloads: .reloads
         case .storeRequests: .storeRequests
         case .storeJoined: .storeJoined
@@ -64,6 +67,7 @@ extension Metric {
         case .signatureFailures(let key): [("key", key)]
         case .selfVerifications, .replays: []
         case .commitFailures(let reason): [("reason", reason)]
+        case .redemptions(let state, let isGranted): [("state", state), ("granted", isGranted ? "yes" : "no")]
         case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
         case .storeRequests(let store, let endpoint, let environment, let outcome):
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]

@@ -122,7 +122,10 @@ extension StoreCustomer {
                     $0.revocationType = .known(.fullRefund)
                 },
             ],
-            Purchases.renewal { $0.autoRenews = false }
+            Purchases.renewal {
+                $0.autoRenews = false
+                $0.renewsAt = .ago(days: -10)
+            }
         ).with(.revoked)
     }
 

@@ -98,6 +98,10 @@ enum FactToForget {
             ("subscribedBefore", { $0.facts.subscribedBefore = nil }), ("status", { $0.facts.status = nil }),
             ("expiresAt", { $0.facts.expiresAt = nil }), ("autoRenews", { $0.facts.autoRenews = nil }),
             ("offersUsed", { $0.facts.offersUsed = nil }), ("refundedAt", { $0.facts.refundedAt = nil }),
+            ("latestEndSeen", { $0.facts.latestEndSeen = nil }), ("offersSeen", { $0.facts.offersSeen = nil }),
+            ("refundsSeen", { $0.facts.refundsSeen = nil }),
+            ("that all uses are known", { $0.facts.forgetThatUsesAreAll() }),
+            ("that all refunds are known", { $0.facts.forgetThatRefundsAreAll() }),
             ("storefront", { $0.facts.storefront = nil }), ("region", { $0.facts.region = nil }),
             ("ownership", { $0.facts.ownership = nil }), ("environment", { $0.facts.environment = nil }),
             ("attributes", { $0.attributes = nil }), ("identities", { $0.identities = [] }),
@@ -121,5 +125,15 @@ enum FactToForget {
                 }
             ),
         ]
+    }
+}
+
+extension CustomerFacts {
+    fileprivate mutating func forgetThatUsesAreAll() {
+        (offersSeen, offersUsed) = (offersUsed ?? offersSeen, nil)
+    }
+
+    fileprivate mutating func forgetThatRefundsAreAll() {
+        (refundsSeen, refundedAt) = (refundedAt ?? refundsSeen, nil)
     }
 }

@@ -19,7 +19,7 @@ extension SplitMix {
         try (0..<Int.random(in: 1...3, using: &self)).map { _ in try rule(depth: depth) }
     }
 
-    private mutating func storeRule() throws -> Rule {
+    mutating func storeRule() throws -> Rule {
         let days = Int.random(in: 0...20, using: &self)
         switch Int.random(in: 0..<10, using: &self) {
         case 0: return .subscribedBefore(chance(in: 2))
@@ -87,23 +87,23 @@ extension SplitMix {
         var facts = CustomerFacts()
         if !chance(in: 4) { facts.subscribedBefore = .stated(!chance(in: 4)) }
         if !chance(in: 4) { facts.status = .stated(pick(SubscriptionStatus.allCases)) }
-        if !chance(in: 4) { facts.expiresAt = .stated(instant()) }
+        if !chance(in: 4) { facts.expiresAt = .stated(instant()) } else { facts.latestEndSeen = .stated(instant()) }
         if !chance(in: 4) { facts.autoRenews = .stated(chance(in: 2)) }
-        if !chance(in: 4) { facts.refundedAt = .stated(instants()) }
+        if !chance(in: 4) { facts.refundedAt = .stated(instants()) } else { facts.refundsSeen = .stated(instants()) }
         if !chance(in: 4) { facts.storefront = .stated(try Storefront("USA")) }
         if !chance(in: 4) { facts.region = .stated(try Region("US")) }
         if !chance(in: 4) { facts.ownership = .stated(pick(Ownership.allCases)) }
         if !chance(in: 4) { facts.environment = .stated(pick(StoreEnvironment.allCases)) }
-        if !chance(in: 4) {
-            facts.offersUsed = .stated(
-                try instants().map {
-                    let type = pick(OfferType.allCases)
-                    let isNamed = type != .introductory && !chance(in: 3)
-                    return OfferUse(type: type, offerID: isNamed ? try OfferID(pick(["a", "b"])) : nil, usedAt: $0)
-                }
-            )
-        }
+        if !chance(in: 4) { facts.offersUsed = .stated(try uses()) } else { facts.offersSeen = .stated(try uses()) }
         return facts
+    }
+
+    private mutating func uses() throws -> [OfferUse] {
+        try instants().map {
+            let type = pick(OfferType.allCases)
+            let isNamed = type != .introductory && !chance(in: 3)
+            return OfferUse(type: type, offerID: isNamed ? try OfferID(pick(["a", "b"])) : nil, usedAt: $0)
+        }
     }
 
     private mutating func instants() -> [Timestamp] {

@@ -16,6 +16,27 @@ struct PayloadTests {
         )
     }
 
+    private func joined(_ texts: [String]) throws -> [UInt8] {
+        var fields = SeparatedFields()
+        for text in texts { try fields.append { $0.append(contentsOf: text.utf8) } }
+        return try fields.joined()
+    }
+
+    private func splits(_ text: [UInt8], into parts: [Range<Int>]) -> Bool {
+        SeparatedFields.splits(text.span, into: parts)
+    }
+
+    private func split(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
+        var parts: [ArraySlice<UInt8>] = []
+        var start = 0
+        while start <= text.count {
+            let end = SeparatedFields.endOfPart(text.span, from: start)
+            parts.append(text[start..<end])
+            start = end + 3
+        }
+        return parts
+    }
+
     /// A binding and the fifth field it gives.
     struct Row: CustomTestStringConvertible {
         let binding: PurchaseBinding
@@ -39,7 +60,7 @@ struct PayloadTests {
             + row.field + "\u{2063}20fba8a0-2b80-4a7d-a17f-85c1854727f8\u{2063}1698148900000"
         let bytes = try payload(row.binding).bytes()
         #expect(bytes == Array(expected.utf8))
-        #expect(SeparatedFields.split(bytes).count == 7)
+        #expect(split(bytes).count == 7)
     }
 
     @Test
@@ -56,21 +77,24 @@ struct PayloadTests {
     func `joins no field that is not printable ASCII`(position: Int, text: String) {
         var fields = ["b", "k", "p", "o", "", "n", "1"]
         fields[position] = text
-        #expect(throws: PayloadError.notPrintableASCII(field: position)) { try SeparatedFields.joined(fields) }
+        #expect(throws: PayloadError.notPrintableASCII(field: position)) { try joined(fields) }
     }
 
     @Test
-    func `compares what it joined with what went in`() {
+    func `finds the parts of what it joined where the fields were put`() {
         let separator: [UInt8] = [0xE2, 0x81, 0xA3]
-        #expect(SeparatedFields.splits([0x61] + separator + [0x62], into: ["a", "b"]))
-        #expect(!SeparatedFields.splits([0x61] + separator + [0x62], into: ["a", "c"]))
-        #expect(!SeparatedFields.splits([0x61] + separator + [0x62], into: ["a\u{2063}b"]))
-        #expect(!SeparatedFields.splits([0x61] + separator + [0x62] + separator, into: ["a", "b"]))
-        #expect(SeparatedFields.split([0x61, 0xE2, 0x81]).count == 1)
+        #expect(splits([0x61] + separator + [0x62], into: [0..<1, 4..<5]))
+        #expect(!splits([0x61] + separator + [0x62], into: [0..<5]))
+        #expect(!splits([0x61] + separator + [0x62], into: [0..<1]))
+        #expect(!splits([0x61] + separator + [0x62], into: [0..<1, 4..<5, 5..<5]))
+        #expect(!splits([0x61] + separator + [0x62], into: []))
+        #expect(!splits([0x61, 0x61, 0x61, 0x61, 0x62], into: [0..<1, 4..<5]))
+        #expect(!splits([0x61] + separator + [0x62] + separator, into: [0..<1, 4..<5]))
+        #expect(split([0x61, 0xE2, 0x81]).count == 1)
         for near: [UInt8] in [[0xE2, 0x81, 0xA2], [0xE2, 0x82, 0xA3], [0xE3, 0x81, 0xA3]] {
-            #expect(SeparatedFields.split(near + [0x61]).count == 1)
+            #expect(split(near + [0x61]).count == 1)
         }
-        #expect(SeparatedFields.split(separator + separator).map(\.count) == [0, 0, 0])
+        #expect(split(separator + separator).map(\.count) == [0, 0, 0])
     }
 
     @Test
@@ -85,7 +109,7 @@ struct PayloadTests {
                     as: UTF8.self
                 )
             }
-            let parts = SeparatedFields.split(try SeparatedFields.joined(fields))
+            let parts = split(try joined(fields))
             #expect(parts.map { String(decoding: $0, as: UTF8.self) } == fields)
         }
     }

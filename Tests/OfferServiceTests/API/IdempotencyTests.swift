@@ -64,7 +64,11 @@ struct IdempotencyTests {
             )
             service.current.swap(
                 Snapshot(
-                    catalog: Catalog(offers: [changed], digest: before.catalog.digest),
+                    catalog: Catalog(
+                        apps: Array(before.catalog.apps.values),
+                        offers: [changed],
+                        digest: before.catalog.digest
+                    ),
                     keyRing: before.keyRing,
                     pseudonyms: before.pseudonyms,
                     callers: before.callers

@@ -45,7 +45,7 @@ struct OffersFileTests {
             "bundelId",
             "error: offers:3:5 /apps/0/bundleId: is missing; expected a string",
             "error: offers:4:17 /apps/0/bundelId: is not a known member; did you mean “bundleId”? "
-                + "(known: appAppleId, bundleId, plans)"
+                + "(known: appAppleId, bundleId, environments, plans)"
         ),
         IssueRow(
             "a misspelt member further in",

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the App Store asks while a customer is about to cancel: which message or offer to show.
+///
+/// Source: Apple, [DecodedRealtimeRequestBody](https://developer.apple.com/documentation/retentionmessaging/decodedrealtimerequestbody).
+package struct RealtimeRequest: Hashable, Sendable {
+    package let originalTransactionID: TransactionID
+    /// The app's number in the App Store, which alone names the app; it may be absent in the sandbox.
+    package let appAppleID: Int64?
+    /// The product that the customer has, the store's own text, at most 255 bytes.
+    package let productID: String
+    /// As `en-US`; the store's own text, at most 64 bytes.
+    package let userLocale: String
+    package let requestIdentifier: UniqueID
+    package let environment: StoreEnvironment
+    package let signedAt: Timestamp
+
+    package init(
+        originalTransactionID: TransactionID,
+        appAppleID: Int64?,
+        productID: String,
+        userLocale: String,
+        requestIdentifier: UniqueID,
+        environment: StoreEnvironment,
+        signedAt: Timestamp
+    ) {
+        self.originalTransactionID = originalTransactionID
+        self.appAppleID = appAppleID
+        self.productID = productID
+        self.userLocale = userLocale
+        self.requestIdentifier = requestIdentifier
+        self.environment = environment
+        self.signedAt = signedAt
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// An app that offers are made in.
+package struct CatalogApp: Hashable, Sendable {
+    package let bundleID: BundleID
+    /// Apple's number of the app; what Apple signs for production is believed only if it names it.
+    package let appAppleID: Int64?
+    /// The worlds of the store whose purchases count.
+    package let environments: Set<StoreEnvironment>
+
+    package init(
+        bundleID: BundleID,
+        appAppleID: Int64?,
+        environments: Set<StoreEnvironment> = [.production, .sandbox]
+    ) {
+        self.bundleID = bundleID
+        self.appAppleID = appAppleID
+        self.environments = environments
+    }
+}
+
+/// How old the facts may be that an offer is decided on, and what is done when the store can't be asked for newer ones.
+package struct FactFreshness: Hashable, Sendable {
+    /// Hours for every fact; `nil` is 24 for what a device sent along or the API answered, and no limit for what the
+    /// store reports by itself, which stands until it reports something else.
+    package let maximumAgeHours: Int?
+    /// Hours to which known facts are good enough while the store doesn't answer; `nil` refuses.
+    package let knownAgeHours: Int?
+
+    package init(maximumAgeHours: Int? = nil, knownAgeHours: Int? = nil) {
+        self.maximumAgeHours = maximumAgeHours
+        self.knownAgeHours = knownAgeHours
+    }
+
+    /// The hours that a fact out of this source may be old; `nil` is any number.
+    package func limit(for source: FactSource, isStoreDown: Bool) -> Int? {
+        let limit: Int? =
+            switch source {
+            case .statedByCaller, .ledger: nil
+            case .notification: maximumAgeHours
+            case .signedTransaction, .storeAPI: maximumAgeHours ?? 24
+            }
+        guard isStoreDown, let limit, let knownAgeHours else { return limit }
+        return max(limit, knownAgeHours)
+    }
+}

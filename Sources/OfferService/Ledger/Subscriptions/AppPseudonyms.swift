@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// The keys under which evidence of one app is filed: the pseudonyms that caps count under.
+///
+/// An original transaction has the same key here and among the grants.
+package struct AppPseudonyms: SubscriptionKeys, Sendable {
+    private let pseudonyms: Pseudonyms
+    private let bundleID: BundleID
+
+    package init(_ pseudonyms: Pseudonyms, in bundleID: BundleID) {
+        self.pseudonyms = pseudonyms
+        self.bundleID = bundleID
+    }
+
+    package func chainKey(of originalTransactionID: TransactionID) -> ChainKey {
+        ChainKey(key(of: .originalTransaction(originalTransactionID)))
+    }
+
+    package func transactionKey(of transactionID: TransactionID) -> TransactionKey {
+        TransactionKey(key(of: .originalTransaction(transactionID)))
+    }
+
+    /// The 16 bytes that stand for a customer, or for a transaction.
+    package func key(of identity: CustomerIdentity) -> [UInt8] {
+        pseudonyms.pseudonym(of: identity, in: bundleID).ledgerKey
+    }
+}

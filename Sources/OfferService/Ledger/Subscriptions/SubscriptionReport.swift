@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Something that the App Store told, ready for the ledger: filed under keys, with nothing personal in the clear.
+package struct SubscriptionReport: Sendable {
+    package let bundleID: BundleID
+    package let history: SubscriptionHistory
+    /// Which customer has which chain.
+    package let links: Set<SubscriptionLink>
+    /// For the offers that redemptions are of.
+    package let catalog: Catalog
+    /// The notification that it came in; `nil` of what was asked for, or sent along.
+    package let notification: NotificationReceipt?
+
+    package init(
+        bundleID: BundleID,
+        history: SubscriptionHistory,
+        links: Set<SubscriptionLink>,
+        catalog: Catalog,
+        notification: NotificationReceipt? = nil
+    ) {
+        self.bundleID = bundleID
+        self.history = history
+        self.links = links
+        self.catalog = catalog
+        self.notification = notification
+    }
+
+    /// Files evidence; a transaction that names its buyer by an account token, or by the id that the store gave the
+    /// buyer's account in the app, links the buyer to its chain.
+    ///
+    /// `customers` are names of the customer that a trusted caller vouches for; they are linked to every chain.
+    package init(
+        _ evidence: SubscriptionEvidence,
+        keys: AppPseudonyms,
+        bundleID: BundleID,
+        catalog: Catalog,
+        customers: [CustomerIdentity] = [],
+        notification: NotificationReceipt? = nil
+    ) {
+        var links: Set<SubscriptionLink> = []
+        for transaction in evidence.transactions {
+            let chain = keys.chainKey(of: transaction.originalTransactionID)
+            var names = customers
+            if let token = transaction.appAccountToken { names.append(.appAccountToken(token)) }
+            if let account = transaction.appTransactionID { names.append(.appTransaction(account)) }
+            links.formUnion(names.map { SubscriptionLink(subject: keys.key(of: $0), chain: chain) })
+        }
+        self.init(
+            bundleID: bundleID,
+            history: evidence.history(keys: keys),
+            links: links,
+            catalog: catalog,
+            notification: notification
+        )
+    }
+}
+
+/// A customer has a chain of purchases.
+package struct SubscriptionLink: Hashable, Sendable {
+    /// The key of a pseudonym, 16 bytes.
+    package let subject: [UInt8]
+    package let chain: ChainKey
+
+    package init(subject: [UInt8], chain: ChainKey) {
+        self.subject = subject
+        self.chain = chain
+    }
+}
+
+/// Which notification of the store it was.
+package struct NotificationReceipt: Hashable, Sendable {
+    /// `notificationUUID`; the same however often it is delivered.
+    package let id: UniqueID
+    /// As Apple writes them.
+    package let type: String
+    package let subtype: String?
+    package let signedAt: Timestamp
+    package let environment: String
+
+    package init(id: UniqueID, type: String, subtype: String?, signedAt: Timestamp, environment: String) {
+        self.id = id
+        self.type = type
+        self.subtype = subtype
+        self.signedAt = signedAt
+        self.environment = environment
+    }
+}
+
+/// What came of a report.
+package enum Absorption: Hashable, Sendable {
+    /// It is on record now.
+    case recorded
+    /// A notification that was on record already.
+    case repeated
+}

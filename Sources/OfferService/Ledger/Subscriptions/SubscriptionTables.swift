@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// What the ledger keeps of the App Store's evidence: chains of purchases, and which customer has which.
+///
+/// What comes is merged with what is there, part by part, so neither order nor repetition makes a difference. Used by
+/// one thread, inside an open transaction.
+package struct SubscriptionTables {
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    // MARK: - Reading
+
+    /// Everything known of who has one of these names, of the chains given, and of the store accounts that have them.
+    ///
+    /// `subjects` are keys of pseudonyms: of customers, and of any transaction of theirs.
+    package func history(
+        of subjects: [[UInt8]],
+        chains: some Sequence<ChainKey>
+    ) throws(StorageError) -> SubscriptionHistory {
+        var keys = Set(chains)
+        for subject in subjects {
+            keys.formUnion(try chainKeys(of: subject))
+            keys.formUnion(try chainKeys(ofTransaction: subject))
+        }
+        for chain in keys { keys.formUnion(try siblings(of: chain)) }
+        var history = SubscriptionHistory()
+        for key in keys { try add(key, to: &history) }
+        return history
+    }
+
+    private func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
+        try keys(SQL("SELECT chain FROM app_store_customers WHERE subject = ?", .blob(subject)))
+    }
+
+    private func chainKeys(ofTransaction key: [UInt8]) throws(StorageError) -> Set<ChainKey> {
+        try keys(SQL("SELECT chain FROM app_store_transactions WHERE transaction_key = ?", .blob(key)))
+    }
+
+    /// The chains that share a customer with this one.
+    private func siblings(of chain: ChainKey) throws(StorageError) -> Set<ChainKey> {
+        try keys(
+            SQL(
+                """
+                SELECT other.chain FROM app_store_customers AS this
+                JOIN app_store_customers AS other ON other.subject = this.subject WHERE this.chain = ?
+                """,
+                .blob(chain.bytes)
+            )
+        )
+    }
+
+    private func keys(_ sql: SQL) throws(StorageError) -> Set<ChainKey> {
+        var keys: Set<ChainKey> = []
+        try connection.rows(sql) { keys.insert(ChainKey($0.blob(0))) }
+        return keys
+    }
+
+    private func add(_ key: ChainKey, to history: inout SubscriptionHistory) throws(StorageError) {
+        guard let row = try chain(key) else { return }
+        history.chains[key] = row.chain
+        history.statusesReadAt = [history.statusesReadAt, row.statusesReadAt].compactMap(\.self).max()
+        history.historyReadAt = [history.historyReadAt, row.chain.historyCompleteAt].compactMap(\.self).max()
+    }
+
+    /// One chain as it is kept; `nil` if nothing is.
+    private func chain(_ key: ChainKey) throws(StorageError) -> (chain: SubscriptionChain, statusesReadAt: Timestamp?)?
+    {
+        var found: (chain: SubscriptionChain, statusesReadAt: Timestamp?)?
+        // What can't be read is not taken for what isn't there.
+        var isDamaged = false
+        try connection.rows(
+            SQL(
+                """
+                SELECT renewal, status, statuses_read_at, history_complete_at
+                FROM app_store_chains WHERE chain = ?
+                """,
+                .blob(key.bytes)
+            )
+        ) { row in
+            var chain = SubscriptionChain()
+            chain.renewal = row.optionalText(0).flatMap(RenewalRecord.init(json:))
+            chain.status = row.optionalText(1).flatMap(StatusRecord.init(json:))
+            isDamaged =
+                (chain.renewal == nil && row.optionalText(0) != nil)
+                || (chain.status == nil && row.optionalText(1) != nil)
+            chain.historyCompleteAt = row.optionalInteger(3).map(Timestamp.init(milliseconds:))
+            found = (chain, row.optionalInteger(2).map(Timestamp.init(milliseconds:)))
+        }
+        guard found != nil else { return nil }
+        try connection.rows(
+            SQL("SELECT transaction_key, record FROM app_store_transactions WHERE chain = ?", .blob(key.bytes))
+        ) { row in
+            let record = TransactionRecord(json: row.text(1))
+            isDamaged = isDamaged || record == nil
+            found?.chain.transactions[TransactionKey(row.blob(0))] = record
+        }
+        guard !isDamaged else { throw .unexpectedValue(column: 0) }
+        return found
+    }
+
+    // MARK: - Merging
+
+    /// Adds what is new; answers the chains in which something changed, as they are now.
+    package func merge(
+        _ news: SubscriptionHistory,
+        _ links: Set<SubscriptionLink>
+    ) throws(StorageError) -> [ChainKey: SubscriptionChain] {
+        var changed: [ChainKey: SubscriptionChain] = [:]
+        for (key, chain) in news.chains {
+            if let merged = try merge(chain, into: key, statusesReadAt: news.statusesReadAt) { changed[key] = merged }
+        }
+        for link in links {
+            try connection.run(
+                SQL(
+                    "INSERT INTO app_store_customers (subject, chain) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                    .blob(link.subject),
+                    .blob(link.chain.bytes)
+                )
+            )
+        }
+        return changed
+    }
+
+    private func merge(
+        _ news: SubscriptionChain,
+        into key: ChainKey,
+        statusesReadAt: Timestamp?
+    ) throws(StorageError) -> SubscriptionChain? {
+        let known = try chain(key)
+        var merged = known?.chain ?? SubscriptionChain()
+        merged.merge(news)
+        let readAt = [known?.statusesReadAt, statusesReadAt].compactMap(\.self).max()
+        guard known == nil || merged != known?.chain || readAt != known?.statusesReadAt else { return nil }
+        try write(merged, key, statusesReadAt: readAt)
+        for (transaction, record) in merged.transactions where known?.chain.transactions[transaction] != record {
+            try write(record, transaction, of: key)
+        }
+        return merged
+    }
+
+    private func write(
+        _ chain: SubscriptionChain,
+        _ key: ChainKey,
+        statusesReadAt: Timestamp?
+    ) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO app_store_chains (chain, renewal, status, statuses_read_at, history_complete_at)
+                VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (chain) DO UPDATE SET
+                    renewal = excluded.renewal, status = excluded.status,
+                    statuses_read_at = excluded.statuses_read_at,
+                    history_complete_at = excluded.history_complete_at
+                """,
+                .blob(key.bytes),
+                SQLValue(chain.renewal?.json),
+                SQLValue(chain.status?.json),
+                SQLValue(statusesReadAt),
+                SQLValue(chain.historyCompleteAt)
+            )
+        )
+    }
+
+    private func write(
+        _ record: TransactionRecord,
+        _ transaction: TransactionKey,
+        of chain: ChainKey
+    ) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (?, ?, ?)
+                ON CONFLICT (chain, transaction_key) DO UPDATE SET record = excluded.record
+                """,
+                .blob(chain.bytes),
+                .blob(transaction.bytes),
+                .text(record.json)
+            )
+        )
+    }
+
+    // MARK: - Notifications
+
+    /// Remembers a notification; false if it was remembered before.
+    package func remember(_ notification: NotificationReceipt) throws(StorageError) -> Bool {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO app_store_notifications (notification_id, signed_at) VALUES (?, ?)
+                ON CONFLICT DO NOTHING
+                """,
+                .blob(notification.id.bytes),
+                .integer(notification.signedAt.milliseconds)
+            )
+        ) == 1
+    }
+}
+
+extension SQLValue {
+    init(_ text: String?) { self = text.map(SQLValue.text) ?? .null }
+
+    init(_ instant: Timestamp?) { self = instant.map { .integer($0.milliseconds) } ?? .null }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+extension AppStoreRenewalInfo {
+    /// Reads a verified payload that goes with one of `transactions`.
+    ///
+    /// Nothing in it says of which app it is: a genuine renewal info of another app verifies. What vouches for it is a
+    /// transaction of the same chain, product and environment, which is of this app.
+    init(
+        payload: [UInt8],
+        pairedWith transactions: [AppStoreTransaction],
+        _ check: ClaimCheck
+    ) throws(SignedDataFault) {
+        let reader = try PayloadReader(payload)
+        self.init(
+            originalTransactionID: try reader.required(
+                "originalTransactionId",
+                reader.identifier("originalTransactionId")
+            ),
+            productID: try reader.required("productId", reader.text("productId")),
+            environment: try check.environment(reader, takenBy: check.apps),
+            signedAt: try check.signedAt(reader)
+        )
+        try readRenewal(reader)
+        try checkPairing(transactions, reader)
+    }
+
+    private mutating func readRenewal(_ reader: PayloadReader) throws(SignedDataFault) {
+        autoRenewProductID = try reader.text("autoRenewProductId")
+        autoRenews = try reader.flag("autoRenewStatus")
+        isInBillingRetry = try reader.boolean("isInBillingRetryPeriod")
+        gracePeriodExpiresAt = try reader.instant("gracePeriodExpiresDate")
+        expirationIntent = try reader.numberedCode("expirationIntent")
+        offerType = try reader.numberedCode("offerType")
+        offerID = try reader.text("offerIdentifier")
+        priceIncreaseSettled = try reader.flag("priceIncreaseStatus")
+        renewsAt = try reader.instant("renewalDate")
+        recentSubscriptionStartAt = try reader.instant("recentSubscriptionStartDate")
+        eligibleWinBackOfferIDs = try reader.texts("eligibleWinBackOfferIds")
+        appAccountToken = try reader.uuid("appAccountToken")
+        appTransactionID = try reader.identifierIfKnown("appTransactionId")
+    }
+
+    private func checkPairing(
+        _ transactions: [AppStoreTransaction],
+        _ reader: PayloadReader
+    ) throws(SignedDataFault) {
+        let chain = transactions.filter { $0.originalTransactionID == originalTransactionID }
+        guard !chain.isEmpty else { throw .renewalWithoutTransaction }
+        guard chain.allSatisfy({ $0.environment == environment }) else {
+            throw .renewalOfOtherTransaction(pointer: reader.place(of: "environment"))
+        }
+        guard chain.contains(where: { $0.productID.utf8.elementsEqual(productID.utf8) }) else {
+            throw .renewalOfOtherTransaction(pointer: reader.place(of: "productId"))
+        }
+        guard chain.contains(where: { agrees($0.appTransactionID, appTransactionID) }) else {
+            throw .renewalOfOtherTransaction(pointer: reader.place(of: "appTransactionId"))
+        }
+    }
+
+    private func agrees(_ one: TransactionID?, _ other: TransactionID?) -> Bool {
+        one == nil || other == nil || one == other
+    }
+}

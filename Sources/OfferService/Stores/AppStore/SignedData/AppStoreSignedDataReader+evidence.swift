@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// A fault, and which of the pieces of evidence has it.
+package struct EvidenceFault: Error, Hashable, Sendable {
+    package let piece: Piece
+    package let fault: SignedDataFault
+
+    /// A list and a place in it, counted from 0.
+    package enum Piece: Hashable, Sendable {
+        case transaction(Int)
+        case renewalInfo(Int)
+    }
+}
+
+extension AppStoreSignedDataReader {
+    /// Reads signed transactions, and renewal infos that go with them; all or nothing.
+    ///
+    /// - Throws: The first fault, transactions first.
+    package func evidence(
+        transactions: [[UInt8]],
+        renewalInfos: [[UInt8]] = [],
+        source: FactSource,
+        at now: Timestamp,
+        notSignedBefore: Timestamp? = nil
+    ) throws(EvidenceFault) -> SubscriptionEvidence {
+        var evidence = SubscriptionEvidence(source: source)
+        for (index, jws) in transactions.enumerated() {
+            do {
+                evidence.transactions.append(try transaction(jws, at: now, notSignedBefore: notSignedBefore))
+            } catch {
+                throw EvidenceFault(piece: .transaction(index), fault: error)
+            }
+        }
+        for (index, jws) in renewalInfos.enumerated() {
+            do {
+                let paired = evidence.transactions
+                let renewal = try renewalInfo(jws, pairedWith: paired, at: now, notSignedBefore: notSignedBefore)
+                evidence.renewals.append(renewal)
+            } catch {
+                throw EvidenceFault(piece: .renewalInfo(index), fault: error)
+            }
+        }
+        return evidence
+    }
+
+    /// What a notification tells of a subscription, with the JWS inside it verified too; empty if it is about none.
+    ///
+    /// They are of the app of the notification and no other.
+    package func evidence(
+        of notification: AppStoreNotification,
+        at now: Timestamp
+    ) throws(EvidenceFault) -> SubscriptionEvidence {
+        guard case .subscription(let content) = notification.content else {
+            return SubscriptionEvidence(source: .notification)
+        }
+        var evidence = try restricted(to: notification.bundleID).evidence(
+            transactions: content.signedTransaction.map { [$0] } ?? [],
+            renewalInfos: content.signedRenewalInfo.map { [$0] } ?? [],
+            source: .notification,
+            at: now
+        )
+        guard evidence.transactions.allSatisfy({ $0.environment == notification.environment }) else {
+            throw EvidenceFault(piece: .transaction(0), fault: .environmentNotTaken(pointer: "/environment"))
+        }
+        if let transaction = evidence.transactions.first, let status = notification.status {
+            evidence.statuses = [
+                SubscriptionEvidence.Status(
+                    originalTransactionID: transaction.originalTransactionID,
+                    status: status,
+                    observedAt: notification.signedAt
+                )
+            ]
+        }
+        return evidence
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import OfferDomain
+
+/// Tells genuine signed data from any other.
+package protocol SignedDataAuthenticator: Sendable {
+    /// The payload of a JWS that is genuine at an instant in seconds since 1970, and no longer than `maximumBytes`.
+    func payload(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) throws(SignedDataError) -> [UInt8]
+}
+
+extension SignedDataVerifier: SignedDataAuthenticator {
+    package func payload(
+        of jws: [UInt8],
+        at unixSeconds: Int64,
+        maximumBytes: Int
+    ) throws(SignedDataError) -> [UInt8] {
+        try verify(jws, at: unixSeconds, maximumBytes: maximumBytes).payload
+    }
+}
+
+/// Turns what the App Store signed into values: verified, of one of our apps, of a world it takes, and of the time.
+package struct AppStoreSignedDataReader: Sendable {
+    /// A notification holds a transaction and a renewal info, each of up to 16 KiB, in base64url once more.
+    package static let maximumNotificationBytes = 65_536
+    private static let maximumBytes = SignedDataVerifier.defaultMaximumBytes
+
+    /// Whose data is taken: of a request one app's, of notifications those of all.
+    package let apps: [AppStoreApp]
+    private let authenticator: any SignedDataAuthenticator
+
+    package init(apps: [AppStoreApp], authenticator: any SignedDataAuthenticator) {
+        self.apps = apps
+        self.authenticator = authenticator
+    }
+
+    /// The same reader, for one of the apps alone.
+    package func restricted(to bundleID: BundleID) -> AppStoreSignedDataReader {
+        AppStoreSignedDataReader(apps: apps.filter { $0.bundleID == bundleID }, authenticator: authenticator)
+    }
+
+    /// Reads a signed transaction; one signed before `notSignedBefore` is too old.
+    package func transaction(
+        _ jws: [UInt8],
+        at now: Timestamp,
+        notSignedBefore: Timestamp? = nil
+    ) throws(SignedDataFault) -> AppStoreTransaction {
+        try AppStoreTransaction(payload: payload(of: jws, at: now), check(now, notSignedBefore))
+    }
+
+    /// Reads a signed renewal info that goes with one of `transactions`, which this reader has read.
+    package func renewalInfo(
+        _ jws: [UInt8],
+        pairedWith transactions: [AppStoreTransaction],
+        at now: Timestamp,
+        notSignedBefore: Timestamp? = nil
+    ) throws(SignedDataFault) -> AppStoreRenewalInfo {
+        try AppStoreRenewalInfo(
+            payload: payload(of: jws, at: now),
+            pairedWith: transactions,
+            check(now, notSignedBefore)
+        )
+    }
+
+    package func appTransaction(
+        _ jws: [UInt8],
+        at now: Timestamp,
+        notSignedBefore: Timestamp? = nil
+    ) throws(SignedDataFault) -> AppTransaction {
+        try AppTransaction(payload: payload(of: jws, at: now), check(now, notSignedBefore))
+    }
+
+    /// Reads a notification, and leaves the JWS inside it as they are; ``evidence(of:at:)`` reads those.
+    package func notification(
+        _ jws: [UInt8],
+        at now: Timestamp,
+        notSignedBefore: Timestamp? = nil
+    ) throws(SignedDataFault) -> AppStoreNotification {
+        let payload = try payload(of: jws, at: now, maximumBytes: Self.maximumNotificationBytes)
+        return try AppStoreNotification(payload: payload, check(now, notSignedBefore))
+    }
+
+    package func realtimeRequest(
+        _ jws: [UInt8],
+        at now: Timestamp,
+        notSignedBefore: Timestamp? = nil
+    ) throws(SignedDataFault) -> RealtimeRequest {
+        try RealtimeRequest(payload: payload(of: jws, at: now), check(now, notSignedBefore))
+    }
+
+    private func check(_ now: Timestamp, _ notSignedBefore: Timestamp?) -> ClaimCheck {
+        ClaimCheck(apps: apps, now: now, notSignedBefore: notSignedBefore)
+    }
+
+    private func payload(
+        of jws: [UInt8],
+        at now: Timestamp,
+        maximumBytes: Int = maximumBytes
+    ) throws(SignedDataFault) -> [UInt8] {
+        do {
+            return try authenticator.payload(of: jws, at: now.seconds, maximumBytes: maximumBytes)
+        } catch {
+            throw .notVerified(error)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+extension AppStoreTransaction {
+    /// Reads a verified payload whose claims `check` accepts.
+    init(payload: [UInt8], _ check: ClaimCheck) throws(SignedDataFault) {
+        let reader = try PayloadReader(payload)
+        let app = try check.app(reader)
+        self.init(
+            transactionID: try reader.required("transactionId", reader.identifier("transactionId")),
+            originalTransactionID: try reader.required(
+                "originalTransactionId",
+                reader.identifier("originalTransactionId")
+            ),
+            bundleID: app.bundleID,
+            productID: try reader.required("productId", reader.text("productId")),
+            environment: try check.environment(reader, of: app),
+            signedAt: try check.signedAt(reader),
+            purchasedAt: try reader.required("purchaseDate", reader.instant("purchaseDate"))
+        )
+        try readPurchase(reader)
+        try readOffer(reader)
+    }
+
+    private mutating func readPurchase(_ reader: PayloadReader) throws(SignedDataFault) {
+        productType = try reader.code("type")
+        subscriptionGroup = try reader.identifierIfKnown("subscriptionGroupIdentifier")
+        originallyPurchasedAt = try reader.instant("originalPurchaseDate")
+        expiresAt = try reader.instant("expiresDate")
+        revokedAt = try reader.instant("revocationDate")
+        revocationType = try reader.code("revocationType")
+        isUpgraded = try reader.boolean("isUpgraded") ?? false
+        ownership = try reader.code("inAppOwnershipType")
+        storefront = try reader.identifierIfKnown("storefront")
+        reason = try reader.code("transactionReason")
+        appAccountToken = try reader.uuid("appAccountToken")
+        appTransactionID = try reader.identifierIfKnown("appTransactionId")
+        previousOriginalTransactionID = try reader.identifierIfKnown("previousOriginalTransactionId")
+    }
+
+    private mutating func readOffer(_ reader: PayloadReader) throws(SignedDataFault) {
+        offerType = try reader.numberedCode("offerType")
+        offerID = try reader.text("offerIdentifier")
+        offerDiscountType = try reader.code("offerDiscountType")
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import OfferDomain
+
+/// What was bought, and the redemptions that must come of it.
+struct RedemptionRow: CustomTestStringConvertible {
+    let testDescription: String
+    let transactions: [AppStoreTransaction]
+    var renewal: AppStoreRenewalInfo?
+    /// The first transaction's id, the number of periods, and the state.
+    let expected: [(first: Int?, periods: Int, state: Redemption.State)]
+}
+
+struct RedemptionTests {
+    /// Three months: full price, then two at a discount paid as one goes.
+    private static func months(_ discounts: [(OfferDiscountType?, String)?]) throws -> [AppStoreTransaction] {
+        try discounts.enumerated().map { index, discount in
+            let start = -30 * (discounts.count - index) + 10
+            return try Purchases.transaction(
+                index + 1,
+                from: .ago(days: -start),
+                to: .ago(days: -start - 30)
+            ) {
+                guard let discount else { return }
+                $0.offerType = .known(.promotional)
+                $0.offerID = discount.1
+                $0.offerDiscountType = discount.0.map(Reported.known)
+            }
+        }
+    }
+
+    static func rows() throws -> [RedemptionRow] {
+        let payAsYouGo = (OfferDiscountType.payAsYouGo as OfferDiscountType?, "spring")
+        let upFront = (OfferDiscountType.payUpFront as OfferDiscountType?, "spring")
+        let unnamed = (nil as OfferDiscountType?, "spring")
+        let autumn = (OfferDiscountType.payAsYouGo as OfferDiscountType?, "autumn")
+        var refunded = try months([payAsYouGo])
+        refunded[0].revokedAt = .ago(days: 2)
+        let returned = [
+            try Purchases.transaction(1, from: .ago(days: 80), to: .ago(days: 50)) { $0.used(.promotional, "spring") },
+            try Purchases.transaction(2, from: .ago(days: 1), to: .ago(days: -29)) { $0.reason = .known(.purchase) },
+        ]
+        var again = try months([payAsYouGo, payAsYouGo])
+        again[1].reason = .known(.purchase)
+        var shared = try months([payAsYouGo])
+        shared[0].ownership = .known(.familyShared)
+        var won = try months([payAsYouGo])
+        won[0].offerType = .known(.winBack)
+        let running = try Purchases.renewal {
+            $0.offerType = .known(.promotional)
+            $0.offerID = "spring"
+        }
+        let ended = try Purchases.renewal {
+            $0.expirationIntent = .known(.cancelled)
+            $0.autoRenews = false
+        }
+        return [
+            RedemptionRow(
+                testDescription: "discounted periods in a row are one use",
+                transactions: try months([nil, payAsYouGo, payAsYouGo]),
+                expected: [(2, 2, .redeemed)]
+            ),
+            RedemptionRow(
+                testDescription: "also where the kind of discount is not told",
+                transactions: try months([nil, unnamed, unnamed]),
+                expected: [(2, 2, .redeemed)]
+            ),
+            RedemptionRow(
+                testDescription: "each discount paid up front is a use",
+                transactions: try months([upFront, upFront]),
+                expected: [(1, 1, .notConverted(at: .ago(days: 20))), (2, 1, .redeemed)]
+            ),
+            RedemptionRow(
+                testDescription: "a new purchase is a new use",
+                transactions: again,
+                expected: [(1, 1, .notConverted(at: .ago(days: 20))), (2, 1, .redeemed)]
+            ),
+            RedemptionRow(
+                testDescription: "full price afterwards converts",
+                transactions: try months([payAsYouGo, payAsYouGo, nil]),
+                expected: [(1, 2, .converted(at: .ago(days: 20)))]
+            ),
+            RedemptionRow(
+                testDescription: "full price in between parts two uses",
+                transactions: try months([payAsYouGo, nil, payAsYouGo]),
+                expected: [(1, 1, .converted(at: .ago(days: 50))), (3, 1, .redeemed)]
+            ),
+            RedemptionRow(
+                testDescription: "another offer takes its place",
+                transactions: try months([payAsYouGo, autumn, nil]),
+                expected: [(1, 1, .notConverted(at: .ago(days: 50))), (2, 1, .converted(at: .ago(days: 20)))]
+            ),
+            RedemptionRow(
+                testDescription: "a refund converts nothing",
+                transactions: refunded,
+                expected: [(1, 1, .notConverted(at: .ago(days: 2)))]
+            ),
+            RedemptionRow(
+                testDescription: "who left and came back was not converted",
+                transactions: returned,
+                expected: [(1, 1, .notConverted(at: .ago(days: 50)))]
+            ),
+            RedemptionRow(testDescription: "family members use nothing", transactions: shared, expected: []),
+            RedemptionRow(testDescription: "other types are not asked for", transactions: won, expected: []),
+            RedemptionRow(
+                testDescription: "an offer for the next renewal is pending",
+                transactions: try months([nil]),
+                renewal: running,
+                expected: [(nil, 0, .pending)]
+            ),
+            RedemptionRow(
+                testDescription: "an offer that goes on is not pending again",
+                transactions: try months([payAsYouGo]),
+                renewal: running,
+                expected: [(1, 1, .redeemed)]
+            ),
+            RedemptionRow(
+                testDescription: "an end without full price",
+                transactions: [
+                    try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5)) {
+                        $0.used(.promotional, "spring")
+                    }
+                ],
+                renewal: ended,
+                expected: [(1, 1, .notConverted(at: .ago(days: 5)))]
+            ),
+            RedemptionRow(
+                testDescription: "a past end alone is no end",
+                transactions: [
+                    try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5)) {
+                        $0.used(.promotional, "spring")
+                    }
+                ],
+                expected: [(1, 1, .redeemed)]
+            ),
+        ]
+    }
+
+    @Test(arguments: try rows())
+    func `counts uses, and tells what came of them`(row: RedemptionRow) throws {
+        let evidence = SubscriptionEvidence(
+            source: .notification,
+            transactions: row.transactions,
+            renewals: row.renewal.map { [$0] } ?? []
+        )
+        let redemptions = SubscriptionHistory(evidence).redemptions(at: RuleRow.now)
+        #expect(
+            redemptions.map { $0.key.firstTransaction?.bytes }
+                == row.expected.map { $0.first.map { Array("\($0)".utf8) } }
+        )
+        #expect(redemptions.map(\.periods) == row.expected.map(\.periods))
+        #expect(redemptions.map(\.state) == row.expected.map(\.state))
+    }
+
+    /// Lapsed customers get SUBSCRIBED/RESUBSCRIBE, active ones OFFER_REDEEMED; both carry the same transactions.
+    @Test
+    func `is the same whichever notification told of it`() throws {
+        let all = try Self.months([(.payAsYouGo, "spring"), (.payAsYouGo, "spring"), nil])
+        var random = SplitMix(seed: 61)
+        let inOrder = SubscriptionHistory(SubscriptionEvidence(source: .notification, transactions: all))
+        for _ in 0..<20 {
+            var late = SubscriptionHistory()
+            for transaction in (all + all).shuffled(using: &random) {
+                let one = SubscriptionEvidence(source: .notification, transactions: [transaction])
+                late.merge(SubscriptionHistory(one))
+            }
+            #expect(late.redemptions(at: RuleRow.now) == inOrder.redemptions(at: RuleRow.now))
+        }
+    }
+}

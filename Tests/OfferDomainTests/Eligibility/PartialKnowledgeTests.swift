@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import OfferDomain
+
+/// Rules asked of lists of which only a part was seen.
+struct PartialKnowledgeTests {
+    static func rows() throws -> [RuleRow] {
+        let spring = OfferUse(type: .promotional, offerID: try OfferID("spring"))
+        let nameless = OfferUse(type: .promotional)
+        let rule = Rule.usedOffers(type: .promotional, offer: try OfferID("spring"), atMost: 0)
+        let unknown = "nobody told how many promotional \"spring\" offers the customer has used"
+        return [
+            RuleRow(
+                rule,
+                .notMet,
+                .usedOffersOverLimit,
+                "has used 1 promotional \"spring\" offers, at most 0 allowed"
+            ) { $0.facts.offersSeen = .stated([spring]) },
+            RuleRow(rule, .undecided, .usedOffersUnknown, unknown) { $0.facts.offersSeen = .stated([nameless]) },
+            RuleRow(rule, .undecided, .usedOffersUnknown, unknown) { $0.facts.offersSeen = .stated([]) },
+            RuleRow(.refunded(withinDays: 90), .met, .refunded, "a refund in the last 90 days") {
+                $0.facts.refundsSeen = .stated([.ago(days: 10)])
+            },
+            // When that refund is forgotten, another one may not be.
+            RuleRow(.not(.refunded(withinDays: 90)), .notMet, .notNotMet, "the opposite of what follows") {
+                $0.facts.refundsSeen = .stated([.ago(days: 10)])
+            },
+            RuleRow(.refunded(withinDays: 90), .undecided, .refundsUnknown, "nobody told whether there were refunds") {
+                $0.facts.refundsSeen = .stated([.ago(days: 90)])
+            },
+        ]
+    }
+
+    static let lapse = [
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .notMet,
+            .lapsedTooShort,
+            "lapsed 3 days ago, 30 needed"
+        ) { $0.facts.latestEndSeen = .stated(.ago(days: 3)) },
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .notMet,
+            .notLapsed,
+            "the subscription has not ended yet"
+        ) { $0.facts.latestEndSeen = .stated(.ago(days: -3)) },
+        RuleRow(
+            .lapsed(atLeastDays: 30, atMostDays: nil),
+            .undecided,
+            .lapseExpiryUnknown,
+            "nobody told when the subscription expired"
+        ) {
+            $0.facts.latestEndSeen = .stated(.ago(days: 41))
+            $0.facts.status = .stated(.expired)
+        },
+        // A later end, of which nobody told, may be within the bounds.
+        RuleRow(
+            .lapsed(atLeastDays: nil, atMostDays: 30),
+            .undecided,
+            .lapseStatusUnknown,
+            "nobody told whether the subscription has expired for good"
+        ) { $0.facts.latestEndSeen = .stated(.ago(days: 41)) },
+    ]
+
+    @Test(arguments: try rows() + lapse)
+    func `tells what a part shows, and nothing of the rest`(row: RuleRow) {
+        let finding = row.rule.evaluate(in: row.context)
+        #expect(finding.answer == row.answer)
+        #expect(finding.code == row.code)
+        #expect(finding.because == row.because)
+        #expect(finding.nextEligibleAt == row.nextEligibleAt)
+    }
+}
