@@ -54,7 +54,7 @@ package struct AppStore: Sendable {
             try add(answer.answer, of: question.app, to: &evidence, at: now)
         }
         if !question.needs.isDisjoint(with: .fromHistory) {
-            let answer = try await api.transactionHistory(of: question.transactionID, .subscriptions, asking)
+            let answer = try await api.transactionHistory(of: question.transactionID, asking, .subscriptions)
             let signed = answer.answer.signedTransactions.map(\.bytes)
             try read(signed, [], of: question.app, into: &evidence, at: now)
             if answer.answer.isComplete { evidence.historyReadAt = now }
