@@ -63,7 +63,8 @@ struct TokenTests {
     func `nothing is asked if the use of the key can't be recorded, or there is no key`() async throws {
         let good = try key(try PrivateKey.generate())
         let disabled = try key(nil)
-        let refuse: @Sendable (SigningKey, TokenRequest) async throws(StoreError) -> Void = { (_, _) throws(StoreError) in
+        let refuse: @Sendable (SigningKey, TokenRequest) async throws(StoreError) -> Void = {
+            (_, _) throws(StoreError) in
             throw StoreError.cannotSign(reason: "the log is full")
         }
         let transport = ScriptedTransport(.statuses())
