@@ -143,6 +143,21 @@ struct WrongChain: CustomTestStringConvertible, Sendable {
             authority = try authority.with(leafKey: .other(curve))
             return try authority.chain()
         },
+        WrongChain("a leaf that spells the parameters of P-256 out", .chain(.leafKeyNotP256)) { authority in
+            let curve = ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+            authority = try authority.with(leafKey: .other(curve + ["-pkeyopt", "ec_param_enc:explicit"]))
+            return try authority.chain()
+        },
+        WrongChain("a leaf with a compressed point", .chain(.leafKeyNotP256)) { authority in
+            let point = authority.leaf.key[26...]
+            let bits = [point[point.endIndex - 1] & 1 | 2] + point[27..<59]
+            authority.leaf.key = KeyDER.element(
+                0x30,
+                KeyDER.element(0x30, KeyDER.ecPublicKey, KeyDER.prime256v1),
+                KeyDER.element(0x03, [0], bits)
+            )
+            return try authority.chain()
+        },
         WrongChain("a leaf whose point is not on the curve", .chain(.leafKeyNotP256)) { authority in
             authority.leaf.key[90] ^= 1
             return try authority.chain()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 
 /// A certificate to be made, right or wrong: whatever is written here stands in it.
 package struct CertificateDraft: Sendable {
@@ -94,11 +94,12 @@ package enum DER {
     }
 
     private static func generalizedText(_ unixSeconds: Int64) -> String {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "yyyyMMddHHmmss'Z'"
-        return formatter.string(from: Date(timeIntervalSince1970: TimeInterval(unixSeconds)))
+        var seconds = time_t(unixSeconds)
+        var parts = unsafe tm()
+        guard unsafe gmtime_r(&seconds, &parts) != nil else { return "" }
+        let fields = unsafe [parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec]
+        let year = unsafe parts.tm_year + 1900
+        return "\(year)" + fields.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined() + "Z"
     }
 
     package static func certificateExtension(
