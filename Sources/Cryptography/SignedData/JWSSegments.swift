@@ -50,10 +50,3 @@ struct JWSSegments {
         0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
     ]
 }
-
-extension SHA256 {
-    /// The digest of a part of an array, without a copy of it.
-    static func digest(of bytes: ArraySlice<UInt8>) -> SHA256Digest {
-        unsafe bytes.withUnsafeBytes { unsafe digest(of: $0) }
-    }
-}
