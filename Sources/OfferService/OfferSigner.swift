@@ -18,6 +18,7 @@ package struct SignedOffer: Sendable {
 /// Decides, records, then signs; nothing is signed that was not recorded first.
 package struct OfferSigner: Sendable {
     private let committer: Committer
+    private let store: AppStore
     private let verification: SelfVerification
     private let metrics: Metrics
     private let random: any RandomSource
@@ -27,6 +28,7 @@ package struct OfferSigner: Sendable {
     /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
     package init(
         committer: Committer,
+        store: AppStore,
         verification: SelfVerification,
         showsFindingsToApps: Bool,
         metrics: Metrics,
@@ -34,6 +36,7 @@ package struct OfferSigner: Sendable {
         log: Log
     ) {
         self.committer = committer
+        self.store = store
         self.verification = verification
         self.showsFindingsToApps = showsFindingsToApps
         self.metrics = metrics
@@ -57,8 +60,19 @@ package struct OfferSigner: Sendable {
         guard let key = configuration.keyRing.activeKey(for: offer.bundleID, purpose: .promotionalOffer) else {
             throw .service(.keyUnavailable(.promotionalOffer))
         }
-        let decision = decisionRequest(request, caller, offer, key, idempotency, configuration, requestID, now)
-        let grant = try await granted(decision, caller)
+        let customer = try KnownByStore(request, caller, offer, configuration, store, at: now)
+        let decision = decisionRequest(
+            request,
+            caller,
+            offer,
+            key,
+            idempotency,
+            configuration,
+            customer,
+            requestID,
+            now
+        )
+        let grant = try await granted(decision, caller, customer)
         return try await signed(grant, decision)
     }
 
@@ -95,6 +109,7 @@ package struct OfferSigner: Sendable {
         _ key: SigningKey,
         _ idempotency: IdempotencyClaim?,
         _ configuration: Snapshot,
+        _ customer: KnownByStore,
         _ requestID: UniqueID,
         _ now: Timestamp
     ) -> DecisionRequest {
@@ -111,6 +126,7 @@ package struct OfferSigner: Sendable {
             offer: offer,
             identities: identities,
             facts: request.facts,
+            knowledge: customer.knowledge,
             attributes: request.attributes,
             idempotency: idempotency?.bound(to: offer),
             plan: SigningPlan(
@@ -125,16 +141,18 @@ package struct OfferSigner: Sendable {
         )
     }
 
-    /// The grant, already on disk.
-    private func granted(_ request: DecisionRequest, _ caller: Caller) async throws(Refusal) -> Grant {
-        let verdict: Verdict
-        do {
-            verdict = try await committer.decide(request)
-        } catch {
-            throw .service(fault(error))
-        }
+    /// The grant, already on disk; the store is asked on the way if what is known does not decide.
+    private func granted(
+        _ request: DecisionRequest,
+        _ caller: Caller,
+        _ customer: KnownByStore
+    ) async throws(Refusal) -> Grant {
+        let verdict = try await verdict(request)
         switch verdict {
-        case .storeNeeded: throw .service(.auditUnavailable)
+        case .storeNeeded(let needs):
+            let knowledge = try await learn(needs, request, customer)
+            return try await granted(request.with(knowledge), caller, customer)
+        case .storeSilent: throw .service(.storeUnavailable(retryAfterSeconds: nil))
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
         case .refused(let decision):
             count(decision, request.offer)
@@ -147,6 +165,40 @@ package struct OfferSigner: Sendable {
             }
             return grant
         }
+    }
+
+    private func verdict(_ request: DecisionRequest) async throws(Refusal) -> Verdict {
+        let verdict: Verdict
+        do { verdict = try await committer.decide(request) } catch { throw .service(fault(error)) }
+        if case .storeSilent = verdict {
+            throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))
+        }
+        return verdict
+    }
+
+    /// What is known once the store was asked; that it can't be asked is knowledge too, and it is asked only once.
+    private func learn(
+        _ needs: FactNeeds,
+        _ request: DecisionRequest,
+        _ customer: KnownByStore
+    ) async throws(Refusal) -> StoreKnowledge {
+        var knowledge = request.knowledge
+        knowledge.mayAsk = false
+        guard let question = customer.question(needs) else { return knowledge }
+        do {
+            let evidence = try await store.evidence(question, at: request.receivedAt)
+            customer.add(evidence, to: &knowledge)
+        } catch .notFound {
+            // The store knows no such transaction, so nothing more is known of the customer.
+            return knowledge
+        } catch {
+            log(.warning, "the store could not be asked", ["reason": .text(error.label)])
+            knowledge.isStoreDown = true
+            knowledge.retryAfterSeconds = error.retryAfter.map { instant in
+                max(1, Int((instant.milliseconds - request.receivedAt.milliseconds + 999) / 1000))
+            }
+        }
+        return knowledge
     }
 
     private func fault(_ error: LedgerError) -> ServiceFault {

@@ -15,6 +15,10 @@ package enum Refusal: Error, Sendable {
 package enum RequestFault: Sendable {
     case malformedJSON(JSONError)
     case invalid([Mismatch])
+    /// What claims to be signed by the App Store is not, or not for this app.
+    case signedDataRefused(pointer: String, SignedDataFault)
+    /// What the App Store signed names another buyer than the request does.
+    case signedDataOfOtherAccount(pointer: String)
     case unsupportedMediaType
     case invalidIdempotencyKey
     case idempotencyKeyReused
@@ -42,6 +46,8 @@ package enum DecisionRefusal: Sendable {
 /// Something of our own is not as it must be; nothing was signed.
 package enum ServiceFault: Sendable {
     case keyUnavailable(KeyPurpose)
+    /// The store could not be asked, so nothing is decided.
+    case storeUnavailable(retryAfterSeconds: Int?)
     case auditUnavailable
     case overloaded
     case signingFailed

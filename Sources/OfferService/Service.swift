@@ -11,6 +11,8 @@ package enum ServiceError: Error, Sendable {
     case database(StorageError)
     case records(LedgerError)
     case server(ServerError)
+    /// The client that asks the stores could not be started.
+    case client(ClientError)
 }
 
 /// The running service: everything put together, started, reloaded and stopped.
@@ -26,6 +28,7 @@ package final class Service: Sendable {
     private let current: CurrentSnapshot
     private let server: Server
     private let housekeeper: Housekeeper
+    private let stores: Stores
     /// Held for as long as the service runs, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -57,8 +60,19 @@ package final class Service: Sendable {
             place: ledger.place(),
             open: ledger.open
         )
+        let stores = try Stores(
+            settings,
+            current: current,
+            committer: committer,
+            clock: clock,
+            random: random,
+            metrics: metrics,
+            log: log
+        )
+        self.stores = stores
         let signer = OfferSigner(
             committer: committer,
+            store: stores.appStore,
             verification: SelfVerification(settings.selfVerification),
             showsFindingsToApps: settings.showsFindingsToApps,
             metrics: metrics,
@@ -115,6 +129,7 @@ package final class Service: Sendable {
         let events = [AuditEvent.serviceStarted(version: Self.version)] + housekeeper.events(of: snapshot)
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
         housekeeper.start()
+        do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
         for obstacle in health.obstacles(snapshot) + health.warnings(snapshot) {
@@ -161,6 +176,7 @@ package final class Service: Sendable {
     package func stop() {
         health.beginStopping()
         stopServer()
+        stores.stop()
         housekeeper.stop()
         try? committer.appendBlocking([.serviceStopped])
         committer.stop()
@@ -211,6 +227,7 @@ extension Settings {
     fileprivate var serverConfiguration: ServerConfiguration {
         var configuration = ServerConfiguration(address: listen.host, port: listen.port)
         if let loops { configuration.loops = loops }
+        configuration.limits.bodyBytes = 65_536
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls

@@ -96,7 +96,8 @@ struct FakeAppStoreClient {
 struct Verdict: Decodable {
     struct Payload: Decodable {
         let transactionId, originalTransactionId: String?
-        let signedDate, offerType: Int?
+        let signedDate, purchaseDate, offerType: Int?
+        let transactionReason: String?
         let data: NotificationData?
     }
 

@@ -67,6 +67,31 @@ extension EndToEnd {
             }
         }
 
+        @Test func `time passes by more periods, and the earlier ones stay as they were`() async throws {
+            let day = 86_400_000
+            var subscription = FakeAppStore.Subscription(.expired, periods: 1, startedDaysAgo: 100, offers: [.init(1)])
+            let id = try store.setCustomer(.init("eva", subscriptions: [subscription])).subscriptions[0]
+                .originalTransactionID
+            let first = try store.signTransaction(id, latest: false)
+            subscription.state = .active
+            subscription.periods = 2
+            subscription.returnedAfterDays = 65
+            let ids = try store.setCustomer(.init("eva", subscriptions: [subscription])).subscriptions[0]
+            #expect(ids.transactionIDs.count == 2 && ids.originalTransactionID == id)
+            let verdicts = try await check([
+                ("first", first),
+                ("again", store.signTransaction(id, latest: false)),
+                ("latest", store.signTransaction(id)),
+            ])
+            let payloads = verdicts.compactMapValues(\.payload)
+            #expect(payloads["first"]?.purchaseDate == payloads["again"]?.purchaseDate)
+            #expect(payloads["first"]?.offerType == 1 && payloads["latest"]?.offerType == nil)
+            #expect(payloads["latest"]?.transactionId == ids.transactionIDs[1])
+            #expect(payloads["latest"]?.transactionReason == "PURCHASE")
+            let purchases = ["first", "latest"].compactMap { payloads[$0]?.purchaseDate }
+            #expect(purchases.count == 2 && purchases[1] - purchases[0] == 95 * day)
+        }
+
         @Test func `a fault that would change nothing is refused`() throws {
             let id = try store.addSubscription(.init(.active)).originalTransactionID
             #expect(throws: ChildProcess.Failure.self) { try store.signRenewalInfo(id, fault: .otherBundle) }

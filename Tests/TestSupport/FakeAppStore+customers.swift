@@ -59,6 +59,12 @@ extension FakeAppStore {
         package var periodDays: Double
         /// When the latest period ends, from now; otherwise as suits the state.
         package var endsInDays: Double?
+        /// When the first period began, instead of ``endsInDays``.
+        ///
+        /// Days count from when the customer was made. So with this, more periods add renewals to those there were.
+        package var startedDaysAgo: Double?
+        /// How long the customer was away before the latest period.
+        package var returnedAfterDays: Double
         /// When it was revoked or refunded, if the state says so.
         package var revokedDaysAgo: Double
         /// Otherwise as suits the state.
@@ -77,6 +83,8 @@ extension FakeAppStore {
             periods: Int = 2,
             periodDays: Double = 30,
             endsInDays: Double? = nil,
+            startedDaysAgo: Double? = nil,
+            returnedAfterDays: Double = 0,
             revokedDaysAgo: Double = 1,
             autoRenews: Bool? = nil,
             status: Int? = nil,
@@ -92,6 +100,8 @@ extension FakeAppStore {
             self.periods = periods
             self.periodDays = periodDays
             self.endsInDays = endsInDays
+            self.startedDaysAgo = startedDaysAgo
+            self.returnedAfterDays = returnedAfterDays
             self.revokedDaysAgo = revokedDaysAgo
             self.autoRenews = autoRenews
             self.status = status
@@ -105,7 +115,8 @@ extension FakeAppStore {
             case productID = "productId"
             case group = "subscriptionGroupIdentifier"
             case originalTransactionID = "originalTransactionId"
-            case state, periods, periodDays, endsInDays, revokedDaysAgo, autoRenews, status, offers
+            case state, periods, periodDays, endsInDays, startedDaysAgo, returnedAfterDays, revokedDaysAgo
+            case autoRenews, status, offers
             case latestTransaction, allTransactions, renewalInfo
         }
     }

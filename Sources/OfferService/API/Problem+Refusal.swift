@@ -22,6 +22,17 @@ extension Problem {
         case .invalid(let mismatches):
             self.init("invalid-request", "A member is not as expected", 400, Self.summary(of: mismatches))
             self.mismatches = mismatches
+        case .signedDataRefused(let pointer, let fault):
+            self.init("invalid-signed-data", "Signed data is not acceptable", 400, "\(pointer): \(fault.description)")
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "\(fault.label): \(fault.description)")]
+        case .signedDataOfOtherAccount(let pointer):
+            self.init(
+                "signed-data-of-other-account",
+                "Signed data belongs to another account",
+                403,
+                "The transaction was bought with another appAccountToken than the request names."
+            )
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "names another appAccountToken")]
         case .unsupportedMediaType:
             self.init(
                 "unsupported-media-type",
@@ -156,6 +167,14 @@ extension Problem {
                 503,
                 "No key is active for this app and the purpose \(purpose.rawValue)."
             )
+        case .storeUnavailable(let seconds):
+            self.init(
+                "store-unavailable",
+                "The store could not be asked",
+                503,
+                "Whether the customer is eligible is not known, so nothing was signed. Try again."
+            )
+            headers = [("Retry-After", String(seconds ?? 5))]
         case .auditUnavailable:
             self.init(
                 "audit-unavailable",

@@ -10,6 +10,8 @@ package struct SignatureRequest: Sendable {
     package let binding: PurchaseBinding
     package let customerID: CustomerID?
     package let transactionID: TransactionID?
+    /// What the App Store signed, as it was sent along; not verified yet.
+    package let signedData: SignedDataMembers
     package let facts: CustomerFacts
     /// `nil` if the request states none.
     package let attributes: Attributes?
@@ -18,7 +20,7 @@ package struct SignatureRequest: Sendable {
     package let assertions: [String]
 
     /// Enough nodes for the longest lists of facts; the HTTP server has already limited the bytes.
-    private static let limits = JSONLimits(maximumNodes: 2048)
+    private static let limits = JSONLimits(maximumBytes: 65_536, maximumNodes: 2048)
 
     /// Reads the body of a request.
     ///
@@ -34,6 +36,7 @@ package struct SignatureRequest: Sendable {
         binding = Self.readBinding(&reader)
         customerID = reader.optional("customerId", text: CustomerID.init)
         transactionID = reader.optional("transactionId", text: TransactionID.init)
+        signedData = SignedDataMembers(&reader, mismatches)
         var assertions: [String] = []
         if customerID != nil { assertions.append("/customerId") }
         if let value = reader.member("facts") {

@@ -60,7 +60,7 @@ package struct Catalog: Sendable {
 
     private let offersByProduct: [BundleID: [ProductID: [String: CatalogOffer]]]
     /// By bundle id.
-    package let apps: [BundleID: CatalogApp]
+    package let apps: [BundleID: AppStoreApp]
     /// Over the bytes of the file; responses and records name the policy by it.
     package let digest: SHA256Digest
     /// The same as text, `sha256:` and 64 hex digits.
@@ -68,7 +68,7 @@ package struct Catalog: Sendable {
     /// In the order of the file.
     package let offers: [CatalogOffer]
 
-    package init(apps: [CatalogApp], offers: [CatalogOffer], digest: SHA256Digest) {
+    package init(apps: [AppStoreApp], offers: [CatalogOffer], digest: SHA256Digest) {
         var products: [BundleID: [ProductID: [String: CatalogOffer]]] = [:]
         for offer in offers {
             products[offer.bundleID, default: [:]][offer.productID, default: [:]][offer.id.text] = offer

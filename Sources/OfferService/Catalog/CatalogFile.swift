@@ -23,7 +23,7 @@ package enum CatalogFile {
 
     /// What was read of one app; `app` is nil if its bundle id is not as it must be.
     private struct ReadApp {
-        let app: CatalogApp?
+        let app: AppStoreApp?
         let offers: [CatalogOffer]
     }
 
@@ -46,7 +46,7 @@ package enum CatalogFile {
         let offers = app.elements("plans") { readPlan($0, bundleID, mismatches, &names, &products) }
         app.finish()
         return ReadApp(
-            app: bundleID.map { CatalogApp(bundleID: $0, appAppleID: appleID, environments: environments) },
+            app: bundleID.map { AppStoreApp(bundleID: $0, appAppleID: appleID, environments: environments) },
             offers: offers.flatMap(\.self)
         )
     }

@@ -8,6 +8,10 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case database
     case tlsCertificate = "tls-certificate"
     case tlsKey = "tls-key"
+    case appStoreRoots = "app-store-roots"
+    case appStoreURL = "app-store-url"
+    case appStoreSandboxURL = "app-store-sandbox-url"
+    case trustedCertificates = "trusted-certificates"
     case log
     case selfVerification = "self-verification"
     case appFindings = "app-findings"
@@ -32,7 +36,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .keys: "keys"
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
-        case .tlsCertificate, .tlsKey: nil
+        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: nil
+        case .appStoreURL: "https://api.storekit.apple.com"
+        case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
         case .log: "info"
         case .selfVerification: "sampled"
         case .appFindings: "no"
@@ -47,7 +53,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     package var expected: String {
         switch self {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
-        case .keys, .offers, .tlsCertificate, .tlsKey: "the path of a file"
+        case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: "the path of a file"
+        case .appStoreURL, .appStoreSandboxURL: "https://HOST or https://HOST:PORT; http only for 127.0.0.1 and [::1]"
         case .database: "sqlite:PATH"
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
         case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")
@@ -66,6 +73,10 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .database: "ledger and records"
         case .tlsCertificate: "certificate chain in PEM; with it the service speaks TLS 1.3"
         case .tlsKey: "private key of that certificate in PEM"
+        case .appStoreRoots: "further roots, in PEM, for what claims to be signed by the App Store; for tests only"
+        case .appStoreURL: "where the App Store Server API is"
+        case .appStoreSandboxURL: "where it is for the sandbox"
+        case .trustedCertificates: "the only certificates, in PEM, that the stores' servers may have; else the system's"
         case .log: "how much is logged to standard error"
         case .selfVerification: "which signatures are verified before they leave"
         case .appFindings: "whether callers of role app are told which rule said no"

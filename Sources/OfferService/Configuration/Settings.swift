@@ -32,6 +32,10 @@ package struct Settings: Sendable {
     package let offersPath: String
     package let database: DatabaseLocation
     package let tls: TLSConfiguration?
+    /// PEM with roots that are trusted beside Apple's own.
+    package let appStoreRootsPath: String?
+    package let appStoreOrigins: AppStoreOrigins
+    package let trustedCertificatesPath: String?
     package let logLevel: LogLevel
     package let selfVerification: SelfVerification.Mode
     package let showsFindingsToApps: Bool
@@ -52,6 +56,10 @@ package struct Settings: Sendable {
         offersPath = reader.text(.offers) ?? ""
         let database = reader.value(.database) { DatabaseLocation($0) }
         tls = reader.tls()
+        appStoreRootsPath = reader.text(.appStoreRoots)
+        let production = reader.origin(.appStoreURL)
+        let sandbox = reader.origin(.appStoreSandboxURL)
+        trustedCertificatesPath = reader.text(.trustedCertificates)
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
@@ -60,7 +68,10 @@ package struct Settings: Sendable {
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0
         admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
-        guard reader.issues.isEmpty, let listen, let database else { throw ConfigurationError(reader.issues) }
+        guard reader.issues.isEmpty, let listen, let database, let production, let sandbox else {
+            throw ConfigurationError(reader.issues)
+        }
+        appStoreOrigins = AppStoreOrigins(production: production, sandbox: sandbox)
         self.listen = listen
         self.database = database
     }
@@ -111,6 +122,14 @@ private struct SettingsReader {
 
     mutating func flag(_ setting: Setting) -> Bool {
         value(setting) { ["yes": true, "no": false][$0] } ?? false
+    }
+
+    /// A server to ask; without TLS only on this very machine.
+    mutating func origin(_ setting: Setting) -> Origin? {
+        value(setting) { text in
+            guard let origin = try? Origin(parsing: text) else { return nil }
+            return origin.scheme == .https || ["127.0.0.1", "[::1]"].contains(origin.host) ? origin : nil
+        }
     }
 
     mutating func tls() -> TLSConfiguration? {

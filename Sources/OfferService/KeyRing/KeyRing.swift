@@ -7,6 +7,8 @@ package enum KeyPurpose: String, CaseIterable, Hashable, Sendable {
     case promotionalOffer = "promotional-offer"
     case introductoryOfferEligibility = "introductory-offer-eligibility"
     case advancedCommerce = "advanced-commerce-api"
+    /// Asking the App Store Server API; the audience of its tokens is another, but this is what the API is called.
+    case appStoreServerAPI = "app-store-server-api"
 }
 
 /// Where a key is in its life.

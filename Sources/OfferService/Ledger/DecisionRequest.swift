@@ -82,6 +82,24 @@ package final class DecisionRequest: Sendable {
         self.policyName = policyName
         self.receivedAt = receivedAt
     }
+
+    /// The same request when more is known of the customer.
+    package func with(_ knowledge: StoreKnowledge) -> DecisionRequest {
+        DecisionRequest(
+            requestID: requestID,
+            nonce: nonce,
+            callerID: callerID,
+            offer: offer,
+            identities: identities,
+            facts: facts,
+            knowledge: knowledge,
+            attributes: attributes,
+            idempotency: idempotency,
+            plan: plan,
+            policyName: policyName,
+            receivedAt: receivedAt
+        )
+    }
 }
 
 /// Permission to sign, already on disk.
@@ -114,6 +132,14 @@ package struct StoreKnowledge: Sendable {
     package var mayAsk = false
     /// Whether it was asked and did not answer.
     package var isStoreDown = false
+    /// When asking it again makes sense, if it said so.
+    package var retryAfterSeconds: Int?
+    /// The chains that are surely the customer's.
+    package var chains: Set<ChainKey> = []
+    /// When the store listed all subscriptions of a customer who is surely this one.
+    package var statusesReadAt: Timestamp?
+    /// When it listed all transactions.
+    package var historyReadAt: Timestamp?
 
     package init() {}
 }
@@ -124,6 +150,8 @@ package enum Verdict: Sendable {
     case refused(Decision)
     /// Nothing is decided yet: the store must be asked for these facts.
     case storeNeeded(FactNeeds)
+    /// Nothing could be decided, because the store was asked and did not answer; this is not recorded as a refusal.
+    case storeSilent
     /// The idempotency key was used before, with another body.
     case idempotencyKeyReused
 }

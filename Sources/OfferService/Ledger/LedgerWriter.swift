@@ -93,6 +93,7 @@ package final class LedgerWriter {
                 .intersection(FactNeeds.fromStatuses.union(.fromHistory))
             if !needs.isEmpty { return .storeNeeded(needs) }
         }
+        if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
         guard decision.outcome == .eligible else {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
@@ -390,12 +391,18 @@ extension LedgerWriter {
         let offer = request.offer
         let isNeeded = !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
         guard request.knowledge.report != nil || isNeeded else { return KnownCustomer(facts: request.facts) }
-        let chains = request.knowledge.report.map { Array($0.history.chains.keys) } ?? []
-        let history = try database { () throws(StorageError) in
-            try subscriptions.history(of: request.subjects(with: nil) + request.knowledge.subjects, chains: chains)
+        let knowledge = request.knowledge
+        var history = try database { () throws(StorageError) in
+            try subscriptions.history(
+                of: request.subjects(with: nil) + knowledge.subjects,
+                chains: knowledge.chains
+            )
         }
+        // An answer of the store that names no subscription is kept with none.
+        history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
+        history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
         let (group, product, now) = (offer.subscriptionGroupID, offer.productID, request.receivedAt)
-        let isStoreDown = request.knowledge.isStoreDown
+        let isStoreDown = knowledge.isStoreDown
         let facts = history.facts(group: group, productID: product, at: now).forgetting { source, observedAt in
             guard let hours = offer.freshness.limit(for: source, isStoreDown: isStoreDown) else { return false }
             return observedAt < now.adding(hours: -hours)

@@ -101,10 +101,8 @@ package final class StoreGateway: Sendable {
 
     /// Sends a request until there is an answer, a reason not to try again, or no time left.
     ///
-    /// - Parameters:
-    ///   - deadline: A reading of ``uptime``.
-    ///   - request: Makes the request, with all its credentials; given the milliseconds it may take.
-    ///   - read: Makes sense of the answer.
+    /// `deadline` is a reading of ``uptime``. `request` makes the request, with all its credentials, and is given the
+    /// milliseconds it may take; `read` makes sense of the answer.
     func ask<Answer: Sendable>(
         _ call: StoreCall,
         before deadline: Int64,

@@ -56,6 +56,7 @@ enum ServeCommand: Command {
             case .database(let error): throw CommandError("\(error)", .unavailable)
             case .records(let error): throw CommandError("\(error)", .unavailable)
             case .server(let error): throw CommandError("\(error)", .unavailable)
+            case .client(let error): throw CommandError("\(error)", .unavailable)
             }
         } catch {
             throw CommandError("\(error)", .unavailable)

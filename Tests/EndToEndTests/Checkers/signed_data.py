@@ -48,7 +48,8 @@ def verify_chain(leaf, intermediate, root):
         paths = [os.path.join(folder, name) for name in ("leaf", "intermediate")]
         for path, der in zip(paths, (leaf, intermediate)):
             with open(path, "w", encoding="ascii") as file:
-                file.write(f"-----BEGIN CERTIFICATE-----\n{base64.encodebytes(der).decode()}-----END CERTIFICATE-----\n")
+                lines = base64.encodebytes(der).decode()
+                file.write(f"-----BEGIN CERTIFICATE-----\n{lines}-----END CERTIFICATE-----\n")
         command = ["openssl", "verify", "-x509_strict", "-no-CApath", "-no-CAstore", "-CAfile", root]
         outcome = subprocess.run(
             [*command, "-untrusted", paths[1], "-show_chain", paths[0]], capture_output=True, text=True, check=False

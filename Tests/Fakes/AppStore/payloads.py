@@ -75,8 +75,9 @@ class Subscription:
         return self.transactions[-1]
 
 
-def build_subscription(customer, description, original_id, at):
+def build_subscription(customer, description, original_id):
     """A subscription from what `setCustomer` says of it (see README.md)."""
+    at = customer.made_at
     name = description.get("state", "active")
     if name not in STATES:
         raise ValueError(f"no state {name!r}; there are {', '.join(STATES)}")
@@ -129,23 +130,35 @@ def _periods(description, state, common, at):
     length = int(description.get("periodDays", 30) * DAY)
     offers = description.get("offers", [])
     count = max(int(description.get("periods", 2)), len(offers), 1)
-    end = at + int(description.get("endsInDays", state.ends_in_days) * DAY)
-    start = end - count * length
+    starts = _starts(description, state, count, length, at)
     transactions = []
-    for index in range(count):
+    for index, start in enumerate(starts):
         transaction_id = str(int(common["originalTransactionId"]) + index)
         transactions.append(
             common
             | {
                 "transactionId": transaction_id,
                 "webOrderLineItemId": str(int(transaction_id) + 500),
-                "purchaseDate": start + index * length,
-                "originalPurchaseDate": start,
-                "expiresDate": start + (index + 1) * length,
-                "transactionReason": "RENEWAL" if index else "PURCHASE",
+                "purchaseDate": start,
+                "originalPurchaseDate": starts[0],
+                "expiresDate": start + length,
+                "transactionReason": "RENEWAL" if index and start == starts[index - 1] + length else "PURCHASE",
             }
         )
     return transactions
+
+
+def _starts(description, state, count, length, at):
+    """When the periods begin: so many days ago, or such that the latest ends when it shall.
+
+    They follow each other, but for a gap before the latest if the customer had left and came back.
+    """
+    gap = int(description.get("returnedAfterDays", 0) * DAY)
+    if "startedDaysAgo" in description:
+        start = at - int(description["startedDaysAgo"] * DAY)
+    else:
+        start = at + int(description.get("endsInDays", state.ends_in_days) * DAY) - count * length - gap
+    return [start + index * length + (gap if index and index == count - 1 else 0) for index in range(count)]
 
 
 def _place_offers(description, transactions):
@@ -176,7 +189,7 @@ def _renewal(customer, description, state, latest, at):
         "productId": latest["productId"],
         "autoRenewStatus": 1 if renews else 0,
         "environment": customer.environment,
-        "recentSubscriptionStartDate": latest["originalPurchaseDate"],
+        "recentSubscriptionStartDate": _recent_start(description, latest),
         "appTransactionId": customer.app_transaction_id,
         "currency": latest["currency"],
     }
@@ -188,3 +201,9 @@ def _renewal(customer, description, state, latest, at):
     if "gracePeriodExpiresDate" in members:
         members["gracePeriodExpiresDate"] += at
     return members
+
+
+def _recent_start(description, latest):
+    """Gaps of less than 60 days do not count."""
+    has_returned = description.get("returnedAfterDays", 0) >= 60
+    return latest["purchaseDate" if has_returned else "originalPurchaseDate"]

@@ -66,7 +66,7 @@ class SignedData:
         payload = self._customer(arguments).app_transaction
         if payload is None:
             raise ValueError("the customer has no app transaction")
-        return self._sign_changed(payload, arguments)
+        return self._sign_changed(payload | {"receiptCreationDate": payloads.now()}, arguments)
 
     def realtime_request(self, arguments):
         """What Apple's servers send for a retention message."""

@@ -14,6 +14,8 @@ class Customer:
     environment: str
     bundle_id: str
     app_transaction_id: str
+    # Days are told from then on, so that a later state leaves the periods before it where they were.
+    made_at: int = field(default_factory=payloads.now)
     app_account_token: str | None = None
     storefront: str = "USA"
     subscriptions: list = field(default_factory=list)
@@ -67,14 +69,13 @@ class Store:
         name = description.get("customer", f"customer-{len(self.customers) + 1}")
         old = self.customers.get(name)
         customer = self._customer(name, description, old)
-        at = payloads.now()
         old_ids = [subscription.original_id for subscription in old.subscriptions] if old else []
         for index, subscription in enumerate(description.get("subscriptions", [])):
             own = subscription.get("originalTransactionId")
             original_id = own or (old_ids[index] if index < len(old_ids) else self._new_id("31"))
-            customer.subscriptions.append(payloads.build_subscription(customer, subscription, original_id, at))
-        customer.purchases = [self._purchase(customer, purchase, at) for purchase in description.get("purchases", [])]
-        customer.app_transaction = self._app_transaction(customer, description.get("appTransaction", {}), at)
+            customer.subscriptions.append(payloads.build_subscription(customer, subscription, original_id))
+        customer.purchases = [self._purchase(customer, purchase) for purchase in description.get("purchases", [])]
+        customer.app_transaction = self._app_transaction(customer, description.get("appTransaction", {}))
         self._put(customer, old)
         return customer
 
@@ -88,6 +89,7 @@ class Store:
             environment=environment,
             bundle_id=description.get("bundleId", old.bundle_id if old else next(iter(self.apps))),
             app_transaction_id=description.get("appTransactionId", app_transaction_id),
+            made_at=old.made_at if old else payloads.now(),
             app_account_token=description.get("appAccountToken"),
             storefront=description.get("storefront", "USA"),
         )
@@ -113,7 +115,8 @@ class Store:
         # Ids of the renewals follow, so the next subscription begins far behind.
         return f"{prefix}{next(self._numbers):09}0000"
 
-    def _purchase(self, customer, description, at):
+    def _purchase(self, customer, description):
+        at = customer.made_at
         transaction_id = self._new_id("32")
         members = {
             "transactionId": transaction_id,
@@ -134,9 +137,10 @@ class Store:
         payloads.merge(members, description)
         return members
 
-    def _app_transaction(self, customer, changes, at):
+    def _app_transaction(self, customer, changes):
         if changes is None:
             return None
+        at = customer.made_at
         members = {
             "receiptType": customer.environment,
             "bundleId": customer.bundle_id,

@@ -62,6 +62,16 @@ struct TestFiles: Sendable {
     /// The private keys that are made anew beside them.
     var privateKeys = ["active.p8", "other.p8"]
 
+    /// Where a fake App Store is; nil leaves Apple's own addresses, which nothing should ask.
+    var appStore: StorePlace?
+
+    struct StorePlace: Sendable {
+        let productionURL: String
+        let sandboxURL: String
+        let rootsPath: String
+        let trustedCertificatesPath: String
+    }
+
     /// Whether callers of role `app` are told which rule said no.
     var showsFindingsToApps = false
 }

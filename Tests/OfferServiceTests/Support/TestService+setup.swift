@@ -35,12 +35,19 @@ extension TestService {
     }
 
     static func settings(in directory: TemporaryDirectory, _ files: TestFiles) throws -> Settings {
-        try Settings(
+        let store: [Setting: String] =
+            files.appStore.map { store in
+                [
+                    .appStoreURL: store.productionURL, .appStoreSandboxURL: store.sandboxURL,
+                    .appStoreRoots: store.rootsPath, .trustedCertificates: store.trustedCertificatesPath,
+                ]
+            } ?? [:]
+        return try Settings(
             flags: [
                 .listen: "127.0.0.1:0", .keys: directory.path(of: "keys"), .offers: directory.path(of: "offers"),
                 .database: "sqlite:\(directory.path(of: "ledger.db"))", .loops: "2", .selfVerification: "always",
                 .appFindings: files.showsFindingsToApps ? "yes" : "no",
-            ],
+            ].merging(store) { $1 },
             environment: [:]
         )
     }

@@ -29,6 +29,7 @@ final class TestService: Sendable {
     let credentials: [String: String]
     private let api: API
     private let server: Server?
+    private let stores: Stores
     private let isStopped = Mutex(false)
 
     /// Makes everything, and starts its threads.
@@ -60,9 +61,19 @@ final class TestService: Sendable {
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
             open: opener
         )
+        stores = try Stores(
+            settings,
+            current: current,
+            committer: committer,
+            clock: clock.wallClock,
+            random: try SystemRandom(),
+            metrics: metrics,
+            log: log
+        )
         let random: any RandomSource = if let random { random } else { try SystemRandom() }
         let signer = OfferSigner(
             committer: committer,
+            store: stores.appStore,
             verification: SelfVerification(.always),
             showsFindingsToApps: files.showsFindingsToApps,
             metrics: metrics,
@@ -80,6 +91,7 @@ final class TestService: Sendable {
         )
         server = wire == .loopback ? try Self.server(api) : nil
         committer.start(on: connection)
+        try stores.start()
         try server?.start()
     }
 
@@ -91,7 +103,10 @@ final class TestService: Sendable {
         }
         guard isFirst else { return }
         await server?.stop()
-        await mayBlock { [committer] in committer.stop() }
+        await mayBlock { [committer, stores] in
+            stores.stop()
+            committer.stop()
+        }
     }
 
     /// Holds the number of services at one time down: each has threads, open files and keys in locked memory.

@@ -34,15 +34,37 @@ package struct SubscriptionStatuses: Hashable, Sendable {
         package let status: Int64
         package let signedTransaction: UnverifiedJWS
         package let signedRenewalInfo: UnverifiedJWS?
+
+        package init(
+            originalTransactionID: TransactionID,
+            status: Int64,
+            signedTransaction: UnverifiedJWS,
+            signedRenewalInfo: UnverifiedJWS?
+        ) {
+            self.originalTransactionID = originalTransactionID
+            self.status = status
+            self.signedTransaction = signedTransaction
+            self.signedRenewalInfo = signedRenewalInfo
+        }
     }
 
     package struct Group: Hashable, Sendable {
         package let id: SubscriptionGroupID
         package let lastTransactions: [Item]
+
+        package init(id: SubscriptionGroupID, lastTransactions: [Item]) {
+            self.id = id
+            self.lastTransactions = lastTransactions
+        }
     }
 
     package let appAppleID: Int64?
     package let groups: [Group]
+
+    package init(appAppleID: Int64?, groups: [Group]) {
+        self.appAppleID = appAppleID
+        self.groups = groups
+    }
 }
 
 /// A customer's transactions in one app.
@@ -56,6 +78,13 @@ package struct TransactionHistory: Hashable, Sendable {
     package let revision: String?
     /// Whether these are all: false if there are more than the limit of pages.
     package let isComplete: Bool
+
+    package init(appAppleID: Int64?, signedTransactions: [UnverifiedJWS], revision: String?, isComplete: Bool) {
+        self.appAppleID = appAppleID
+        self.signedTransactions = signedTransactions
+        self.revision = revision
+        self.isComplete = isComplete
+    }
 }
 
 /// Notifications that the App Store sent, oldest attempts first.
@@ -65,6 +94,11 @@ package struct NotificationHistory: Hashable, Sendable {
     package struct Item: Hashable, Sendable {
         package let signedPayload: UnverifiedJWS
         package let attempts: [DeliveryAttempt]
+
+        package init(signedPayload: UnverifiedJWS, attempts: [DeliveryAttempt]) {
+            self.signedPayload = signedPayload
+            self.attempts = attempts
+        }
     }
 
     package let items: [Item]
@@ -72,6 +106,11 @@ package struct NotificationHistory: Hashable, Sendable {
     package let nextPage: String?
 
     package var isComplete: Bool { nextPage == nil }
+
+    package init(items: [Item], nextPage: String?) {
+        self.items = items
+        self.nextPage = nextPage
+    }
 }
 
 /// How the App Store fared when it sent a notification.
@@ -79,6 +118,11 @@ package struct DeliveryAttempt: Hashable, Sendable {
     package let attemptedAt: Timestamp?
     /// As Apple names it: `SUCCESS`, `TIMED_OUT`, and others; new ones may come.
     package let result: String
+
+    package init(attemptedAt: Timestamp?, result: String) {
+        self.attemptedAt = attemptedAt
+        self.result = result
+    }
 }
 
 /// Whether a test notification arrived.

@@ -47,16 +47,13 @@ extension AppStoreServerAPI {
 
     /// Get Transaction History, version 2: all pages, at most the limit of them.
     ///
-    /// - Parameters:
-    ///   - id: Any transaction of the customer.
-    ///   - filter: Asked with every page.
-    ///   - revision: From an earlier history with the same filter: only what has changed since.
-    ///   - asking: Who asks, and for which app.
+    /// `id` is any transaction of the customer. `revision` is one from an earlier history with the same filter: only what
+    /// has changed since is wanted.
     package func transactionHistory(
         of id: TransactionID,
+        _ asking: AppStoreAsking,
         _ filter: TransactionHistoryFilter = TransactionHistoryFilter(),
-        since revision: String? = nil,
-        _ asking: AppStoreAsking
+        since revision: String? = nil
     ) async throws(StoreError) -> Answered<TransactionHistory> {
         var question = question(.transactionHistory, id, asking)
         question.filter = filter

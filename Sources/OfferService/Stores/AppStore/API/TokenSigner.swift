@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
+package import Cryptography
 import JSON
 package import OfferDomain
 
@@ -65,14 +65,14 @@ package struct SignedToken: Hashable, Sendable {
 /// Signs tokens with the keys of the ring.
 package struct KeyRingTokenSigner: TokenSigner {
     private let key: @Sendable (BundleID) -> SigningKey?
-    private let record: @Sendable (SigningKey, TokenRequest) async throws(StoreError) -> Void
+    private let record: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
 
     /// - Parameters:
     ///   - key: The key that signs for an app, as the ring has it now.
     ///   - record: Makes the use of the key durable before it happens; what it throws keeps it from happening.
     package init(
         key: @escaping @Sendable (BundleID) -> SigningKey?,
-        record: @escaping @Sendable (SigningKey, TokenRequest) async throws(StoreError) -> Void
+        record: @escaping @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
     ) {
         self.key = key
         self.record = record
@@ -86,13 +86,14 @@ package struct KeyRingTokenSigner: TokenSigner {
         guard let key = key(request.bundleID), let privateKey = key.privateKey else {
             throw .cannotSign(reason: "no key is active for \(request.bundleID)")
         }
-        try await record(key, request)
         let unsigned = CompactJWS(
             header: AppStoreClaims.headerBytes(keyID: key.id),
             payload: request.claims(issuerID: key.issuerID)
         )
+        let digest = SHA256.digest(of: unsigned.signingInput)
+        try await record(key, request, digest)
         do {
-            let signature = try privateKey.signature(of: SHA256.digest(of: unsigned.signingInput))
+            let signature = try privateKey.signature(of: digest)
             let text = String(decoding: unsigned.serialized(signature: signature), as: UTF8.self)
             return SignedToken(text: text, keyID: key.id)
         } catch {

@@ -1,25 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// An app that offers are made in.
-package struct CatalogApp: Hashable, Sendable {
-    package let bundleID: BundleID
-    /// Apple's number of the app; what Apple signs for production is believed only if it names it.
-    package let appAppleID: Int64?
-    /// The worlds of the store whose purchases count.
-    package let environments: Set<StoreEnvironment>
-
-    package init(
-        bundleID: BundleID,
-        appAppleID: Int64?,
-        environments: Set<StoreEnvironment> = [.production, .sandbox]
-    ) {
-        self.bundleID = bundleID
-        self.appAppleID = appAppleID
-        self.environments = environments
-    }
-}
-
 /// How old the facts may be that an offer is decided on, and what is done when the store can't be asked for newer ones.
 package struct FactFreshness: Hashable, Sendable {
     /// Hours for every fact; `nil` is 24 for what a device sent along or the API answered, and no limit for what the

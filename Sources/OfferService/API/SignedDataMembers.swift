@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+package import OfferDomain
+
+/// The members of a request that hold what the App Store signed for a customer.
+package struct SignedDataMembers: Sendable {
+    /// Compact JWS of transactions, as StoreKit 2 gives them to an app; at most ``maximumCount``.
+    package let transactions: [[UInt8]]
+    /// Compact JWS of renewal infos; each counts only beside a transaction of its subscription.
+    package let renewalInfos: [[UInt8]]
+
+    package static let maximumCount = 8
+
+    package var isEmpty: Bool { transactions.isEmpty && renewalInfos.isEmpty }
+
+    init(_ reader: inout ObjectReader, _ mismatches: Mismatches) {
+        func texts(_ name: String) -> [[UInt8]] {
+            reader.elements(name, atMost: Self.maximumCount) { value in
+                value.stringBytes
+                    ?? mismatches.none(value, "expected a compact JWS in a string, found \(value.summary)")
+            }
+        }
+        transactions = texts("signedTransactions")
+        renewalInfos = texts("signedRenewalInfo")
+    }
+
+    /// All of it verified, and of that app.
+    package func evidence(_ reader: AppStoreSignedDataReader, at now: Timestamp) throws(Refusal) -> SubscriptionEvidence
+    {
+        do {
+            return try reader.evidence(
+                transactions: transactions,
+                renewalInfos: renewalInfos,
+                source: .signedTransaction,
+                at: now
+            )
+        } catch {
+            throw .request(.signedDataRefused(pointer: error.piece.pointer, error.fault))
+        }
+    }
+}
+
+extension EvidenceFault.Piece {
+    /// Where it stands in a request.
+    var pointer: String {
+        switch self {
+        case .transaction(let index): "/signedTransactions/\(index)"
+        case .renewalInfo(let index): "/signedRenewalInfo/\(index)"
+        }
+    }
+}

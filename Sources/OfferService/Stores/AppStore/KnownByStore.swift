@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// One customer as far as a request lets the App Store's knowledge be used: what was sent along, and what may be asked.
+///
+/// An app on somebody's device may send what the App Store signed, since it has it from the store. It may name a
+/// transaction by its id too, but ids are no secret: what the store answers then counts only if it names the account
+/// token of the request. A backend is believed in whose transaction it is.
+struct KnownByStore: Sendable {
+    let knowledge: StoreKnowledge
+    private let request: SignatureRequest
+    private let caller: Caller
+    private let evidence: SubscriptionEvidence
+    private let keys: AppPseudonyms
+    private let catalog: Catalog
+    private let app: AppStoreApp?
+
+    /// Verifies what the request sends along; refuses it as a whole if any of it is not as it must be.
+    init(
+        _ request: SignatureRequest,
+        _ caller: Caller,
+        _ offer: CatalogOffer,
+        _ configuration: Snapshot,
+        _ store: AppStore,
+        at now: Timestamp
+    ) throws(Refusal) {
+        self.request = request
+        self.caller = caller
+        keys = AppPseudonyms(configuration.pseudonyms, in: offer.bundleID)
+        catalog = configuration.catalog
+        app = configuration.catalog.apps[offer.bundleID]
+        if let app, !request.signedData.isEmpty {
+            evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
+            try Self.refuseOtherAccount(evidence, request, caller)
+        } else {
+            evidence = SubscriptionEvidence(source: .signedTransaction)
+        }
+        let canAsk = configuration.keyRing.activeKey(for: offer.bundleID, purpose: .appStoreServerAPI) != nil
+        knowledge = Self.knowledge(request, caller, evidence, keys, catalog, offer.bundleID, canAsk)
+    }
+
+    private static func refuseOtherAccount(
+        _ evidence: SubscriptionEvidence,
+        _ request: SignatureRequest,
+        _ caller: Caller
+    ) throws(Refusal) {
+        guard !caller.role.mayAssertFacts, case .appAccountToken(let token) = request.binding else { return }
+        for (index, transaction) in evidence.transactions.enumerated() {
+            guard let other = transaction.appAccountToken, other != token else { continue }
+            throw .request(.signedDataOfOtherAccount(pointer: EvidenceFault.Piece.transaction(index).pointer))
+        }
+    }
+
+    private static func knowledge(
+        _ request: SignatureRequest,
+        _ caller: Caller,
+        _ evidence: SubscriptionEvidence,
+        _ keys: AppPseudonyms,
+        _ catalog: Catalog,
+        _ bundleID: BundleID,
+        _ canAsk: Bool
+    ) -> StoreKnowledge {
+        var knowledge = StoreKnowledge()
+        if !evidence.transactions.isEmpty {
+            let report = SubscriptionReport(
+                evidence,
+                keys: keys,
+                bundleID: bundleID,
+                catalog: catalog,
+                customers: vouchedFor(request, caller)
+            )
+            knowledge.report = report
+            knowledge.chains = Set(report.history.chains.keys)
+        }
+        if caller.role.mayAssertFacts, let id = request.transactionID {
+            knowledge.subjects = [keys.key(of: .originalTransaction(id))]
+        }
+        knowledge.mayAsk = canAsk && (request.transactionID ?? evidence.transactions.first?.transactionID) != nil
+        return knowledge
+    }
+
+    /// The names of the customer that a trusted caller says belong to the transactions.
+    private static func vouchedFor(_ request: SignatureRequest, _ caller: Caller) -> [CustomerIdentity] {
+        guard caller.role.mayAssertFacts else { return [] }
+        return CustomerIdentity.known(customer: request.customerID, binding: request.binding, originalTransaction: nil)
+    }
+
+    /// What to ask the store; `nil` if the request names nothing that could be asked about.
+    func question(_ needs: FactNeeds) -> AppStore.Question? {
+        guard let app, let id = evidence.transactions.first?.transactionID ?? request.transactionID else { return nil }
+        return AppStore.Question(
+            transactionID: id,
+            app: app,
+            environment: evidence.transactions.first?.environment,
+            needs: needs,
+            caller: caller.id
+        )
+    }
+
+    /// Takes the store's answer in; of somebody else's account it is kept for the ledger, and tells nothing here.
+    func add(_ answer: SubscriptionEvidence, to knowledge: inout StoreKnowledge) {
+        let isCustomers = isOfCustomer(answer)
+        let report = SubscriptionReport(
+            answer,
+            keys: keys,
+            bundleID: app?.bundleID ?? request.bundleID,
+            catalog: catalog,
+            customers: isCustomers ? Self.vouchedFor(request, caller) : []
+        )
+        knowledge.report = report
+        guard isCustomers else { return }
+        knowledge.chains.formUnion(report.history.chains.keys)
+        knowledge.statusesReadAt = answer.statusesReadAt
+        knowledge.historyReadAt = answer.historyReadAt
+    }
+
+    private func isOfCustomer(_ answer: SubscriptionEvidence) -> Bool {
+        if caller.role.mayAssertFacts || !evidence.transactions.isEmpty { return true }
+        guard case .appAccountToken(let token) = request.binding else { return false }
+        return answer.transactions.contains { $0.appAccountToken == token }
+    }
+}

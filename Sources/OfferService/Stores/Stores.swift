@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import HTTP
+import OfferDomain
+
+/// The stores, put together: one HTTP client for all of them, and what each is asked with.
+package final class Stores: Sendable {
+    package let appStore: AppStore
+    package let gateway: StoreGateway
+    private let client: Client
+
+    /// Prepares everything; nothing is asked before ``start()``.
+    package init(
+        _ settings: Settings,
+        current: CurrentSnapshot,
+        committer: Committer,
+        clock: WallClock,
+        random: any RandomSource,
+        metrics: Metrics,
+        log: Log
+    ) throws(ServiceError) {
+        do throws(ClientError) {
+            client = try Client(settings.clientConfiguration)
+        } catch {
+            throw .client(error)
+        }
+        gateway = StoreGateway(transport: client, clock: clock, random: random, metrics: metrics, log: log)
+        let api = AppStoreServerAPI(
+            gateway: gateway,
+            signer: Self.tokenSigner(current, committer),
+            clock: clock,
+            metrics: metrics,
+            log: log,
+            origins: settings.appStoreOrigins
+        )
+        appStore = AppStore(
+            authenticator: SignedDataVerifier(anchors: try Self.anchors(settings)),
+            api: api
+        )
+    }
+
+    /// Starts the thread that sends requests.
+    package func start() throws(ClientError) { try client.start() }
+
+    /// Ends what is in flight, and the thread.
+    package func stop() { client.stop() }
+
+    /// Signs with the key in force, once its use is on record.
+    private static func tokenSigner(_ current: CurrentSnapshot, _ committer: Committer) -> KeyRingTokenSigner {
+        KeyRingTokenSigner { bundleID in
+            current.value.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI)
+        } record: { key, request, digest throws(StoreError) in
+            let event = AuditEvent.storeTokenSigned(
+                keyID: key.id,
+                request.bundleID,
+                digest: digest.hex,
+                expiresAt: request.expiresAt
+            )
+            do throws(LedgerError) {
+                try await committer.append([event])
+            } catch {
+                throw .cannotSign(reason: error.label)
+            }
+        }
+    }
+
+    /// Apple's root, and those that the settings add.
+    static func anchors(_ settings: Settings) throws(ServiceError) -> TrustAnchors {
+        do {
+            let apple = try TrustAnchors.appleRootCAG3()
+            guard let path = settings.appStoreRootsPath else { return apple }
+            return apple.union(try TrustAnchors(pem: try TextFile.read(path)))
+        } catch {
+            let place = settings.appStoreRootsPath ?? "Apple's root"
+            throw .configuration(ConfigurationError([ConfigurationIssue(.error, place: place, "\(error)")]))
+        }
+    }
+}
+
+extension Settings {
+    fileprivate var clientConfiguration: ClientConfiguration {
+        ClientConfiguration(
+            trustedCertificatesFile: trustedCertificatesPath,
+            userAgent: "offer-signer/\(Service.version)",
+            allowsPlainHTTP: [appStoreOrigins.production, appStoreOrigins.sandbox].contains { $0.scheme == .http }
+        )
+    }
+}
