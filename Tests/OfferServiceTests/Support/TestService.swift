@@ -30,6 +30,7 @@ final class TestService: Sendable {
     private let api: API
     private let server: Server?
     private let stores: Stores
+    var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
     /// Makes everything, and starts its threads.
