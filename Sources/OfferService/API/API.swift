@@ -6,7 +6,7 @@ import OfferDomain
 /// All calls of the service: finds the one that is asked for, and turns every refusal into its problem.
 package struct API: Responder {
     private let current: CurrentSnapshot
-    private let promotionalOffers: PromotionalOfferCall
+    private let signatures: SignatureCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -23,7 +23,7 @@ package struct API: Responder {
         log: Log
     ) {
         self.current = current
-        promotionalOffers = PromotionalOfferCall(signer: signer)
+        signatures = SignatureCall(signer: signer)
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -54,7 +54,7 @@ package struct API: Responder {
     }
 
     package func turnEnded() {
-        promotionalOffers.signer.turnEnded()
+        signatures.signer.turnEnded()
     }
 
     private func answer(
@@ -69,8 +69,17 @@ package struct API: Responder {
         }
         switch route {
         case .promotionalOfferSignature:
-            return try await promotionalOffers.respond(
+            return try await signatures.respond(
                 to: request,
+                for: .promotionalOffer,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
+        case .introductoryOfferSignature:
+            return try await signatures.respond(
+                to: request,
+                for: .introductoryOffer,
                 under: current.value,
                 requestID: requestID,
                 at: now
