@@ -155,6 +155,7 @@ package struct OfferSigner: Sendable {
 
     private func count(_ decision: Decision, _ offer: CatalogOffer) {
         metrics.count(.decisions(offer: offer.id.text, outcome: decision.outcome.rawValue))
+        guard decision.outcome != .eligible else { return }
         for reason in decision.reasons {
             metrics.count(.refusals(rule: reason.rule, answer: reason.answer.rawValue))
         }
