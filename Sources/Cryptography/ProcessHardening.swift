@@ -40,6 +40,7 @@ package enum ProcessHardening {
     /// its process id, arguments, open files and all other environment.
     ///
     /// - Parameter settings: What else only a start can set; a variable that is set already stays as it is.
+    /// - Throws: That the handler stays on, or that the program could not be started anew.
     package static func restartWithoutBacktracer(
         adding settings: KeyValuePairs<String, String> = [:]
     ) throws(ProcessHardeningError) {

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension ArraySlice<UInt8> {
+    /// Whether the bytes begin with `text`, which is ASCII, without regard to the case of its letters.
+    package func startsIgnoringCase(with text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        return count >= length && ASCII.equalsIgnoringCase(span.extracting(0..<length), text)
+    }
+}
+
 /// The header fields of a request, in the order of their arrival.
 ///
 /// All names and values lie in one buffer of bytes and are found by their ranges, so reading a request's head costs two
