@@ -15,7 +15,9 @@ package struct SignedOffer: Sendable {
 }
 
 /// Decides, records, then signs; nothing is signed that was not recorded first.
-package struct OfferSigner: Sendable {
+///
+/// A class, because each request is handed to it several times over.
+package final class OfferSigner: Sendable {
     private let committer: Committer
     private let store: AppStore
     private let verification: SelfVerification
@@ -116,14 +118,14 @@ package struct OfferSigner: Sendable {
         _ now: Timestamp
     ) -> DecisionRequest {
         let pseudonyms = configuration.pseudonyms
-        let names =
-            CustomerIdentity.known(
-                customer: request.customerID,
-                binding: request.binding,
-                originalTransaction: request.facts.originalTransactionID?.value
-            ) + customer.accounts
         let offer = plan.offer
-        let identities = names.map { ($0, pseudonyms.pseudonym(of: $0, in: offer.bundleID)) }
+        var names = CustomerIdentity.known(
+            customer: request.customerID,
+            binding: request.binding,
+            originalTransaction: request.facts.originalTransactionID?.value
+        )
+        if !customer.accounts.isEmpty { names += customer.accounts }
+        let identities = names.map { (identity: $0, pseudonym: pseudonyms.pseudonym(of: $0, in: offer.bundleID)) }
         return DecisionRequest(
             requestID: requestID,
             nonce: UniqueID.version4(random.next(), random.next()),
@@ -212,6 +214,7 @@ package struct OfferSigner: Sendable {
 
     private func count(_ decision: Decision, _ offer: CatalogOffer) {
         metrics.count(.decisions(offer: offer.id.text, outcome: decision.outcome.rawValue))
+        guard decision.outcome != .eligible else { return }
         for reason in decision.reasons {
             metrics.count(.refusals(rule: reason.rule, answer: reason.answer.rawValue))
         }

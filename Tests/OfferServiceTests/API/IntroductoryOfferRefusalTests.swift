@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
+import OfferDomain
 import Testing
 
 @testable import OfferService
@@ -126,7 +127,12 @@ struct IntroductoryOfferRefusalTests {
     func `refuses what it can't answer, and signs and records nothing`(wire: Wire) async throws {
         try await withService(wire, .introductory) { service in
             for row in rows {
-                let call = service.introductoryCall(as: row.caller, row.product, bundle: row.bundle, row.members)
+                let call = service.introductoryCall(
+                    as: row.caller,
+                    product: row.product,
+                    bundle: row.bundle,
+                    row.members
+                )
                 let reply = try await service.send(call)
                 #expect(reply.status == row.status && reply.problem == row.problem, "\(row): \(reply)")
                 #expect(reply.pointers == row.pointers, "\(row): \(reply)")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import OfferDomain
 import OfferService
 import TestSupport
@@ -54,7 +55,7 @@ extension TestService {
     /// A request for the introductory offer of a product; `members` are more of them, without braces.
     func introductoryCall(
         as caller: String = "backend",
-        _ product: String = "pro.monthly",
+        product: String = "pro.monthly",
         bundle: String = "com.example.app",
         _ members: String
     ) -> Call {
@@ -196,7 +197,7 @@ struct IntroductoryOfferTests {
                 let facts =
                     #"{"status": "expired", "expiresAt": "\#(expiresAt)", "offersUsed": [{"type": "introductory", "subscriptionGroupId": "20001"}]}"#
                 let members = #"\#(id), "customerId": "ada", "facts": \#(facts)"#
-                return try await service.send(service.introductoryCall("pro.weekly", members))
+                return try await service.send(service.introductoryCall(product: "pro.weekly", members))
             }
             for _ in 0..<3 {
                 let denied = try await ask("2026-06-01T00:00:00Z")
@@ -243,7 +244,7 @@ struct IntroductoryOfferTests {
     @Test(arguments: Wire.allCases)
     func `gives a retry the answer of the first request, also where time would change it`(wire: Wire) async throws {
         try await withService(wire, .introductory) { service in
-            let call = service.introductoryCall("pro.yearly", id)
+            let call = service.introductoryCall(product: "pro.yearly", id)
             let first = try await service.send(call.with("Idempotency-Key", "k"))
             #expect(first.json["allowIntroductoryOffer"] == .boolean(false), "\(first)")
             #expect(first.json["decision"]["nextEligibleAt"] == .text("2026-07-01T13:00:00Z"))
@@ -258,7 +259,7 @@ struct IntroductoryOfferTests {
             #expect(other.json["allowIntroductoryOffer"] == .boolean(true), "\(other)")
             #expect(try service.entries("sign.intent").map { $0["allow"] } == [false, false, true].map(Tree.boolean))
             let reused = try await service.send(
-                service.introductoryCall("pro.yearly", "\(id), \(unused)").with("Idempotency-Key", "k")
+                service.introductoryCall(product: "pro.yearly", "\(id), \(unused)").with("Idempotency-Key", "k")
             )
             #expect(reused.problem == "idempotency-key-reused", "\(reused)")
         }

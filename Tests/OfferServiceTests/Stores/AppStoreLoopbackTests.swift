@@ -50,7 +50,7 @@ struct AppStoreLoopbackTests {
         try client.start()
         defer { client.stop() }
         let key = key
-        let signer = KeyRingTokenSigner(key: { _ in key }, record: { (_, _) throws(StoreError) in })
+        let signer = KeyRingTokenSigner(key: { _ in key }, record: { (_, _, _) throws(StoreError) in })
         let origins = AppStoreOrigins(
             production: try Origin(parsing: fake.apiOrigin(.production)),
             sandbox: try Origin(parsing: fake.apiOrigin(.sandbox))
