@@ -112,6 +112,17 @@ struct IntroductoryOfferStoreTests {
         }
     }
 
+    @Test func `asks about the account that it signs for, whatever else is sent along`() async throws {
+        try await withStoreService { world in
+            let clean = try world.customer([.init(.active)]).subscriptions[0]
+            let used = try world.store.addSubscription(.init(.active, periods: 3, offers: [.init(1)]))
+            let jws = try world.store.signTransaction(clean.originalTransactionID)
+            let members = #""signedTransactions": ["\#(jws)"], "transactionId": "\#(used.originalTransactionID)""#
+            let reply = try await world.service.send(world.introductoryCall(as: "backend", members))
+            #expect(reply.json["allowIntroductoryOffer"] == .boolean(false), "\(reply)")
+        }
+    }
+
     /// The token that an app names is nothing that it has shown.
     @Test func `decides nothing by purchases under a token that an app only names`() async throws {
         try await withStoreService(asksStore: false) { world in
