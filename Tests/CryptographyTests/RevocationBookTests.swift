@@ -126,6 +126,39 @@ struct RevocationBookTests {
     }
 
     @Test
+    func `waits a minute at least, and starts to count anew after an answer`() throws {
+        _ = try verifier.verify(jws, at: testInstant)
+        for seconds in [0, 60, 180] as [Int64] { #expect(book.questions(at: testInstant + seconds).count == 2) }
+        // Eight minutes would be next.
+        let late = testInstant + 180 + 480
+        for question in book.questions(at: late) {
+            book.record(.good(validUntil: late + 10), for: question, at: late)
+        }
+        #expect(book.questions(at: late + 59).isEmpty)
+        #expect(book.questions(at: late + 60).count == 2)
+        #expect(book.questions(at: late + 119).isEmpty)
+        #expect(book.questions(at: late + 120).count == 2)
+    }
+
+    @Test
+    func `forgets what was not used for longest, not what is revoked and asked for`() throws {
+        let book = RevocationBook(capacity: 4)
+        let verifier = SignedDataVerifier(anchors: try authority.anchors(), revocations: book)
+        func others() throws -> [UInt8] { try TestJWS(chain: authority.chain(), key: authority.leafKey).bytes() }
+        _ = try verifier.verify(jws, at: testInstant)
+        for question in book.questions(at: testInstant) {
+            book.record(.revoked(at: testInstant), for: question, at: testInstant)
+        }
+        for _ in 0..<3 {
+            _ = try verifier.verify(others(), at: testInstant)
+            #expect(throws: SignedDataError.chain(.revoked(.intermediate))) {
+                try verifier.verify(jws, at: testInstant)
+            }
+        }
+        #expect(book.statistics(at: testInstant).revoked == 2)
+    }
+
+    @Test
     func `goes from a signature to a responder's word and back`() throws {
         _ = try verifier.verify(jws, at: testInstant)
         let question = try question(about: "leaf", at: 0)

@@ -67,7 +67,7 @@ package final class RevocationBook: Sendable {
     /// Writes down what ``OCSPRequest/status(from:at:freshness:)`` made of the answer to a question.
     package func record(_ status: OCSPStatus, for question: RevocationQuestion, at unixSeconds: Int64) {
         state.withLock { state in
-            guard state.entries[question.name] != nil else { return }
+            // Nothing happens to one that had to go meanwhile.
             state.entries[question.name]?.failures = 0
             switch status {
             case .good(let end):
