@@ -7,6 +7,7 @@ import OfferDomain
 package struct API: Responder {
     private let current: CurrentSnapshot
     private let promotionalOffers: PromotionalOfferCall
+    private let notifications: NotificationCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -16,6 +17,7 @@ package struct API: Responder {
     package init(
         current: CurrentSnapshot,
         signer: OfferSigner,
+        notifications: NotificationReceiver,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -24,6 +26,7 @@ package struct API: Responder {
     ) {
         self.current = current
         promotionalOffers = PromotionalOfferCall(signer: signer)
+        self.notifications = NotificationCall(receiver: notifications)
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -75,6 +78,8 @@ package struct API: Responder {
                 requestID: requestID,
                 at: now
             )
+        case .appStoreNotification:
+            return try await notifications.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()
