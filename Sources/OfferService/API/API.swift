@@ -8,7 +8,7 @@ import OfferDomain
 /// A class, because the server copies it for each request.
 package final class API: Responder {
     private let current: CurrentSnapshot
-    private let promotionalOffers: PromotionalOfferCall
+    private let signatures: SignatureCall
     private let notifications: NotificationCall
     private let operation: OperationCalls
     private let metrics: Metrics
@@ -27,7 +27,7 @@ package final class API: Responder {
         log: Log
     ) {
         self.current = current
-        promotionalOffers = PromotionalOfferCall(signer: signer)
+        signatures = SignatureCall(signer: signer)
         self.notifications = NotificationCall(receiver: notifications)
         self.operation = operation
         self.metrics = metrics
@@ -59,7 +59,7 @@ package final class API: Responder {
     }
 
     package func turnEnded() {
-        promotionalOffers.signer.turnEnded()
+        signatures.signer.turnEnded()
     }
 
     private func answer(
@@ -74,8 +74,17 @@ package final class API: Responder {
         }
         switch route {
         case .promotionalOfferSignature:
-            return try await promotionalOffers.respond(
+            return try await signatures.respond(
                 to: request,
+                for: .promotionalOffer,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
+        case .introductoryOfferSignature:
+            return try await signatures.respond(
+                to: request,
+                for: .introductoryOffer,
                 under: current.value,
                 requestID: requestID,
                 at: now
