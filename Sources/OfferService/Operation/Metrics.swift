@@ -27,6 +27,8 @@ package enum Metric: Hashable, Sendable {
     case storeRequests(store: String, endpoint: String, environment: String, outcome: String)
     /// Questions to a store that were being asked already, and so were not asked again.
     case storeJoined(store: String, endpoint: String)
+    /// Questions to OCSP responders, by what they were about and what came of them.
+    case ocspQuestions(certificate: String, outcome: String)
 }
 
 /// Counts what the service does, for Prometheus.

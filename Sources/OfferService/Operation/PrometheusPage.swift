@@ -3,7 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case redemptions, reloads, storeRequests, storeJoined
+    case redemptions, reloads, storeRequests, storeJoined, ocspQuestions
 
     var name: String {
         switch self {
@@ -19,6 +19,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .reloads: "offer_signer_reloads_total"
         case .storeRequests: "offer_signer_store_requests_total"
         case .storeJoined: "offer_signer_store_joined_total"
+        case .ocspQuestions: "offer_signer_ocsp_questions_total"
         }
     }
 
@@ -36,6 +37,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .reloads: "Reloads of the configuration, by result"
         case .storeRequests: "Requests to a store by endpoint, environment and outcome"
         case .storeJoined: "Questions to a store that were being asked already, and were not asked again"
+        case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
         }
     }
 }
@@ -55,6 +57,7 @@ extension Metric {
         case .reloads: .reloads
         case .storeRequests: .storeRequests
         case .storeJoined: .storeJoined
+        case .ocspQuestions: .ocspQuestions
         }
     }
 
@@ -72,6 +75,7 @@ extension Metric {
         case .storeRequests(let store, let endpoint, let environment, let outcome):
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]
         case .storeJoined(let store, let endpoint): [("store", store), ("endpoint", endpoint)]
+        case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
         }
     }
 }
