@@ -3,7 +3,9 @@ import JSON
 package import OfferDomain
 
 /// What a caller of `POST /v1/app-store/promotional-offers/signatures` asks for; every field already in its type.
-package struct SignatureRequest: Sendable {
+///
+/// A class, because it is handed on several times and never changes.
+package final class SignatureRequest: Sendable {
     package let bundleID: BundleID
     package let productID: ProductID
     package let offerID: OfferID

@@ -33,10 +33,13 @@ struct TokenTests {
     func `a token is an ES256 JWT with the claims that Apple asks for, recorded before it is signed`() async throws {
         let privateKey = try PrivateKey.generate()
         let key = try key(privateKey)
-        let recorded = Mutex<[TokenRequest]>([])
+        let recorded = Mutex<[(request: TokenRequest, digest: SHA256Digest)]>([])
         let transport = ScriptedTransport(.statuses())
-        let record: @Sendable (SigningKey, TokenRequest) async throws(StoreError) -> Void = { _, request in
-            recorded.withLock { $0.append(request) }
+        let record: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void = {
+            _,
+            request,
+            digest in
+            recorded.withLock { $0.append((request, digest)) }
             #expect(transport.requests.isEmpty)
         }
         let store = TestStore(transport, signer: KeyRingTokenSigner(key: { _ in key }, record: record))
@@ -56,14 +59,19 @@ struct TokenTests {
         let input = Array(parts[0] + [UInt8(ascii: ".")] + parts[1])
         let signature = try #require(ECDSASignature(rawRS: decoded[2]))
         #expect(privateKey.publicKey.verifies(signature, of: SHA256.digest(of: input)))
-        #expect(recorded.withLock { $0.map(\.bundleID) } == [asking.bundleID])
+        #expect(recorded.withLock { $0.map(\.request.bundleID) } == [asking.bundleID])
+        #expect(
+            recorded.withLock { $0.map(\.digest) } == [SHA256.digest(of: input)],
+            "what is recorded is what is signed"
+        )
     }
 
     @Test
     func `nothing is asked if the use of the key can't be recorded, or there is no key`() async throws {
         let good = try key(try PrivateKey.generate())
         let disabled = try key(nil)
-        let refuse: @Sendable (SigningKey, TokenRequest) async throws(StoreError) -> Void = { (_, _) throws(StoreError) in
+        let refuse: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void = {
+            (_, _, _) throws(StoreError) in
             throw StoreError.cannotSign(reason: "the log is full")
         }
         let transport = ScriptedTransport(.statuses())

@@ -30,6 +30,7 @@ final class TestService: Sendable {
     private let api: API
     private let server: Server?
     private let stores: Stores
+    var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
     /// Makes everything, and starts its threads.
@@ -68,7 +69,8 @@ final class TestService: Sendable {
             clock: clock.wallClock,
             random: try SystemRandom(),
             metrics: metrics,
-            log: log
+            log: log,
+            retries: files.appStore?.retries ?? RetryPolicy()
         )
         let random: any RandomSource = if let random { random } else { try SystemRandom() }
         let signer = OfferSigner(

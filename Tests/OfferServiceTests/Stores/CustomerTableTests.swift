@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+
+/// A customer, and what each offer comes to in each of the ways by which the service may know of them.
+private struct CustomerRow: Sendable, CustomTestStringConvertible {
+    let name: String
+    let subscriptions: [FakeAppStore.Subscription]
+    var purchases: [FakeAppStore.Members] = []
+    /// By offer: what is answered where only signed data, only the API, and only notifications tell of the customer.
+    let outcomes: [(offer: String, signedData: String, api: String, notifications: String)]
+
+    var testDescription: String { name }
+}
+
+private let granted = "granted"
+private let refused = "not-eligible"
+private let undecided = "eligibility-undecided"
+
+private let rows = [
+    CustomerRow(
+        name: "lapsed 40 days ago",
+        subscriptions: [.init(.expired, endsInDays: -40)],
+        outcomes: [
+            ("open", granted, granted, granted),
+            ("lapsed", granted, granted, granted),
+            ("running", refused, refused, refused),
+            ("own", granted, granted, granted),
+            // What is left out can't be seen, so only the whole history shows that there was no offer and no refund.
+            ("unused", undecided, granted, undecided),
+            ("unrefunded", undecided, granted, undecided),
+        ]
+    ),
+    CustomerRow(
+        name: "lapsed 40 days ago after a promotional offer",
+        subscriptions: [.init(.expired, endsInDays: -40, offers: [.init(2, "store_open", period: -1)])],
+        outcomes: [("unused", refused, refused, refused), ("lapsed", granted, granted, granted)]
+    ),
+    CustomerRow(
+        name: "lapsed yesterday",
+        subscriptions: [.init(.expired, endsInDays: -1)],
+        outcomes: [("lapsed", refused, refused, refused), ("open", granted, granted, granted)]
+    ),
+    CustomerRow(
+        name: "active",
+        subscriptions: [.init(.active)],
+        outcomes: [
+            ("open", granted, granted, granted),
+            ("lapsed", refused, refused, refused),
+            ("running", granted, granted, granted),
+            ("american", granted, granted, granted),
+        ]
+    ),
+    CustomerRow(
+        name: "never subscribed",
+        subscriptions: [],
+        purchases: [["type": "Consumable"]],
+        outcomes: [("open", undecided, refused, undecided), ("lapsed", undecided, refused, undecided)]
+    ),
+    CustomerRow(
+        name: "refunded",
+        subscriptions: [.init(.refunded)],
+        outcomes: [
+            ("unrefunded", refused, refused, refused), ("lapsed", refused, refused, refused),
+            ("running", refused, refused, refused),
+        ]
+    ),
+    CustomerRow(
+        name: "member of a family that shares",
+        subscriptions: [.init(.familyShared)],
+        outcomes: [("open", undecided, undecided, undecided), ("own", refused, refused, refused)]
+    ),
+    CustomerRow(
+        name: "in the grace period",
+        subscriptions: [.init(.gracePeriod)],
+        outcomes: [
+            ("grace", granted, granted, granted), ("running", refused, refused, refused),
+            ("lapsed", refused, refused, refused),
+        ]
+    ),
+    CustomerRow(
+        name: "in billing retry",
+        subscriptions: [.init(.billingRetry)],
+        outcomes: [("running", refused, refused, refused), ("lapsed", refused, refused, refused)]
+    ),
+]
+
+/// The same customer gets the same decision, whichever way the service learnt of them.
+struct CustomerTableTests {
+    @Test(arguments: rows)
+    fileprivate func `decides alike on signed data, on the store's answers and on notifications`(
+        row: CustomerRow
+    ) async throws {
+        for way in Way.allCases {
+            try await withStoreService(asksStore: way == .api) { world in
+                let ids = try world.customer(row.subscriptions, purchases: row.purchases)
+                let id = try #require(ids.subscriptions.first?.transactionIDs.last ?? ids.purchaseIDs.first)
+                for outcome in row.outcomes {
+                    let expected =
+                        switch way {
+                        case .signedData: outcome.signedData
+                        case .api: outcome.api
+                        case .notifications: outcome.notifications
+                        }
+                    let reply = try await world.ask(
+                        outcome.offer,
+                        by: way,
+                        id,
+                        isSubscription: !row.subscriptions.isEmpty
+                    )
+                    #expect(
+                        (reply.status == 200 ? granted : reply.problem) == expected,
+                        "\(outcome.offer) by \(way.rawValue): \(reply)"
+                    )
+                    if expected != granted {
+                        #expect(!reply.json["decision"]["findings"].elements.isEmpty, "\(reply)")
+                        #expect(reply.json["signature"] == .null)
+                    }
+                }
+                let asked = try world.store.counts().requests.values.reduce(0, +)
+                #expect((asked > 0) == (way == .api), "the store is asked only where it is the only source")
+            }
+        }
+    }
+}

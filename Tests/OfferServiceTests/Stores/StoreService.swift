@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Foundation
+import OfferDomain
+import OfferService
+import TestSupport
+
+/// How a service under test learns of a customer.
+enum Way: String, CaseIterable, Sendable {
+    /// The app sends what StoreKit gave it.
+    case signedData
+    /// The service asks the store.
+    case api
+    /// The store told it before.
+    case notifications
+}
+
+/// A service beside a fake App Store that signs and answers for it.
+struct StoreService: Sendable {
+    let service: TestService
+    let store: FakeAppStore
+    /// The token of the customer that ``customer(_:)`` makes.
+    let token = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
+
+    /// Makes one customer, whose purchases carry ``token``.
+    func customer(
+        _ subscriptions: [FakeAppStore.Subscription],
+        purchases: [FakeAppStore.Members] = []
+    ) throws -> FakeAppStore.CustomerIDs {
+        try store.setCustomer(
+            FakeAppStore.Customer(
+                "anna",
+                appAccountToken: token,
+                subscriptions: subscriptions,
+                purchases: purchases
+            )
+        )
+    }
+
+    /// Asks for an offer in the way that is to be tried; `transactionID` is any of the customer's.
+    func ask(_ offer: String, by way: Way, _ transactionID: String, isSubscription: Bool = true) async throws -> Reply {
+        switch way {
+        case .signedData: return try await service.send(signedDataCall(offer, transactionID, isSubscription))
+        case .api: return try await service.send(apiCall(offer, transactionID))
+        case .notifications:
+            if isSubscription {
+                try await deliver(FakeAppStore.Notification("DID_CHANGE_RENEWAL_STATUS", transactionID: transactionID))
+            }
+            return try await service.send(service.call(as: "app", body(offer)))
+        }
+    }
+
+    /// A request of an app that sends what StoreKit gave it.
+    func signedDataCall(_ offer: String, _ transactionID: String, _ isSubscription: Bool = true) throws -> Call {
+        var members = #""signedTransactions": ["\#(try store.signTransaction(transactionID, latest: true))"]"#
+        if isSubscription { members += #", "signedRenewalInfo": ["\#(try store.signRenewalInfo(transactionID))"]"# }
+        return service.call(as: "app", body(offer, members))
+    }
+
+    /// A request of a backend that names a transaction.
+    func apiCall(_ offer: String, _ transactionID: String) -> Call {
+        service.call(as: "backend", body(offer, #""transactionId": "\#(transactionID)""#))
+    }
+
+    /// The body of a request for ``token``.
+    func body(_ offer: String, _ members: String = "") -> String {
+        let more = members.isEmpty ? "" : ", \(members)"
+        return """
+            {"bundleId": "com.example.app", "productId": "com.example.monthly", "offerId": "\(offer)", \
+            "appAccountToken": "\(token)"\(more)}
+            """
+    }
+
+    /// Hands a notification to the ledger.
+    func deliver(_ notification: FakeAppStore.Notification) async throws {
+        let signed = try store.signNotification(notification)
+        let now = service.clock.now
+        let catalog = service.current.value.catalog
+        let reader = service.store.reader(of: Array(catalog.apps.values))
+        let read = try reader.notification(Array(signed.jws.utf8), at: now)
+        let report = SubscriptionReport(
+            try reader.evidence(of: read, at: now),
+            keys: AppPseudonyms(service.current.value.pseudonyms, in: read.bundleID),
+            bundleID: read.bundleID,
+            catalog: catalog
+        )
+        _ = try await service.committer.absorb(report)
+    }
+}
+
+/// Runs `body` beside a service and a fake App Store of its own.
+func withStoreService(
+    _ wire: Wire = .inProcess,
+    asksStore: Bool = true,
+    _ body: (StoreService) async throws -> Void
+) async throws {
+    let store = try FakeAppStore()
+    defer { store.stop() }
+    var files = TestFiles()
+    files.keys = storeKeys(asksStore: asksStore)
+    files.offers = storeOffers
+    files.privateKeys = ["active.p8"]
+    files.showsFindingsToApps = true
+    files.appStore = TestFiles.StorePlace(
+        productionURL: store.apiOrigin(.production, .https),
+        sandboxURL: store.apiOrigin(.sandbox, .https),
+        rootsPath: store.rootPEMPath,
+        trustedCertificatesPath: store.tlsCAPath,
+        retries: RetryPolicy(attempts: 2, firstPauseMilliseconds: 10, attemptMilliseconds: 400, overallMilliseconds: 900)
+    )
+    // The store's signatures and our tokens are of the present.
+    let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    try await withService(wire, files, clock: clock) { service in
+        try store.registerKey(
+            keyID: "ACTIVE0001",
+            issuerID: TestFiles.issuerID,
+            publicKeyPEM: service.publicKeys["active.p8"]?.pem ?? "",
+            bundleIDs: ["com.example.app"]
+        )
+        try await body(StoreService(service: service, store: store))
+    }
+}
+
+private func storeKeys(asksStore: Bool) -> String {
+    let purposes = asksStore ? #""promotional-offer", "app-store-server-api""# : #""promotional-offer""#
+    return """
+        {
+          keys: [{id: "ACTIVE0001", issuerId: "\(TestFiles.issuerID)", file: "active.p8",
+                  bundleIds: ["com.example.app"], purposes: [\(purposes)]}],
+          customerIds: {epoch: "1", file: "customer-ids.key"},
+        }
+        """
+}
+
+private let storeOffers = """
+    {
+      apps: [{
+        bundleId: "com.example.app",
+        appAppleId: 1234567890,
+        plans: [{
+          appStore: {productId: "com.example.monthly", subscriptionGroupId: "20000001"},
+          offers: [
+            {id: "open", appStore: {offerId: "store_open"}},
+            {id: "lapsed", appStore: {offerId: "store_lapsed"},
+             eligibility: {all: [{status: {in: ["expired"]}}, {lapsed: {atLeastDays: 30}}]}},
+            {id: "running", appStore: {offerId: "store_running"}, eligibility: {status: {in: ["active"]}}},
+            {id: "grace", appStore: {offerId: "store_grace"}, eligibility: {status: {in: ["inGracePeriod"]}}},
+            {id: "unused", appStore: {offerId: "store_unused"},
+             eligibility: {usedOffers: {type: "promotional", atMost: 0}}},
+            {id: "unrefunded", appStore: {offerId: "store_unrefunded"},
+             eligibility: {not: {refunded: {withinDays: 365}}}},
+            {id: "own", appStore: {offerId: "store_own"}, eligibility: {ownership: "purchased"}},
+            {id: "american", appStore: {offerId: "store_american"}, eligibility: {storefront: {in: ["USA"]}}},
+            {id: "patient", appStore: {offerId: "store_patient"}, eligibility: {status: {in: ["expired"]}},
+             facts: {maximumAgeHours: 1, whenStoreIsDownUseUpToHours: 72}},
+            {id: "once", appStore: {offerId: "store_once"},
+             eligibility: {grants: {atMost: 1, per: "originalTransaction"}}},
+          ],
+        }],
+      }],
+    }
+    """
