@@ -94,7 +94,8 @@ package final class Stores: Sendable {
 }
 
 extension Settings {
-    fileprivate var clientConfiguration: ClientConfiguration {
+    /// How the stores are called.
+    var clientConfiguration: ClientConfiguration {
         ClientConfiguration(
             trustedCertificatesFile: trustedCertificatesPath,
             userAgent: "offer-signer/\(Service.version)",
