@@ -28,8 +28,6 @@ package enum SignedDataError: Error, Hashable, Sendable {
     case signatureNot64Bytes
     case signatureOutOfRange
     case wrongSignature
-    /// One of the chain's certificates has been revoked, as its OCSP responder says.
-    case revoked(CertificateRole)
     /// Whether the chain's certificates have been revoked is not known now; asking again later may help.
     case revocationUnknown
 
@@ -59,7 +57,6 @@ package enum SignedDataError: Error, Hashable, Sendable {
         case .signatureNot64Bytes: "signature-not-64-bytes"
         case .signatureOutOfRange: "signature-out-of-range"
         case .wrongSignature: "wrong-signature"
-        case .revoked: "certificate-revoked"
         case .revocationUnknown: "revocation-unknown"
         }
     }
@@ -89,7 +86,6 @@ extension SignedDataError: CustomStringConvertible {
         case .signatureNot64Bytes: "The signature does not have 64 bytes."
         case .signatureOutOfRange: "A number of the signature is zero, or not less than the order of P-256."
         case .wrongSignature: "The signature was not made over this data with the leaf's key."
-        case .revoked(let role): "The chain's \(role.rawValue) certificate has been revoked."
         case .revocationUnknown: "Whether the chain's certificates have been revoked is not known now."
         }
     }

@@ -22,7 +22,12 @@ package final class SignatureRequest: Sendable {
     package let assertions: [String]
 
     /// Enough nodes for the longest lists of facts; the HTTP server has already limited the bytes.
-    private static let limits = JSONLimits(maximumBytes: 65_536, maximumNodes: 2048)
+    private static let limits = JSONLimits(
+        maximumBytes: 65_536,
+        maximumNodes: 2048,
+        // More than signed data may have, so that its own limit speaks, with its place.
+        maximumStringBytes: 32_768
+    )
 
     /// Reads the body of a request.
     ///

@@ -29,6 +29,10 @@ struct StatusTests {
             $0.isInBillingRetry = true
             $0.gracePeriodExpiresAt = .ago(days: 1)
         }
+        let retriedAfterGrace = try Purchases.renewal {
+            $0.isInBillingRetry = true
+            $0.gracePeriodExpiresAt = .ago(days: 1)
+        }
         var upgraded = try running()
         upgraded.isUpgraded = true
         return [
@@ -56,6 +60,12 @@ struct StatusTests {
                 transactions: [try ended()],
                 renewal: inGraceThen,
                 expected: nil
+            ),
+            StatusRow(
+                testDescription: "the store goes on trying after the grace period",
+                transactions: [try ended()],
+                renewal: retriedAfterGrace,
+                expected: .inBillingRetry
             ),
             StatusRow(
                 testDescription: "nor a period that was upgraded out of",

@@ -106,7 +106,12 @@ func withStoreService(
         sandboxURL: store.apiOrigin(.sandbox, .https),
         rootsPath: store.rootPEMPath,
         trustedCertificatesPath: store.tlsCAPath,
-        retries: RetryPolicy(attempts: 2, firstPauseMilliseconds: 10, attemptMilliseconds: 400, overallMilliseconds: 900)
+        retries: RetryPolicy(
+            attempts: 2,
+            firstPauseMilliseconds: 10,
+            attemptMilliseconds: 400,
+            overallMilliseconds: 900
+        )
     )
     // The store's signatures and our tokens are of the present.
     let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))

@@ -27,7 +27,7 @@ struct RevocationTests {
     func `data under a revoked certificate is refused for good`(_ which: FakeAppStore.ChainCertificate) async throws {
         let place = try RevocationPlace()
         try place.store.setOCSP(.revoked, about: which)
-        let expected = SignedDataError.revoked(which == .leaf ? .leaf : .intermediate)
+        let expected = SignedDataError.chain(.revoked(which == .leaf ? .leaf : .intermediate))
         #expect(place.fault() == nil, "nobody knows yet")
         #expect(try await eventually { place.fault() == expected })
         #expect(expected.label == "certificate-revoked")
@@ -74,7 +74,7 @@ struct RevocationTests {
         } catch {
             #expect(error.isTemporary && error.label == "revocation-unknown")
         }
-        #expect(!SignedDataFault.notVerified(.revoked(.leaf)).isTemporary)
+        #expect(!SignedDataFault.notVerified(.chain(.revoked(.leaf))).isTemporary)
     }
 
     @Test

@@ -81,7 +81,7 @@ package final class RevocationMonitor: Sendable {
             return (met.map(\.standing), zip(subjects, met).filter(\.1.isToBeAsked).map(\.0))
         }
         for subject in due { begin(subject) }
-        if let revoked = standings.firstIndex(of: .revoked) { throw .revoked(subjects[revoked].role) }
+        if let revoked = standings.firstIndex(of: .revoked) { throw .chain(.revoked(subjects[revoked].role)) }
         if policy == .required && standings.contains(.unknown) { throw .revocationUnknown }
     }
 
