@@ -13,15 +13,11 @@ package struct SignedDataVerifier: Sendable {
 
     private let anchors: TrustAnchors
     private let cache: ChainCache
-    private let revocations: RevocationBook?
     private let counts = SignedDataCounts()
 
     /// A verifier that trusts these roots, and remembers so many headers with their chains for up to 15 minutes.
-    ///
-    /// What the book says is revoked is refused; chains that it does not have are written into it.
-    package init(anchors: TrustAnchors, cacheCapacity: Int = 64, revocations: RevocationBook? = nil) {
+    package init(anchors: TrustAnchors, cacheCapacity: Int = 64) {
         self.anchors = anchors
-        self.revocations = revocations
         cache = ChainCache(capacity: cacheCapacity)
     }
 
@@ -42,24 +38,29 @@ package struct SignedDataVerifier: Sendable {
         let segments = try JWSSegments(jws, maximumBytes: maximumBytes)
         if let known = cache.entry(for: segments.headerDigest, at: unixSeconds) {
             guard known.key.verifies(segments.signature, of: segments.signedDigest) else { throw .wrongSignature }
-            try checkRevocation(known.chain, at: unixSeconds)
             counts.addHit()
             return VerifiedSignedData(payload: segments.payload, chain: known.chain)
         }
         let entry = try newEntry(segments, at: unixSeconds)
-        try checkRevocation(entry.chain, at: unixSeconds)
         cache.insert(entry, for: segments.headerDigest)
         counts.addMiss()
         return VerifiedSignedData(payload: segments.payload, chain: entry.chain)
     }
 
+    /// Whether the chain in the header of a JWS is remembered, so that to verify it takes one signature and no path.
+    ///
+    /// Says nothing of the JWS itself: anybody can copy a header.
+    package func remembersChain(
+        of jws: [UInt8],
+        at unixSeconds: Int64,
+        maximumBytes: Int = defaultMaximumBytes
+    ) -> Bool {
+        guard let segments = try? JWSSegments(jws, maximumBytes: maximumBytes) else { return false }
+        return cache.entry(for: segments.headerDigest, at: unixSeconds) != nil
+    }
+
     /// What the verifier has done so far.
     package var statistics: SignedDataStatistics { counts.statistics(rememberedChains: cache.count) }
-
-    /// Last of all: only chains under which a signature was verified get into the book.
-    private func checkRevocation(_ chain: VerifiedChain, at unixSeconds: Int64) throws(SignedDataError) {
-        if let role = revocations?.revoked(in: chain, at: unixSeconds) { throw .chain(.revoked(role)) }
-    }
 
     private func newEntry(_ segments: JWSSegments, at unixSeconds: Int64) throws(SignedDataError) -> ChainCache.Entry {
         let header = try JWSHeader(segments.header())

@@ -9,6 +9,7 @@ import OfferDomain
 package final class API: Responder {
     private let current: CurrentSnapshot
     private let signatures: SignatureCall
+    private let notifications: NotificationCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -18,6 +19,7 @@ package final class API: Responder {
     package init(
         current: CurrentSnapshot,
         signer: OfferSigner,
+        notifications: NotificationReceiver,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -26,6 +28,7 @@ package final class API: Responder {
     ) {
         self.current = current
         signatures = SignatureCall(signer: signer)
+        self.notifications = NotificationCall(receiver: notifications)
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -86,6 +89,8 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
+        case .appStoreNotification:
+            return try await notifications.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

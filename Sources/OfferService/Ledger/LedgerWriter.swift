@@ -433,7 +433,7 @@ extension LedgerWriter {
         }
         for (key, chain) in changed.sorted(by: { $0.key < $1.key }) {
             let entries = try database { () throws(StorageError) in
-                try redemptions.update(key, chain, report, at: recordedAt)
+                try redemptions.update(key, chain, report)
             }
             for entry in entries { try append(.redemption(entry, report.bundleID)) }
             redemptionsLearnt += entries
