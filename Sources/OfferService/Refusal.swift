@@ -9,6 +9,13 @@ package enum Refusal: Error, Sendable {
     case caller(CallerFault)
     case decision(DecisionRefusal)
     case service(ServiceFault)
+
+    /// What is done about signed data with a fault: nothing is wrong with it if what is missing is another's answer.
+    static func signedData(_ fault: SignedDataFault, pointer: String) -> Refusal {
+        fault.isTemporary
+            ? .service(.storeUnavailable(retryAfterSeconds: nil))
+            : .request(.signedDataRefused(pointer: pointer, fault))
+    }
 }
 
 /// The request is not one that this service can read.
@@ -17,8 +24,10 @@ package enum RequestFault: Sendable {
     case invalid([Mismatch])
     /// What claims to be signed by the App Store is not, or not for this app.
     case signedDataRefused(pointer: String, SignedDataFault)
-    /// What the App Store signed names another buyer than the request does.
-    case signedDataOfOtherAccount(pointer: String)
+    /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.
+    case signedDataOfOtherAccount(pointer: String, member: String)
+    /// An app names a transaction, and nothing that it sends along shows that it is the customer's.
+    case transactionNotShown
     case unsupportedMediaType
     case invalidIdempotencyKey
     case idempotencyKeyReused

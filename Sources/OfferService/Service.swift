@@ -90,6 +90,13 @@ package final class Service: Sendable {
         let api = API(
             current: current,
             signer: signer,
+            notifications: NotificationReceiver(
+                store: stores.appStore,
+                committer: committer,
+                allowance: StrangerAllowance(clock: clock),
+                metrics: metrics,
+                log: log
+            ),
             operation: operation,
             metrics: metrics,
             clock: clock,

@@ -47,6 +47,18 @@ package struct SignedDataVerifier: Sendable {
         return VerifiedSignedData(payload: segments.payload, chain: entry.chain)
     }
 
+    /// Whether the chain in the header of a JWS is remembered, so that to verify it takes one signature and no path.
+    ///
+    /// Says nothing of the JWS itself: anybody can copy a header.
+    package func remembersChain(
+        of jws: [UInt8],
+        at unixSeconds: Int64,
+        maximumBytes: Int = defaultMaximumBytes
+    ) -> Bool {
+        guard let segments = try? JWSSegments(jws, maximumBytes: maximumBytes) else { return false }
+        return cache.entry(for: segments.headerDigest, at: unixSeconds) != nil
+    }
+
     /// What the verifier has done so far.
     package var statistics: SignedDataStatistics { counts.statistics(rememberedChains: cache.count) }
 

@@ -31,6 +31,12 @@ package struct SubscriptionChain: Hashable, Sendable {
         historyCompleteAt = max(historyCompleteAt ?? instant, instant)
     }
 
+    /// When the newest part of it was true; nil if there is none.
+    package var observedAt: Timestamp? {
+        let instants = [renewal?.signedAt, status?.observedAt, historyCompleteAt].compactMap(\.self)
+        return (transactions.values.map(\.signedAt) + instants).max()
+    }
+
     package mutating func merge(_ other: SubscriptionChain) {
         for (key, transaction) in other.transactions { merge(transaction, key: key) }
         if let renewal = other.renewal { merge(renewal) }

@@ -8,7 +8,8 @@ import OfferDomain
 /// A class, because the server copies it for each request.
 package final class API: Responder {
     private let current: CurrentSnapshot
-    private let promotionalOffers: PromotionalOfferCall
+    private let signatures: SignatureCall
+    private let notifications: NotificationCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -18,6 +19,7 @@ package final class API: Responder {
     package init(
         current: CurrentSnapshot,
         signer: OfferSigner,
+        notifications: NotificationReceiver,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -25,7 +27,8 @@ package final class API: Responder {
         log: Log
     ) {
         self.current = current
-        promotionalOffers = PromotionalOfferCall(signer: signer)
+        signatures = SignatureCall(signer: signer)
+        self.notifications = NotificationCall(receiver: notifications)
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -56,7 +59,7 @@ package final class API: Responder {
     }
 
     package func turnEnded() {
-        promotionalOffers.signer.turnEnded()
+        signatures.signer.turnEnded()
     }
 
     private func answer(
@@ -71,12 +74,23 @@ package final class API: Responder {
         }
         switch route {
         case .promotionalOfferSignature:
-            return try await promotionalOffers.respond(
+            return try await signatures.respond(
                 to: request,
+                for: .promotionalOffer,
                 under: current.value,
                 requestID: requestID,
                 at: now
             )
+        case .introductoryOfferSignature:
+            return try await signatures.respond(
+                to: request,
+                for: .introductoryOffer,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
+        case .appStoreNotification:
+            return try await notifications.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

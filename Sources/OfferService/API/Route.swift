@@ -4,6 +4,8 @@ package import HTTP
 /// The calls of the service.
 package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
+    case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
+    case appStoreNotification = "/v1/notifications/app-store"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -21,7 +23,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
-        case .promotionalOfferSignature: [.post]
+        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification: [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []
         }

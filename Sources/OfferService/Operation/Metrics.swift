@@ -27,6 +27,10 @@ package enum Metric: Hashable, Sendable {
     case storeRequests(store: String, endpoint: String, environment: String, outcome: String)
     /// Questions to a store that were being asked already, and so were not asked again.
     case storeJoined(store: String, endpoint: String)
+    /// Notifications that a store sent, and what came of them; types that we don't know count as one.
+    case notifications(type: String, environment: String, outcome: String)
+    /// What came as a notification and was refused, by reason.
+    case notificationsRefused(reason: String)
     /// Questions to OCSP responders, by what they were about and what came of them.
     case ocspQuestions(certificate: String, outcome: String)
 }

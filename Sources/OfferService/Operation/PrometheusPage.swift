@@ -3,7 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case redemptions, reloads, storeRequests, storeJoined, ocspQuestions
+    case redemptions, reloads, storeRequests, storeJoined, notifications, notificationsRefused, ocspQuestions
 
     var name: String {
         switch self {
@@ -19,6 +19,8 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .reloads: "offer_signer_reloads_total"
         case .storeRequests: "offer_signer_store_requests_total"
         case .storeJoined: "offer_signer_store_joined_total"
+        case .notifications: "offer_signer_notifications_total"
+        case .notificationsRefused: "offer_signer_notifications_refused_total"
         case .ocspQuestions: "offer_signer_ocsp_questions_total"
         }
     }
@@ -37,6 +39,8 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .reloads: "Reloads of the configuration, by result"
         case .storeRequests: "Requests to a store by endpoint, environment and outcome"
         case .storeJoined: "Questions to a store that were being asked already, and were not asked again"
+        case .notifications: "Notifications of the App Store by type, environment and what came of them"
+        case .notificationsRefused: "What came as a notification and was not taken for one, by reason"
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
         }
     }
@@ -57,6 +61,8 @@ extension Metric {
         case .reloads: .reloads
         case .storeRequests: .storeRequests
         case .storeJoined: .storeJoined
+        case .notifications: .notifications
+        case .notificationsRefused: .notificationsRefused
         case .ocspQuestions: .ocspQuestions
         }
     }
@@ -75,6 +81,9 @@ extension Metric {
         case .storeRequests(let store, let endpoint, let environment, let outcome):
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]
         case .storeJoined(let store, let endpoint): [("store", store), ("endpoint", endpoint)]
+        case .notifications(let type, let environment, let outcome):
+            [("type", type), ("environment", environment), ("outcome", outcome)]
+        case .notificationsRefused(let reason): [("reason", reason)]
         case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
         }
     }

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import OfferDomain
 import OfferService
+import Storage
 import TestSupport
 
 /// How a service under test learns of a customer.
@@ -71,20 +72,27 @@ struct StoreService: Sendable {
             """
     }
 
-    /// Hands a notification to the ledger.
+    /// Sends a notification as Apple does, and demands that it is taken.
     func deliver(_ notification: FakeAppStore.Notification) async throws {
-        let signed = try store.signNotification(notification)
-        let now = service.clock.now
-        let catalog = service.current.value.catalog
-        let reader = service.store.reader(of: Array(catalog.apps.values))
-        let read = try reader.notification(Array(signed.jws.utf8), at: now)
-        let report = SubscriptionReport(
-            try reader.evidence(of: read, at: now),
-            keys: AppPseudonyms(service.current.value.pseudonyms, in: read.bundleID),
-            bundleID: read.bundleID,
-            catalog: catalog
+        let reply = try await send(notification)
+        guard reply.status == 200 else { throw ChildProcess.Failure("a notification was answered \(reply)") }
+    }
+
+    /// Sends a notification as Apple does.
+    @discardableResult
+    func send(_ notification: FakeAppStore.Notification) async throws -> Reply {
+        try await service.send(.notification(try store.signNotification(notification).body))
+    }
+}
+
+extension Call {
+    /// What Apple posts: no API key.
+    static func notification(_ body: String) -> Call {
+        Call(
+            path: "/v1/notifications/app-store",
+            fields: [("Content-Type", "application/json")],
+            body: Array(body.utf8)
         )
-        _ = try await service.committer.absorb(report)
     }
 }
 
@@ -92,6 +100,7 @@ struct StoreService: Sendable {
 func withStoreService(
     _ wire: Wire = .inProcess,
     asksStore: Bool = true,
+    wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
     let store = try FakeAppStore()
@@ -115,7 +124,7 @@ func withStoreService(
     )
     // The store's signatures and our tokens are of the present.
     let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-    try await withService(wire, files, clock: clock) { service in
+    try await withService(wire, files, clock: clock, wrap: wrap) { service in
         try store.registerKey(
             keyID: "ACTIVE0001",
             issuerID: TestFiles.issuerID,
@@ -149,6 +158,7 @@ private let storeOffers = """
             {id: "lapsed", appStore: {offerId: "store_lapsed"},
              eligibility: {all: [{status: {in: ["expired"]}}, {lapsed: {atLeastDays: 30}}]}},
             {id: "running", appStore: {offerId: "store_running"}, eligibility: {status: {in: ["active"]}}},
+            {id: "stay", appStore: {offerId: "store_stay"}, eligibility: {autoRenew: "off"}},
             {id: "grace", appStore: {offerId: "store_grace"}, eligibility: {status: {in: ["inGracePeriod"]}}},
             {id: "unused", appStore: {offerId: "store_unused"},
              eligibility: {usedOffers: {type: "promotional", atMost: 0}}},

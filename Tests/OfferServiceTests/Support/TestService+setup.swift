@@ -83,6 +83,7 @@ extension TestService {
 
     static func server(_ api: API) throws -> Server {
         var configuration = ServerConfiguration(loops: 2)
+        configuration.limits.bodyBytes = 65_536
         configuration.rejectionResponse = { Problem(.request(.rejected($0))).response(requestID: nil) }
         return try Server(configuration, responder: api)
     }

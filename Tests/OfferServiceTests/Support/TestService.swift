@@ -85,6 +85,13 @@ final class TestService: Sendable {
         api = API(
             current: current,
             signer: signer,
+            notifications: NotificationReceiver(
+                store: stores.appStore,
+                committer: committer,
+                allowance: StrangerAllowance(clock: clock.wallClock),
+                metrics: metrics,
+                log: log
+            ),
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
             metrics: metrics,
             clock: clock.wallClock,

@@ -21,14 +21,16 @@ package struct RedemptionTable {
     }
 
     /// Brings the rows of one chain up to what its evidence shows; answers those that are new or have changed.
+    ///
+    /// They are drawn as of the newest evidence and not as of now: when it arrived makes no difference.
     package func update(
         _ key: ChainKey,
         _ chain: SubscriptionChain,
-        _ report: SubscriptionReport,
-        at now: Timestamp
+        _ report: SubscriptionReport
     ) throws(StorageError) -> [Entry] {
         let known = try rows(of: key)
-        let entries = try matched(chain.redemptions(chain: key, at: now), key, report)
+        let redemptions = chain.observedAt.map { chain.redemptions(chain: key, at: $0) } ?? []
+        let entries = try matched(redemptions, key, report)
         let lines = entries.map { Line($0) }
         for line in known where !lines.contains(line) { try remove(line, of: key) }
         var changed: [Entry] = []
@@ -41,7 +43,15 @@ package struct RedemptionTable {
 
     // MARK: - Matching
 
-    /// Gives each redemption the last grant of its offer before it that no other one has.
+    /// The last one before it; without any, the first of the five minutes after it, because the store's clock and ours
+    /// need not agree to the second.
+    private static func grant(for redemption: Redemption, among grants: [UniqueID]) -> UniqueID? {
+        let (redeemedAt, latest) = (redemption.redeemedAt, redemption.redeemedAt.adding(minutes: 5))
+        return grants.filter { $0.timestamp <= redeemedAt }.max { $0.timestamp < $1.timestamp }
+            ?? grants.filter { $0.timestamp <= latest }.min { $0.timestamp < $1.timestamp }
+    }
+
+    /// Gives each redemption the grant that it came from, oldest first, and no grant to two.
     private func matched(
         _ redemptions: [Redemption],
         _ chain: ChainKey,
@@ -56,10 +66,7 @@ package struct RedemptionTable {
             if let offer = report.catalog.offer(of: redemption, in: report.bundleID) {
                 for subject in subjects { grants += try self.grants(to: subject, offer) }
             }
-            // The customer's purchase and our clock need not agree to the second.
-            let latest = redemption.redeemedAt.adding(minutes: 5)
-            let grant = grants.filter { $0.timestamp <= latest && !taken.contains($0) }
-                .max { $0.timestamp < $1.timestamp }
+            let grant = Self.grant(for: redemption, among: grants.filter { !taken.contains($0) })
             if let grant { taken.insert(grant) }
             entries.append(Entry(redemption: redemption, grantID: grant))
         }

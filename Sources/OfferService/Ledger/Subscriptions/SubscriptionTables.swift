@@ -33,6 +33,18 @@ package struct SubscriptionTables {
         return history
     }
 
+    /// Whether one of the chains has one of these names, or a transaction of that name.
+    package func hasChain(
+        of subjects: [[UInt8]],
+        among history: SubscriptionHistory
+    ) throws(StorageError) -> Bool {
+        for subject in subjects {
+            let keys = try chainKeys(of: subject).union(try chainKeys(ofTransaction: subject))
+            if !keys.isDisjoint(with: history.chains.keys) { return true }
+        }
+        return false
+    }
+
     private func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
         try keys(SQL("SELECT chain FROM app_store_customers WHERE subject = ?", .blob(subject)))
     }
@@ -105,7 +117,7 @@ package struct SubscriptionTables {
 
     // MARK: - Merging
 
-    /// Adds what is new; answers the chains in which something changed, as they are now.
+    /// Adds what is new; answers the chains in which something changed, or that have a new customer, as they are now.
     package func merge(
         _ news: SubscriptionHistory,
         _ links: Set<SubscriptionLink>
@@ -114,16 +126,21 @@ package struct SubscriptionTables {
         for (key, chain) in news.chains {
             if let merged = try merge(chain, into: key, statusesReadAt: news.statusesReadAt) { changed[key] = merged }
         }
-        for link in links {
-            try connection.run(
-                SQL(
-                    "INSERT INTO app_store_customers (subject, chain) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                    .blob(link.subject),
-                    .blob(link.chain.bytes)
-                )
-            )
+        for link in links where try add(link) && changed[link.chain] == nil {
+            changed[link.chain] = try chain(link.chain)?.chain
         }
         return changed
+    }
+
+    /// False if it was there before.
+    private func add(_ link: SubscriptionLink) throws(StorageError) -> Bool {
+        try connection.run(
+            SQL(
+                "INSERT INTO app_store_customers (subject, chain) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                .blob(link.subject),
+                .blob(link.chain.bytes)
+            )
+        ) == 1
     }
 
     private func merge(

@@ -6,6 +6,9 @@ package import OfferDomain
 package protocol SignedDataAuthenticator: Sendable {
     /// The payload of a JWS that is genuine at an instant in seconds since 1970, and no longer than `maximumBytes`.
     func payload(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) throws(SignedDataError) -> [UInt8]
+
+    /// Whether to tell costs little, because the certificates that the JWS brings were found good before.
+    func remembersChain(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) -> Bool
 }
 
 extension SignedDataVerifier: SignedDataAuthenticator {
@@ -67,6 +70,11 @@ package struct AppStoreSignedDataReader: Sendable {
         notSignedBefore: Timestamp? = nil
     ) throws(SignedDataFault) -> AppTransaction {
         try AppTransaction(payload: payload(of: jws, at: now), check(now, notSignedBefore))
+    }
+
+    /// Whether a notification costs little to read or to refuse; see ``SignedDataAuthenticator``.
+    package func remembersChain(ofNotification jws: [UInt8], at now: Timestamp) -> Bool {
+        authenticator.remembersChain(of: jws, at: now.seconds, maximumBytes: Self.maximumNotificationBytes)
     }
 
     /// Reads a notification, and leaves the JWS inside it as they are; ``evidence(of:at:)`` reads those.

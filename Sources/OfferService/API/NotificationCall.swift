@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// `POST /v1/notifications/app-store`.
+///
+/// Apple proves itself by its signature, and by nothing else: there is no API key.
+struct NotificationCall: Sendable {
+    let receiver: NotificationReceiver
+
+    /// One string, and room for more members than the one that there is today.
+    private static let limits = JSONLimits(maximumBytes: 65_536, maximumStringBytes: 65_536)
+
+    /// Answers 200 when what the notification tells is durable, the first time and each time after.
+    func respond(
+        to request: Request,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let signedPayload = try Self.signedPayload(request.body)
+        do throws(NotificationRefusal) {
+            _ = try await receiver.receive(signedPayload, under: snapshot, at: now)
+        } catch {
+            switch error {
+            case .unacceptable(let fault): throw .signedData(fault, pointer: "/signedPayload")
+            case .notExamined: throw .service(.overloaded)
+            case .notRecorded(let error): throw .service(ServiceFault(error))
+            }
+        }
+        return Response(status: 200, headers: [("Cache-Control", "no-store")], body: [])
+    }
+
+    /// Members that Apple may add to the body are passed over, unlike those that a caller of ours misspells.
+    private static func signedPayload(_ body: [UInt8]) throws(Refusal) -> [UInt8] {
+        let document: JSONDocument
+        do { document = try JSONDocument(body, limits: limits) } catch { throw .request(.malformedJSON(error)) }
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        let signedPayload = reader.required("signedPayload", "a compact JWS in a string") { $0.stringBytes }
+        guard let signedPayload, mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+        return signedPayload
+    }
+}
+
+extension ServiceFault {
+    /// Why what a store told could not be recorded.
+    init(_ error: LedgerError) {
+        switch error {
+        case .overloaded: self = .overloaded
+        case .database, .databaseGone, .stopped, .unbuildable: self = .auditUnavailable
+        }
+    }
+}

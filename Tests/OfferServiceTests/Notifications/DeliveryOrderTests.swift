@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+import Storage
+import TestSupport
+import Testing
+
+/// However notifications arrive, they leave the same.
+struct DeliveryOrderTests {
+    @Test func `twice, late and out of order leaves the same ledger and the same decisions as once and in order`()
+        async throws
+    {
+        try await withStoreService(asksStore: false) { world in
+            let life = SubscriptionLife(
+                beginning: world.service.clock.now.milliseconds
+                    - Int64(SubscriptionLife.end * SubscriptionLife.periodMilliseconds),
+                store: world.store
+            )
+            let bodies = try SubscriptionLife.events.enumerated().map { try life.body(of: $1, number: $0) }
+            try await live(life, bodies, world)
+            let tables = try world.service.storeTables()
+            let decisions = try await decisions(world)
+            #expect(
+                try world.service.redemptions() == [
+                    "store_open converted granted", "store_open notConverted granted",
+                    "store_elsewhere converted without grant",
+                ]
+            )
+            #expect(tables.count { $0.hasPrefix("transaction ") } == 8)
+            #expect(tables.count { $0.hasPrefix("customer ") } == 1)
+            #expect(tables.count { $0.hasPrefix("notification ") } == bodies.count)
+
+            var seeds = SystemRandomNumberGenerator()
+            for round in 0..<24 {
+                let seed = seeds.next()
+                var random = SeededRandom(seed: seed)
+                let calls = Self.shuffled(bodies, &random).map(Call.notification)
+                try forgetWhatTheStoreTold(world.service)
+                if round % 4 == 0 {
+                    let replies = try await world.service.send(calls)
+                    #expect(replies.allSatisfy { $0.status == 200 })
+                } else {
+                    for call in calls { #expect(try await world.service.send(call).status == 200) }
+                }
+                #expect(try world.service.storeTables() == tables, "seed \(seed)")
+                #expect(try await self.decisions(world) == decisions, "seed \(seed)")
+            }
+        }
+    }
+
+    /// Each at its time, once and in order, with the grants between.
+    private func live(_ life: SubscriptionLife, _ bodies: [String], _ world: StoreService) async throws {
+        let service = world.service
+        var grants = SubscriptionLife.grants
+        for (event, body) in zip(SubscriptionLife.events, bodies) {
+            if let time = grants.first, time < event.time {
+                grants.removeFirst()
+                service.clock.advance(milliseconds: life.instant(time) - service.clock.now.milliseconds)
+                let facts = #""facts": {"subscribedBefore": true}"#
+                let reply = try await service.send(service.call(as: "backend", world.body("open", facts)))
+                #expect(reply.status == 200, "\(reply)")
+            }
+            service.clock.advance(milliseconds: life.instant(event.time) - service.clock.now.milliseconds)
+            let reply = try await service.send(.notification(body))
+            #expect(reply.status == 200, "\(event.type): \(reply)")
+        }
+        service.clock.advance(milliseconds: life.instant(SubscriptionLife.end) - service.clock.now.milliseconds)
+    }
+
+    /// Each one to three times, in any order.
+    private static func shuffled(_ bodies: [String], _ random: inout SeededRandom) -> [String] {
+        bodies.flatMap { Array(repeating: $0, count: Int.random(in: 1...3, using: &random)) }.shuffled(using: &random)
+    }
+
+    /// What is decided of the customer; by offers without caps, so that asking changes no answer.
+    private func decisions(_ world: StoreService) async throws -> [String: Tree] {
+        var decisions: [String: Tree] = [:]
+        for offer in ["lapsed", "running", "stay", "grace", "unused", "unrefunded", "own", "american"] {
+            let reply = try await world.service.send(world.service.call(as: "app", world.body(offer)))
+            decisions[offer] = reply.json["decision"]
+        }
+        return decisions
+    }
+
+    private func forgetWhatTheStoreTold(_ service: TestService) throws {
+        let connection = try service.ledger.open()
+        for statement: StaticString in [
+            "DELETE FROM app_store_chains", "DELETE FROM app_store_transactions", "DELETE FROM app_store_customers",
+            "DELETE FROM app_store_notifications", "DELETE FROM app_store_redemptions",
+        ] {
+            _ = try connection.run(SQL(statement))
+        }
+    }
+}
+
+/// SplitMix64, so that a failure can be had again.
+private struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

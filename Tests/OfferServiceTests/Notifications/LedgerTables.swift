@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferService
+import Storage
+
+extension TestService {
+    /// Every row of the tables that hold what the App Store told, as SQL literals.
+    func storeTables() throws -> [String] {
+        try rows(Self.storeTableQueries)
+    }
+
+    /// The redemptions, each as its offer and its state, and whether a grant was found for it.
+    func redemptions() throws -> [String] {
+        try rows([
+            """
+            SELECT offer_id || ' ' || state || CASE WHEN grant_id IS NULL THEN ' without grant' ELSE ' granted' END
+            FROM app_store_redemptions ORDER BY redeemed_at
+            """
+        ])
+    }
+
+    func rows(_ queries: [StaticString]) throws -> [String] {
+        let connection = try ledger.openForReading()
+        var rows: [String] = []
+        for query in queries { try connection.rows(SQL(query)) { rows.append($0.text(0)) } }
+        return rows
+    }
+
+    private static let storeTableQueries: [StaticString] = [
+        """
+        SELECT 'chain ' || quote(chain) || quote(renewal) || quote(status) || quote(statuses_read_at)
+            || quote(history_complete_at) FROM app_store_chains ORDER BY chain
+        """,
+        """
+        SELECT 'transaction ' || quote(chain) || quote(transaction_key) || quote(record)
+        FROM app_store_transactions ORDER BY chain, transaction_key
+        """,
+        "SELECT 'customer ' || quote(subject) || quote(chain) FROM app_store_customers ORDER BY subject, chain",
+        """
+        SELECT 'notification ' || quote(notification_id) || quote(signed_at)
+        FROM app_store_notifications ORDER BY notification_id
+        """,
+        """
+        SELECT 'redemption ' || quote(chain) || quote(first_transaction) || quote(offer_id) || quote(product_id)
+            || quote(state) || quote(redeemed_at) || quote(settled_at) || quote(grant_id)
+        FROM app_store_redemptions ORDER BY chain, first_transaction
+        """,
+    ]
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferService
+import TestSupport
+import Testing
+
+/// What people who are not Apple can cost us by sending what looks like notifications.
+struct StrangerTests {
+    @Test func `an allowance lets a burst through, then so many a second, and never saves up more than a burst`() {
+        let clock = SettableClock()
+        let allowance = StrangerAllowance(clock: clock.wallClock, burst: 3, perSecond: 2)
+        func taken() -> Int { (0..<10).count { _ in allowance.take() } }
+        #expect(taken() == 3)
+        clock.advance(milliseconds: 499)
+        #expect(taken() == 0)
+        clock.advance(milliseconds: 1)
+        #expect(taken() == 1)
+        clock.advance(days: 1)
+        #expect(taken() == 3)
+        allowance.giveBack()
+        #expect(taken() == 1)
+        for _ in 0..<9 { allowance.giveBack() }
+        #expect(taken() == 3)
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `a flood under certificates that nobody knows is not looked at, and Apple is heard all the same`(
+        wire: Wire
+    ) async throws {
+        try await withStoreService(wire) { world in
+            // Apple's certificates are known from here on.
+            try await world.deliver(.init("TEST"))
+            let forged = Call.notification(try world.store.signNotification(.init("TEST", fault: .otherRoot)).body)
+            let replies = try await world.service.send(Array(repeating: forged, count: 60))
+            #expect(replies.count { $0.status == 400 && $0.problem == "invalid-signed-data" } == 50)
+            #expect(replies.count { $0.status == 503 && $0.problem == "overloaded" } == 10)
+            #expect(world.service.metrics[.notificationsRefused(reason: "not-examined")] == 10)
+            try await world.deliver(.init("TEST"))
+
+            // What is wrong under known certificates costs little, and uses nothing up.
+            let spoilt = Call.notification(
+                try world.store.signNotification(.init("TEST", fault: .otherBundle)).body
+            )
+            #expect(try await world.service.send(spoilt).status == 400)
+            world.service.clock.advance(seconds: 1)
+            let later = try await world.service.send(Array(repeating: forged, count: 12))
+            #expect(later.count { $0.status == 400 } == 10)
+            #expect(try world.service.entries("store.notification").count == 2)
+        }
+    }
+
+    @Test func `what is genuine uses nothing of the allowance up, though its certificates are never remembered`()
+        async throws
+    {
+        try await withStoreService { world in
+            let anchors = try TrustAnchors(pem: Array(textOfFile(world.store.rootPEMPath).utf8))
+            let receiver = NotificationReceiver(
+                store: AppStore(
+                    authenticator: SignedDataVerifier(anchors: anchors, cacheCapacity: 0),
+                    api: TestStore(ScriptedTransport(.unknownTransaction)).api
+                ),
+                committer: world.service.committer,
+                allowance: StrangerAllowance(clock: world.service.clock.wallClock, burst: 2),
+                metrics: Metrics(),
+                log: Log(level: .error, clock: world.service.clock.wallClock)
+            )
+            func receive(_ fault: FakeAppStore.Fault? = nil) async throws {
+                let jws = try world.store.signNotification(.init("TEST", fault: fault)).jws
+                let snapshot = world.service.current.value
+                _ = try await receiver.receive(Array(jws.utf8), under: snapshot, at: world.service.clock.now)
+            }
+            for _ in 0..<5 { try await receive() }
+            // Nor does what Apple signed for somebody else.
+            for _ in 0..<5 {
+                await #expect(throws: NotificationRefusal.self) { try await receive(.otherBundle) }
+            }
+            try await receive()
+        }
+    }
+}
