@@ -8,6 +8,7 @@ package struct API: Responder {
     private let current: CurrentSnapshot
     private let promotionalOffers: PromotionalOfferCall
     private let notifications: NotificationCall
+    private let transactions: TransactionsCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -18,6 +19,7 @@ package struct API: Responder {
         current: CurrentSnapshot,
         signer: OfferSigner,
         notifications: NotificationReceiver,
+        transactions: TransactionsCall,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -27,6 +29,7 @@ package struct API: Responder {
         self.current = current
         promotionalOffers = PromotionalOfferCall(signer: signer)
         self.notifications = NotificationCall(receiver: notifications)
+        self.transactions = transactions
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -80,6 +83,7 @@ package struct API: Responder {
             )
         case .appStoreNotification:
             return try await notifications.respond(to: request, under: current.value, at: now)
+        case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -5,6 +5,7 @@ package import HTTP
 package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
     case appStoreNotification = "/v1/notifications/app-store"
+    case transactions = "/v1/transactions"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -22,7 +23,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
-        case .promotionalOfferSignature, .appStoreNotification: [.post]
+        case .promotionalOfferSignature, .appStoreNotification, .transactions: [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []
         }

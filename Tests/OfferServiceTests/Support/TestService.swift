@@ -91,6 +91,7 @@ final class TestService: Sendable {
                 metrics: metrics,
                 log: log
             ),
+            transactions: TransactionsCall(store: stores.appStore, committer: committer),
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
             metrics: metrics,
             clock: clock.wallClock,

@@ -31,24 +31,12 @@ struct KnownByStore: Sendable {
         app = configuration.catalog.apps[offer.bundleID]
         if let app, !request.signedData.isEmpty {
             evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
-            try Self.refuseOtherAccount(evidence, request, caller)
+            try evidence.refuseOtherAccount(than: request.binding, from: caller)
         } else {
             evidence = SubscriptionEvidence(source: .signedTransaction)
         }
         let canAsk = configuration.keyRing.activeKey(for: offer.bundleID, purpose: .appStoreServerAPI) != nil
         knowledge = Self.knowledge(request, caller, evidence, keys, catalog, offer.bundleID, canAsk)
-    }
-
-    private static func refuseOtherAccount(
-        _ evidence: SubscriptionEvidence,
-        _ request: SignatureRequest,
-        _ caller: Caller
-    ) throws(Refusal) {
-        guard !caller.role.mayAssertFacts, case .appAccountToken(let token) = request.binding else { return }
-        for (index, transaction) in evidence.transactions.enumerated() {
-            guard let other = transaction.appAccountToken, other != token else { continue }
-            throw .request(.signedDataOfOtherAccount(pointer: EvidenceFault.Piece.transaction(index).pointer))
-        }
     }
 
     private static func knowledge(
@@ -118,5 +106,18 @@ struct KnownByStore: Sendable {
         if caller.role.mayAssertFacts || !evidence.transactions.isEmpty { return true }
         guard case .appAccountToken(let token) = request.binding else { return false }
         return answer.transactions.contains { $0.appAccountToken == token }
+    }
+}
+
+extension SubscriptionEvidence {
+    /// Refuses transactions that name another account than the request does.
+    ///
+    /// A backend is believed in whose transactions they are; what names no account is anybody's.
+    func refuseOtherAccount(than binding: PurchaseBinding, from caller: Caller) throws(Refusal) {
+        guard !caller.role.mayAssertFacts, case .appAccountToken(let token) = binding else { return }
+        for (index, transaction) in transactions.enumerated() {
+            guard let other = transaction.appAccountToken, other != token else { continue }
+            throw .request(.signedDataOfOtherAccount(pointer: EvidenceFault.Piece.transaction(index).pointer))
+        }
     }
 }
