@@ -38,7 +38,12 @@ package enum ProcessHardening {
     ///
     /// Returns at once if the handler is off already. To be called while the process has one thread. The program keeps
     /// its process id, arguments, open files and all other environment.
-    package static func restartWithoutBacktracer() throws(ProcessHardeningError) {
+    ///
+    /// - Parameter settings: What else only a start can set; a variable that is set already stays as it is.
+    /// - Throws: That the handler stays on, or that the program could not be started anew.
+    package static func restartWithoutBacktracer(
+        adding settings: KeyValuePairs<String, String> = [:]
+    ) throws(ProcessHardeningError) {
         guard !isBacktracerOff else { return }
         // A runtime or wrapper that undoes the setting would have the program restart for ever.
         guard unsafe getenv(restartedOnce) == nil else { throw .backtracerStaysOn }
@@ -46,6 +51,7 @@ package enum ProcessHardening {
             unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1) == 0,
             unsafe setenv(restartedOnce, "1", 1) == 0
         else { throw .notRestarted(code: errno) }
+        for (name, value) in settings { unsafe setenv(name, value, 0) }
         unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
         throw .notRestarted(code: errno)
     }

@@ -23,14 +23,19 @@ package struct JSONObject: Sendable, Sequence {
 
     /// Like the subscript, with the member's place among the others, from 0.
     package func find(_ name: String) -> (place: Int, value: JSONValue)? {
-        let end = Int(tape.nodes[index].next)
+        let nodes = tape.nodes
+        // Lengths mostly differ, and are quickly compared.
+        let length = name.utf8.count + 2
+        let end = Int(nodes[index].next)
         var position = index + 1
         var place = 0
         while position < end {
-            if tape.content(of: tape.nodes[position], equals: name) {
+            let node = nodes[position]
+            let mayMatch = node.kind != .string || Int(node.end - node.start) == length
+            if mayMatch, tape.content(of: node, equals: name) {
                 return (place, JSONValue(tape: tape, index: position + 1))
             }
-            position = Int(tape.nodes[position + 1].next)
+            position = Int(nodes[position + 1].next)
             place += 1
         }
         return nil

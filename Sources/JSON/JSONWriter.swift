@@ -28,7 +28,9 @@ package struct JSONWriter: Sendable {
     package mutating func endArray() { close(.closeBracket) }
 
     /// Writes a member's name; its value must follow.
-    package mutating func name(_ name: String) {
+    ///
+    /// Named apart from ``name(_:)``, or every literal would be taken for a `String`.
+    package mutating func name(text name: String) {
         string(name)
         bytes.append(.colon)
         needsComma = false
@@ -179,7 +181,8 @@ extension OutputSpan<UInt8> {
     fileprivate mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
         precondition(text.count <= freeCapacity, "no room for a text")
         unsafe withUnsafeMutableBufferPointer { buffer, count in
-            unsafe _ = buffer[count...].update(fromContentsOf: text)
+            guard let target = buffer.baseAddress, let source = text.baseAddress else { return }
+            unsafe (target + count).update(from: source, count: text.count)
             count += text.count
         }
     }

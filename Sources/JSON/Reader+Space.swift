@@ -3,10 +3,16 @@
 extension Reader {
     /// Passes over what may stand between the parts of a text.
     mutating func skipSpace() throws(Fault) {
+        skipPlainSpace()
+        guard dialect == .configuration else { return }
+        while position < bytes.count, try skipExtendedSpace() { skipPlainSpace() }
+    }
+
+    private mutating func skipPlainSpace() {
         while position < bytes.count {
             switch bytes[position] {
             case .space, .lineFeed, .carriageReturn, .tabulator: position += 1
-            default: guard dialect == .configuration, try skipExtendedSpace() else { return }
+            default: return
             }
         }
     }

@@ -16,7 +16,9 @@ package struct SignedOffer: Sendable {
 }
 
 /// Decides, records, then signs; nothing is signed that was not recorded first.
-package struct OfferSigner: Sendable {
+///
+/// A class, because each request is handed to it several times over.
+package final class OfferSigner: Sendable {
     private let committer: Committer
     private let store: AppStore
     private let verification: SelfVerification
@@ -118,7 +120,7 @@ package struct OfferSigner: Sendable {
             customer: request.customerID,
             binding: request.binding,
             originalTransaction: request.facts.originalTransactionID?.value
-        ).map { ($0, pseudonyms.pseudonym(of: $0, in: offer.bundleID)) }
+        ).map { (identity: $0, pseudonym: pseudonyms.pseudonym(of: $0, in: offer.bundleID)) }
         return DecisionRequest(
             requestID: requestID,
             nonce: UniqueID.version4(random.next(), random.next()),
@@ -213,6 +215,7 @@ package struct OfferSigner: Sendable {
 
     private func count(_ decision: Decision, _ offer: CatalogOffer) {
         metrics.count(.decisions(offer: offer.id.text, outcome: decision.outcome.rawValue))
+        guard decision.outcome != .eligible else { return }
         for reason in decision.reasons {
             metrics.count(.refusals(rule: reason.rule, answer: reason.answer.rawValue))
         }

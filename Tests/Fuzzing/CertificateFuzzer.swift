@@ -67,7 +67,7 @@ private struct Stage {
     }
 }
 
-nonisolated(unsafe) private let stage: Stage = {
+private let stage: Stage = {
     do { return try Stage() } catch { fatalError("\(error)") }
 }()
 

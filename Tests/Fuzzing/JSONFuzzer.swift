@@ -46,7 +46,7 @@ private func write(_ value: JSONValue, to writer: inout JSONWriter) {
         writer.beginObject()
         for member in object {
             guard object[member.name]?.offset == member.value.offset else { fatalError("a name is not found") }
-            writer.name(member.name)
+            writer.name(text: member.name)
             write(member.value, to: &writer)
         }
         writer.endObject()

@@ -48,7 +48,7 @@ extension Tree {
         case .object(let members):
             writer.beginObject()
             for member in members {
-                writer.name(member.name)
+                writer.name(text: member.name)
                 member.value.write(to: &writer)
             }
             writer.endObject()

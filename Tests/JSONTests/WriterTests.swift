@@ -22,7 +22,7 @@ import Testing
             writer.beginObject()
             writer.endObject()
             writer.endArray()
-            writer.name("b\"")
+            writer.name(text: "b\"")
             writer.boolean(false)
             writer.name("c")
             writer.string("d")

@@ -18,6 +18,7 @@ package enum ChainError: Error, Hashable, Sendable {
     case mayNotIssue(CertificateRole)
     case tooWeak(CertificateRole)
     case unknownCriticalExtension(CertificateRole)
+    case revoked(CertificateRole)
     /// OpenSSL refuses for a reason that we do not expect; its number is in `<openssl/x509_vfy.h>`.
     case other(code: Int32, CertificateRole)
     case openSSL(OpenSSLError)
@@ -62,6 +63,7 @@ package enum ChainError: Error, Hashable, Sendable {
         case .mayNotIssue: "certificate-may-not-issue"
         case .tooWeak: "certificate-too-weak"
         case .unknownCriticalExtension: "certificate-unknown-critical-extension"
+        case .revoked: "certificate-revoked"
         case .other: "certificate-refused"
         case .openSSL: "certificate-check-failed"
         }
@@ -91,6 +93,7 @@ extension ChainError: CustomStringConvertible {
         case .tooWeak(let role): "The key or the signature of the \(role.rawValue) certificate is too weak."
         case .unknownCriticalExtension(let role):
             "The \(role.rawValue) certificate has a critical extension that is not understood."
+        case .revoked(let role): "The \(role.rawValue) certificate has been revoked."
         case .other(let code, let role): "OpenSSL refuses the \(role.rawValue) certificate for its reason \(code)."
         case .openSSL(let error): error.description
         }

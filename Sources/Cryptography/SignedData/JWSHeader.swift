@@ -30,11 +30,11 @@ struct JWSHeader {
 
     private static func checkAlgorithm(_ value: JSONValue?) throws(SignedDataError) {
         guard let value else { throw .algorithmMissing }
-        guard let name = value.string else { throw .algorithmNotES256 }
-        switch name {
-        case "ES256": return
-        case "HS256", "HS384", "HS512": throw .algorithmSymmetric
-        case _ where name.lowercased() == "none": throw .algorithmNone
+        // As bytes; the names below only make the reason clearer.
+        guard !value.string(equals: "ES256") else { return }
+        switch value.string?.lowercased() {
+        case "none": throw .algorithmNone
+        case "hs256", "hs384", "hs512": throw .algorithmSymmetric
         default: throw .algorithmNotES256
         }
     }

@@ -95,3 +95,11 @@ package struct HeaderFields: Sendable {
             && ASCII.equalsIgnoringCase(bytes.span.extracting(field.name), name)
     }
 }
+
+extension ArraySlice<UInt8> {
+    /// Whether the bytes begin with `text`, which is ASCII, without regard to the case of its letters.
+    package func startsIgnoringCase(with text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        return count >= length && ASCII.equalsIgnoringCase(span.extracting(0..<length), text)
+    }
+}

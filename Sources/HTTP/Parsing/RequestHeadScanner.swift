@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// Reads requests out of a connection's bytes, as they arrive, and refuses what two readers could read differently.
 ///
@@ -86,10 +87,14 @@ struct RequestHeadScanner: Sendable {
 
     /// Appends the bytes up to the next line end to the head, and reads the line if its end is there.
     private mutating func scanLine(_ bytes: Span<UInt8>, _ position: inout Int) -> Rejection? {
-        var end = position
-        while end < bytes.count, bytes[end] != ASCII.lineFeed { end += 1 }
-        let hasLineEnd = end < bytes.count
-        if hasLineEnd { end += 1 }
+        let rest = bytes.extracting(position..<bytes.count)
+        let line = unsafe rest.withUnsafeBytes { rest -> Int? in
+            guard let start = rest.baseAddress else { return nil }
+            let lineFeed = unsafe memchr(start, Int32(ASCII.lineFeed), rest.count)
+            return unsafe lineFeed.map { unsafe UnsafeRawPointer($0) - start + 1 }
+        }
+        let hasLineEnd = line != nil
+        let end = position + (line ?? rest.count)
 
         // Looked at before the line is read, so that the verdict does not depend on how the bytes were cut.
         guard head.count + end - position <= limits.headBytes else {

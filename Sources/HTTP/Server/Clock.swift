@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whose header brings `timespec` in depends on the order in which modules are read; in a release build it is curl's.
+import CCurl
 import Glibc
 
 /// Nanoseconds on a clock that only goes forward, exact to a few milliseconds and cheap to read; deadlines need no more.

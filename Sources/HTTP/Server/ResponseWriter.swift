@@ -18,7 +18,11 @@ enum ResponseWriter {
         var closes = closes
         for (name, value) in response.headers {
             switch role(of: name, value) {
-            case .plain: unsafe evhttp_add_header(fields, name, value)
+            case .plain:
+                // A string that is passed as it is would be copied first.
+                unsafe name.withCString { name in
+                    unsafe value.withCString { value in _ = unsafe evhttp_add_header(fields, name, value) }
+                }
             case .close: closes = true
             case .omitted: break
             }

@@ -44,6 +44,21 @@ package struct Finding: Hashable, Sendable {
     /// The rule's name in an offers file, or `appStoreFloor`.
     package var rule: String { isFloor ? "appStoreFloor" : subject.name }
 
+    /// What can differ between two findings of one rule that has no rules inside; everything told of it follows.
+    package struct Variable: Hashable, Sendable {
+        let answer: Answer
+        let code: FindingCode
+        let observation: Observation
+        let turnsAt: Timestamp?
+        let isFloor: Bool
+    }
+
+    /// See ``Variable``; nil if there are rules inside.
+    package var variable: Variable? {
+        guard children.isEmpty else { return nil }
+        return Variable(answer: answer, code: code, observation: observation, turnsAt: turnsAt, isFloor: isFloor)
+    }
+
     /// The instant from which waiting alone makes this `met`, if it is `notMet` and waiting does.
     package var nextEligibleAt: Timestamp? { answer == .notMet ? turnsAt : nil }
 }

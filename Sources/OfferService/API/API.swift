@@ -4,7 +4,9 @@ package import HTTP
 import OfferDomain
 
 /// All calls of the service: finds the one that is asked for, and turns every refusal into its problem.
-package struct API: Responder {
+///
+/// A class, because the server copies it for each request.
+package final class API: Responder {
     private let current: CurrentSnapshot
     private let promotionalOffers: PromotionalOfferCall
     private let notifications: NotificationCall

@@ -16,9 +16,5 @@ extension CallerDirectory {
 
 /// What follows the scheme `Bearer`, in any letter case, and one space (RFC 6750 section 2.1).
 private func bearerCredential(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-    let scheme = "bearer ".utf8
-    guard value.count > scheme.count,
-        zip(value, scheme).allSatisfy({ $0 == $1 || (0x41...0x5A).contains($0) && $0 | 0x20 == $1 })
-    else { return nil }
-    return value.dropFirst(scheme.count)
+    value.startsIgnoringCase(with: "bearer ") ? value.dropFirst(7) : nil
 }

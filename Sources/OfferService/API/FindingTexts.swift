@@ -2,11 +2,17 @@
 import JSON
 import OfferDomain
 
-/// The findings of one offer as JSON, each kept as it was last written.
+/// The findings of one offer's rules as JSON, each kept as it was last written.
 ///
 /// Most customers are told the same words, so most findings need not be put into words again.
 package final class FindingTexts: Sendable {
-    private let last = Guarded<[(finding: Finding, json: [UInt8])]>([])
+    /// A finding as it was last written, by its rule's place among the offer's.
+    private struct Text {
+        var variable: Finding.Variable?
+        var json: [UInt8] = []
+    }
+
+    private let last = Guarded<[Text]>([])
 
     package init() {}
 
@@ -14,11 +20,11 @@ package final class FindingTexts: Sendable {
     func write(_ findings: [Finding], to writer: inout JSONWriter) {
         writer.beginArray()
         last.withLock { last in
-            for (place, finding) in findings.enumerated() {
-                if place >= last.count {
-                    last.append((finding, Self.json(of: finding)))
-                } else if last[place].finding != finding {
-                    last[place] = (finding, Self.json(of: finding))
+            while last.count < findings.count { last.append(Text()) }
+            for place in findings.indices {
+                let variable = findings[place].variable
+                if variable == nil || last[place].variable != variable {
+                    last[place] = Text(variable: variable, json: Self.json(of: findings[place]))
                 }
                 writer.value(json: last[place].json)
             }

@@ -26,7 +26,7 @@ extension Request {
 }
 
 private func isJSON(_ value: ArraySlice<UInt8>) -> Bool {
-    if value.elementsEqual("application/json".utf8) { return true }
+    if value.count == 16, value.startsIgnoringCase(with: "application/json") { return true }
     let text = String(decoding: value, as: UTF8.self).lowercased().filter { $0 != " " && $0 != "\t" }
     return text == "application/json" || text == "application/json;charset=utf-8"
         || text == "application/json;charset=\"utf-8\""

@@ -3,7 +3,9 @@ import JSON
 package import OfferDomain
 
 /// What a caller of `POST /v1/app-store/promotional-offers/signatures` asks for; every field already in its type.
-package struct SignatureRequest: Sendable {
+///
+/// A class, because it is handed on several times and never changes.
+package final class SignatureRequest: Sendable {
     package let bundleID: BundleID
     package let productID: ProductID
     package let offerID: OfferID
@@ -20,7 +22,12 @@ package struct SignatureRequest: Sendable {
     package let assertions: [String]
 
     /// Enough nodes for the longest lists of facts; the HTTP server has already limited the bytes.
-    private static let limits = JSONLimits(maximumBytes: 65_536, maximumNodes: 2048)
+    private static let limits = JSONLimits(
+        maximumBytes: 65_536,
+        maximumNodes: 2048,
+        // More than signed data may have, so that its own limit speaks, with its place.
+        maximumStringBytes: 32_768
+    )
 
     /// Reads the body of a request.
     ///

@@ -113,7 +113,7 @@ package enum AuditEntry {
         members.append(("t", .integer(recordedAt.milliseconds)))
         members.append(("v", .integer(1)))
         for (name, value) in members.sorted(by: { $0.name < $1.name }) {
-            writer.name(name)
+            writer.name(text: name)
             switch value {
             case .text(let text): writer.string(text)
             case .integer(let integer): writer.integer(integer)

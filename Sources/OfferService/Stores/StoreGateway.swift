@@ -101,11 +101,11 @@ package final class StoreGateway: Sendable {
 
     /// Sends a request until there is an answer, a reason not to try again, or no time left.
     ///
-    /// `deadline` is a reading of ``uptime``. `request` makes the request, with all its credentials, and is given the
+    /// `request` makes the request, with all its credentials, and is given the
     /// milliseconds it may take; `read` makes sense of the answer.
     func ask<Answer: Sendable>(
         _ call: StoreCall,
-        before deadline: Int64,
+        before deadline: Deadline,
         request: (_ milliseconds: Int) async throws(StoreError) -> ClientRequest,
         read: (ClientResponse) -> StoreReading<Answer>
     ) async throws(StoreError) -> Answer {
@@ -120,7 +120,7 @@ package final class StoreGateway: Sendable {
             case .retry(let failure, _): error = failure
             }
             let wait = retries.pauseMilliseconds(after: attempts, random)
-            guard attempts < retries.attempts, uptime.milliseconds + wait < deadline else { throw error }
+            guard attempts < retries.attempts, wait < deadline.left(at: uptime.milliseconds) else { throw error }
             await pause(milliseconds: wait)
             guard !Task.isCancelled else { throw .cancelled }
         }
@@ -129,10 +129,14 @@ package final class StoreGateway: Sendable {
     /// One request, if breaker and budget let it through.
     private func attempt<Answer: Sendable>(
         _ call: StoreCall,
-        before deadline: Int64,
+        before deadline: Deadline,
         _ request: (_ milliseconds: Int) async throws(StoreError) -> ClientRequest,
         _ read: (ClientResponse) -> StoreReading<Answer>
     ) async throws(StoreError) -> StoreReading<Answer> {
+        let now = uptime.milliseconds
+        let left = min(retries.attemptMilliseconds, deadline.left(at: now))
+        // The pages before have used up the time.
+        guard left > 0 else { throw .unavailable(retryAfter: nil) }
         let permit: CircuitBreaker.Permit
         do {
             permit = try admit(call)
@@ -142,9 +146,12 @@ package final class StoreGateway: Sendable {
         }
         let reading: StoreReading<Answer>
         do {
-            let left = min(retries.attemptMilliseconds, deadline - uptime.milliseconds)
-            let request = try await request(Int(max(1, left)))
-            reading = await send(request, read)
+            let request = try await request(Int(left))
+            reading = await send(
+                request,
+                isHurried: left < min(retries.attemptMilliseconds, 1000) && deadline.isNear(at: now),
+                read
+            )
         } catch {
             settle(call, permit, .abandoned)
             count(call, error.label)
@@ -156,13 +163,18 @@ package final class StoreGateway: Sendable {
         return reading
     }
 
+    /// A hurried request was given what was left of the time, and that it was not enough says nothing of the server.
     private func send<Answer: Sendable>(
         _ request: ClientRequest,
+        isHurried: Bool,
         _ read: (ClientResponse) -> StoreReading<Answer>
     ) async -> StoreReading<Answer> {
         do throws(ClientError) {
             return read(try await transport.send(request))
         } catch {
+            if isHurried, error == .timeout || error == .connectTimeout {
+                return .failure(.unavailable(retryAfter: nil), server: .abandoned)
+            }
             return StoreReading(error)
         }
     }

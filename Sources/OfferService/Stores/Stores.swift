@@ -17,14 +17,15 @@ package final class Stores: Sendable {
         clock: WallClock,
         random: any RandomSource,
         metrics: Metrics,
-        log: Log
+        log: Log,
+        retries: RetryPolicy = RetryPolicy()
     ) throws(ServiceError) {
         do throws(ClientError) {
             client = try Client(settings.clientConfiguration)
         } catch {
             throw .client(error)
         }
-        gateway = StoreGateway(transport: client, clock: clock, random: random, metrics: metrics, log: log)
+        gateway = StoreGateway(transport: client, clock: clock, random: random, metrics: metrics, log: log, retries: retries)
         let api = AppStoreServerAPI(
             gateway: gateway,
             signer: Self.tokenSigner(current, committer),

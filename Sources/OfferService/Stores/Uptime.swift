@@ -16,10 +16,26 @@ struct Uptime: Sendable {
 
     var now: Timestamp { clock.now() }
 
+    func deadline(afterMilliseconds wait: Int64) -> Deadline {
+        let now = milliseconds
+        return Deadline(beganAt: now, endsAt: now + wait)
+    }
+
     /// The time of day at which ``milliseconds`` will be that.
     func timeOfDay(at milliseconds: Int64) -> Timestamp {
         clock.now().adding(milliseconds: milliseconds - self.milliseconds)
     }
+}
+
+/// The time that a question may take with all its pages and attempts, as readings of one ``Uptime``.
+struct Deadline: Hashable, Sendable {
+    let beganAt: Int64
+    let endsAt: Int64
+
+    func left(at now: Int64) -> Int64 { endsAt - now }
+
+    /// Whether most of the time is over.
+    func isNear(at now: Int64) -> Bool { left(at: now) < (endsAt - beganAt) / 2 }
 }
 
 /// Waits without blocking a thread; passed in, so that tests need not wait.

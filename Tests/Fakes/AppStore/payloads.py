@@ -192,9 +192,11 @@ def _renewal(customer, description, state, latest, at):
         "recentSubscriptionStartDate": _recent_start(description, latest),
         "appTransactionId": customer.app_transaction_id,
         "currency": latest["currency"],
+        # Always there, also of what has expired: the end of the latest period.
+        "renewalDate": latest["expiresDate"],
     }
     if renews:
-        members |= {"renewalDate": latest["expiresDate"], "renewalPrice": latest["price"]}
+        members["renewalPrice"] = latest["price"]
     if customer.app_account_token:
         members["appAccountToken"] = customer.app_account_token
     members |= state.renewal

@@ -43,6 +43,8 @@ struct RedemptionTests {
         ]
         var again = try months([payAsYouGo, payAsYouGo])
         again[1].reason = .known(.purchase)
+        var returnedMoney = try months([payAsYouGo, nil])
+        returnedMoney[1].revokedAt = .ago(days: 3)
         var shared = try months([payAsYouGo])
         shared[0].ownership = .known(.familyShared)
         var won = try months([payAsYouGo])
@@ -50,6 +52,11 @@ struct RedemptionTests {
         let running = try Purchases.renewal {
             $0.offerType = .known(.promotional)
             $0.offerID = "spring"
+        }
+        let endedWithOffer = try Purchases.renewal {
+            $0.offerType = .known(.promotional)
+            $0.offerID = "spring"
+            $0.expirationIntent = .known(.cancelled)
         }
         let ended = try Purchases.renewal {
             $0.expirationIntent = .known(.cancelled)
@@ -100,6 +107,17 @@ struct RedemptionTests {
                 testDescription: "who left and came back was not converted",
                 transactions: returned,
                 expected: [(1, 1, .notConverted(at: .ago(days: 50)))]
+            ),
+            RedemptionRow(
+                testDescription: "full price that was refunded converts nothing",
+                transactions: returnedMoney,
+                expected: [(1, 1, .notConverted(at: .ago(days: 3)))]
+            ),
+            RedemptionRow(
+                testDescription: "an offer for a renewal that will not come is not pending",
+                transactions: [try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))],
+                renewal: endedWithOffer,
+                expected: []
             ),
             RedemptionRow(testDescription: "family members use nothing", transactions: shared, expected: []),
             RedemptionRow(testDescription: "other types are not asked for", transactions: won, expected: []),

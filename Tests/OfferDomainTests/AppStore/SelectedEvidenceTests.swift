@@ -9,7 +9,7 @@ struct SelectedEvidenceTests {
     func `decides less and never otherwise when a device leaves signed data out`() throws {
         var random = SplitMix(seed: 41)
         var (decided, total) = (0, 0)
-        for _ in 0..<3000 {
+        for _ in 0..<1000 {
             let world = try random.customer()
             let whole = EvaluationContext(facts: try world.api.facts(), now: RuleRow.now)
             var selected = world

@@ -102,6 +102,61 @@ struct AppStoreFailureTests {
         #expect((1..<2001).contains(transport.requests[2].timeoutMilliseconds ?? 0))
     }
 
+    /// The first page takes 3.8 s, the second 5: with how many requests a question ends that may take so long in all.
+    @Test(arguments: [(3800, 1), (4000, 2)] as [(Int64, Int)])
+    func `begins no page when the time is over`(overall: Int64, requests: Int) async throws {
+        let clock = SettableClock()
+        let transport = ScriptedTransport { request, _ in
+            let needed: Int64 = request.target.contains("revision") ? 5000 : 3800
+            let given = Int64(request.timeoutMilliseconds ?? 0)
+            clock.advance(milliseconds: min(needed, given))
+            return given < needed ? .failure(.timeout) : .page("", revision: "r", hasMore: true)
+        }
+        let store = TestStore(transport, clock: clock)
+        let asking = try AppStoreAsking.by(overall: overall)
+        let start = clock.now
+        #expect(await failure { try await store.api.transactionHistory(of: id, asking) }?.label == "unavailable")
+        #expect(clock.now == start.adding(milliseconds: overall))
+        #expect(transport.requests.count == requests)
+    }
+
+    @Test
+    func `does not blame the server for having had too little time`() async throws {
+        let clock = SettableClock()
+        let (first, second) = (Door(), Door())
+        let transport = ScriptedTransport { request, _ in
+            let isSecond = request.target.contains("revision")
+            await (isSecond ? second : first).pass()
+            return isSecond ? .failure(.timeout) : .page("", revision: "r", hasMore: true)
+        }
+        let store = TestStore(transport, clock: clock)
+        let asking = try AppStoreAsking.by(overall: 4000)
+        try await withThrowingTaskGroup(of: StoreError?.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    await failure { try await store.api.transactionHistory(of: TransactionID("\(number)"), asking) }
+                }
+            }
+            try await #require(eventually { transport.requests.count == 8 })
+            clock.advance(milliseconds: 3800)
+            first.open()
+            try await #require(eventually { transport.requests.count == 16 })
+            second.open()
+            for try await error in group { #expect(error?.label == "unavailable") }
+        }
+        _ = await failure { try await store.api.transactionInfo(of: id, asking) }
+        #expect(transport.requests.count == 17)
+    }
+
+    @Test(arguments: [(Int64(20_000), 5), (800, 5)])
+    func `blames the server however little time the whole question had`(overall: Int64, requests: Int) async throws {
+        let transport = ScriptedTransport(.failure(.timeout))
+        let store = TestStore(transport, retries: RetryPolicy(attempts: 1))
+        let asking = try AppStoreAsking.by(overall: overall)
+        for _ in 0..<10 { _ = await failure { try await store.api.subscriptionStatuses(of: id, asking) } }
+        #expect(transport.requests.count == requests)
+    }
+
     @Test
     func `goes to the sandbox for what production does not know, and remembers`() async throws {
         let transport = ScriptedTransport { request, _ in

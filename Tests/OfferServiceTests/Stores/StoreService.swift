@@ -114,7 +114,13 @@ func withStoreService(
         productionURL: store.apiOrigin(.production, .https),
         sandboxURL: store.apiOrigin(.sandbox, .https),
         rootsPath: store.rootPEMPath,
-        trustedCertificatesPath: store.tlsCAPath
+        trustedCertificatesPath: store.tlsCAPath,
+        retries: RetryPolicy(
+            attempts: 2,
+            firstPauseMilliseconds: 10,
+            attemptMilliseconds: 400,
+            overallMilliseconds: 900
+        )
     )
     // The store's signatures and our tokens are of the present.
     let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))

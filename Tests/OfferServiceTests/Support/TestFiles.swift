@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OfferService
 
 /// The files of a service under test: two apps, each with its own key, and an offer for each thing to be tried.
 struct TestFiles: Sendable {
@@ -70,6 +71,7 @@ struct TestFiles: Sendable {
         let sandboxURL: String
         let rootsPath: String
         let trustedCertificatesPath: String
+        var retries = RetryPolicy()
     }
 
     /// Whether callers of role `app` are told which rule said no.

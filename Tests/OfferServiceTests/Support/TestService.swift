@@ -69,7 +69,8 @@ final class TestService: Sendable {
             clock: clock.wallClock,
             random: try SystemRandom(),
             metrics: metrics,
-            log: log
+            log: log,
+            retries: files.appStore?.retries ?? RetryPolicy()
         )
         let random: any RandomSource = if let random { random } else { try SystemRandom() }
         let signer = OfferSigner(

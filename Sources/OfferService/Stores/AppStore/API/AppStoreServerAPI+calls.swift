@@ -160,7 +160,7 @@ extension AppStoreServerAPI {
         _ revision: String?,
         _ environment: StoreEnvironment,
         _ asking: AppStoreAsking,
-        _ deadline: Int64
+        _ deadline: Deadline
     ) async throws(StoreError) -> TransactionHistory {
         var (signed, next, appAppleID): ([UnverifiedJWS], String?, Int64?) = ([], revision, nil)
         for _ in 0..<maximumPages {

@@ -107,7 +107,7 @@ package final class AppStoreServerAPI: Sendable {
         _ endpoint: AppStoreEndpoint,
         in environment: StoreEnvironment,
         _ asking: AppStoreAsking,
-        before deadline: Int64,
+        before deadline: Deadline,
         _ method: HTTP.Method = .get,
         path: [String],
         query: [(name: String, value: String)] = [],
@@ -139,9 +139,11 @@ package final class AppStoreServerAPI: Sendable {
         }
     }
 
-    /// A reading of the gateway's clock by which the question must be answered.
-    func deadline(_ asking: AppStoreAsking) -> Int64 {
-        gateway.uptime.milliseconds + (asking.overallMilliseconds ?? gateway.retries.overallMilliseconds)
+    /// By when the question must be answered.
+    func deadline(_ asking: AppStoreAsking) -> Deadline {
+        gateway.uptime.deadline(
+            afterMilliseconds: asking.overallMilliseconds ?? gateway.retries.overallMilliseconds
+        )
     }
 
     private func refused(_ token: SignedToken, _ bundleID: BundleID, _ environment: StoreEnvironment) {

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import OfferDomain
+
+/// Pieces of evidence that disagree or say too little, and what must come of them.
+struct StatusRow: CustomTestStringConvertible {
+    let testDescription: String
+    var transactions: [AppStoreTransaction]
+    var renewal: AppStoreRenewalInfo?
+    var told: (SubscriptionStatus, Timestamp)?
+    let expected: SubscriptionStatus?
+}
+
+struct StatusTests {
+    private static func ended() throws -> AppStoreTransaction {
+        try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))
+    }
+
+    private static func running(signedAt: Timestamp = RuleRow.now) throws -> AppStoreTransaction {
+        try Purchases.transaction(1, from: .ago(days: 10), to: .ago(days: -20), signedAt: signedAt)
+    }
+
+    static func rows() throws -> [StatusRow] {
+        let switchedOff = try Purchases.renewal { $0.autoRenews = false }
+        let outdated = try Purchases.renewal(signedAt: .ago(days: 40)) { $0.expirationIntent = .known(.cancelled) }
+        let graceOver = try Purchases.renewal { $0.gracePeriodExpiresAt = .ago(days: 1) }
+        let inGraceThen = try Purchases.renewal(signedAt: .ago(days: 4)) {
+            $0.isInBillingRetry = true
+            $0.gracePeriodExpiresAt = .ago(days: 1)
+        }
+        let retriedAfterGrace = try Purchases.renewal {
+            $0.isInBillingRetry = true
+            $0.gracePeriodExpiresAt = .ago(days: 1)
+        }
+        var upgraded = try running()
+        upgraded.isUpgraded = true
+        return [
+            StatusRow(testDescription: "a past end shows nothing", transactions: [try ended()], expected: nil),
+            StatusRow(
+                testDescription: "nor does a past end with renewal switched off",
+                transactions: [try ended()],
+                renewal: switchedOff,
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "nor a renewal info from before the purchase",
+                transactions: [try ended()],
+                renewal: outdated,
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "nor a grace period that is over",
+                transactions: [try ended()],
+                renewal: graceOver,
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "nor one that was not over when it was told",
+                transactions: [try ended()],
+                renewal: inGraceThen,
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "the store goes on trying after the grace period",
+                transactions: [try ended()],
+                renewal: retriedAfterGrace,
+                expected: .inBillingRetry
+            ),
+            StatusRow(
+                testDescription: "nor a period that was upgraded out of",
+                transactions: [upgraded],
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "nor a status from before the purchase",
+                transactions: [try ended()],
+                told: (.expired, .ago(days: 40)),
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "an active status does not outlive the period",
+                transactions: [try ended()],
+                told: (.active, .ago(days: 6)),
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "unless the store said so after the end that was seen",
+                transactions: [try ended()],
+                told: (.active, .ago(days: 4)),
+                expected: .active
+            ),
+            StatusRow(
+                testDescription: "the store's later word counts more than a running period",
+                transactions: [try running(signedAt: .ago(days: 2))],
+                told: (.revoked, .ago(days: 1)),
+                expected: .revoked
+            ),
+            StatusRow(
+                testDescription: "a running period counts more than the store's earlier word",
+                transactions: [try running(signedAt: .ago(days: 1))],
+                told: (.expired, .ago(days: 2)),
+                expected: .active
+            ),
+        ]
+    }
+
+    @Test(arguments: try rows())
+    func `believes what shows a status, and nothing else`(row: StatusRow) throws {
+        var evidence = SubscriptionEvidence(source: .signedTransaction, transactions: row.transactions)
+        if let renewal = row.renewal { evidence.renewals = [renewal] }
+        if let (status, instant) = row.told {
+            evidence.statuses = [
+                SubscriptionEvidence.Status(
+                    originalTransactionID: try TransactionID("1"),
+                    status: .known(status),
+                    observedAt: instant
+                )
+            ]
+        }
+        #expect(try SubscriptionHistory(evidence).facts().status?.value == row.expected)
+    }
+
+    @Test
+    func `tells whether renewal is on only from a renewal info of the running purchase`() throws {
+        let before = try Purchases.renewal(signedAt: .ago(days: 40))
+        let now = try Purchases.renewal(signedAt: .ago(days: 1)) { $0.autoRenews = false }
+        let history = SubscriptionHistory(
+            SubscriptionEvidence(source: .storeAPI, transactions: [try Self.ended()], renewals: [before])
+        )
+        #expect(try history.facts().autoRenews == nil)
+        let later = SubscriptionHistory(SubscriptionEvidence(source: .notification, renewals: [now]))
+        #expect(
+            try history.merged(with: later).facts().autoRenews
+                == Fact(false, source: .notification, observedAt: .ago(days: 1))
+        )
+    }
+}
+
+// MARK: - Several chains
+
+struct ChainChoiceTests {
+    private func facts(_ transactions: AppStoreTransaction...) throws -> CustomerFacts {
+        try SubscriptionHistory(SubscriptionEvidence(source: .storeAPI, transactions: transactions)).facts()
+    }
+
+    @Test
+    func `prefers what the customer bought to what their family did`() throws {
+        let own = try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))
+        let shared = try Purchases.transaction(2, of: 2, from: .ago(days: 9), to: .ago(days: -21)) {
+            $0.ownership = .known(.familyShared)
+        }
+        #expect(try facts(own, shared).ownership?.value == .purchased)
+        #expect(try facts(own, shared).status == nil)
+        #expect(try facts(shared).ownership?.value == .familyShared)
+    }
+
+    @Test
+    func `takes a running chain first, and one of which too little is known before one that has ended`() throws {
+        let running = try Purchases.transaction(1, from: .ago(days: 9), to: .ago(days: -21))
+        let unknown = try Purchases.transaction(2, of: 2, from: .ago(days: 35), to: .ago(days: 5))
+        let ended = try Purchases.transaction(3, of: 3, from: .ago(days: 34), to: .ago(days: 4))
+        var evidence = SubscriptionEvidence(source: .storeAPI, transactions: [unknown, ended])
+        evidence.renewals = [
+            try Purchases.renewal(of: 3) {
+                $0.expirationIntent = .known(.cancelled)
+                $0.renewsAt = .ago(days: 4)
+            }
+        ]
+        #expect(try SubscriptionHistory(evidence).facts().status == nil)
+        evidence.transactions = [ended]
+        #expect(try SubscriptionHistory(evidence).facts().status?.value == .expired)
+        evidence.transactions = [ended, unknown, running]
+        let history = SubscriptionHistory(evidence)
+        #expect(try history.facts().status?.value == .active)
+        let key = history.relevantChain(
+            group: try SubscriptionGroupID("20001"),
+            productID: nil,
+            at: RuleRow.now
+        )
+        #expect(key == PlainKeys().chainKey(of: try TransactionID("1")))
+    }
+
+    @Test
+    func `never takes a test purchase for a real one`() throws {
+        let real = try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))
+        let test = try Purchases.transaction(2, of: 2, from: .ago(days: 9), to: .ago(days: -21)) {
+            $0.environment = .sandbox
+            $0.used(.promotional, "spring")
+        }
+        #expect(try facts(real, test).status == nil)
+        #expect(try facts(real, test).offersSeen == nil)
+        #expect(try facts(real, test).environment?.value == .production)
+        #expect(try facts(test).environment?.value == .sandbox)
+        let history = SubscriptionHistory(SubscriptionEvidence(source: .storeAPI, transactions: [real, test]))
+        let sandbox = history.facts(
+            group: try SubscriptionGroupID("20001"),
+            productID: nil,
+            environment: .sandbox,
+            at: RuleRow.now
+        )
+        #expect(sandbox.status?.value == .active)
+    }
+
+    @Test
+    func `knows all uses and refunds only if every chain was read, and every offer is of a known type`() throws {
+        let read = SubscriptionEvidence(
+            source: .storeAPI,
+            transactions: [try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))],
+            historyReadAt: .ago(days: 1)
+        )
+        #expect(try SubscriptionHistory(read).facts().offersUsed?.observedAt == .ago(days: 1))
+        #expect(try SubscriptionHistory(read).facts().refundedAt?.value == [])
+        let unread = SubscriptionEvidence(
+            source: .signedTransaction,
+            transactions: [try Purchases.transaction(2, of: 2, from: .ago(days: 9), to: .ago(days: -21))]
+        )
+        let both = try SubscriptionHistory(read, unread).facts()
+        #expect(both.offersUsed == nil)
+        #expect(both.refundedAt == nil)
+        #expect(both.historyReadAt == nil)
+        var strange = read
+        strange.transactions[0].offerType = .unknown("7")
+        #expect(try SubscriptionHistory(strange).facts().offersUsed == nil)
+        #expect(try SubscriptionHistory(strange).facts().refundedAt != nil)
+    }
+
+    @Test
+    func `takes the end of family sharing for no refund`() throws {
+        let revoked = try Purchases.transaction(1, from: .ago(days: 9), to: .ago(days: -21)) {
+            $0.revokedAt = .ago(days: 1)
+        }
+        var shared = revoked
+        shared.ownership = .known(.familyShared)
+        var ended = revoked
+        ended.revocationType = .known(.familyRevoked)
+        #expect(try facts(revoked).refundsSeen?.value == [.ago(days: 1)])
+        #expect(try facts(shared).refundsSeen == nil)
+        #expect(try facts(ended).refundsSeen == nil)
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import TestSupport
+import Testing
+
+/// A way in which the store fails those who ask it.
+private struct Trouble: Sendable, CustomTestStringConvertible {
+    let name: String
+    let misbehaviour: FakeAppStore.Misbehaviour
+
+    var testDescription: String { name }
+}
+
+private let troubles = [
+    Trouble(name: "hangs", misbehaviour: .hang),
+    Trouble(name: "closes the connection", misbehaviour: .close),
+    Trouble(name: "ends in the middle of the answer", misbehaviour: .cutOff),
+    Trouble(name: "sends garbage", misbehaviour: .garbage),
+    Trouble(name: "answers 500", misbehaviour: .status(500)),
+    Trouble(name: "answers 503", misbehaviour: .status(503)),
+    Trouble(name: "limits us", misbehaviour: .rateLimit(millisecondsFromNow: 90_000)),
+    Trouble(name: "refuses our token", misbehaviour: .unauthorized),
+    Trouble(name: "sends JSON that is none", misbehaviour: .wrongJSON),
+    Trouble(name: "sends too much", misbehaviour: .endlessBody),
+    Trouble(name: "leads elsewhere", misbehaviour: .redirect(to: "https://127.0.0.1:1/")),
+]
+
+/// Nothing is signed while the store can't be asked, nobody is called ineligible for it, and it heals by itself.
+struct StoreTroubleTests {
+    @Test(arguments: troubles)
+    fileprivate func `answers that the store is unavailable, signs nothing, and recovers`(
+        trouble: Trouble
+    ) async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.expired, endsInDays: -40)])
+            let id = try #require(ids.subscriptions.first?.originalTransactionID)
+            try world.store.misbehave(trouble.misbehaviour)
+            let reply = try await world.service.send(world.apiCall("lapsed", id))
+            #expect(reply.status == 503, "\(reply)")
+            #expect(reply.problem == "store-unavailable", "\(reply)")
+            let seconds = try #require(reply.headers["retry-after"].flatMap(Int.init))
+            #expect(seconds > (trouble.name == "limits us" ? 60 : 0))
+            #expect(try world.service.entries("sign.intent").isEmpty)
+            #expect(try world.service.entries("sign.deny").isEmpty, "a store that is down refuses nobody")
+
+            // Who brings evidence along, or is vouched for, needs no store.
+            let other = try await world.service.send(world.signedDataCall("lapsed", id))
+            #expect(other.status == 200, "\(other)")
+
+            try world.store.behave()
+            world.service.clock.advance(seconds: 120)
+            let again = try await world.service.send(world.apiCall("running", id))
+            #expect(again.problem == "not-eligible", "\(again)")
+        }
+    }
+
+    @Test func `believes nothing that the store did not sign`() async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.expired, endsInDays: -40)])
+            let id = try #require(ids.subscriptions.first?.originalTransactionID)
+            for fault in [FakeAppStore.Fault.badSignature, .otherRoot, .otherBundle, .xcode] {
+                try world.store.misbehave(.fault(fault))
+                let reply = try await world.service.send(world.apiCall("lapsed", id))
+                #expect(reply.problem == "store-unavailable", "\(fault): \(reply)")
+                try world.store.behave()
+            }
+            #expect(try world.service.entries("sign.intent").isEmpty)
+        }
+    }
+
+    @Test func `decides on what is known, up to an age, where an offer says so`() async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.expired, endsInDays: -40)])
+            let id = try #require(ids.subscriptions.first?.originalTransactionID)
+            #expect(try await world.service.send(world.apiCall("patient", id)).status == 200)
+            #expect(try world.store.counts().requests(to: .statuses) == 1)
+            #expect(try await world.service.send(world.apiCall("patient", id)).status == 200)
+            #expect(try world.store.counts().requests(to: .statuses) == 1, "an hour is not over")
+
+            try world.store.misbehave(.status(500))
+            world.service.clock.advance(hours: 30)
+            #expect(try await world.service.send(world.apiCall("patient", id)).status == 200)
+            #expect(try await world.service.send(world.apiCall("lapsed", id)).problem == "store-unavailable")
+            world.service.clock.advance(hours: 48)
+            #expect(try await world.service.send(world.apiCall("patient", id)).problem == "store-unavailable")
+        }
+    }
+
+    @Test func `asks nothing where the answer would change nothing`() async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.active)])
+            let id = try #require(ids.subscriptions.first?.originalTransactionID)
+            let refused = try await world.service.send(world.signedDataCall("lapsed", id))
+            #expect(refused.problem == "not-eligible")
+            let stated = world.body("open", #""transactionId": "\#(id)", "facts": {"subscribedBefore": true}"#)
+            #expect(try await world.service.send(world.service.call(as: "backend", stated)).status == 200)
+            #expect(try world.store.counts().requests.values.allSatisfy { $0 == 0 })
+        }
+    }
+
+    @Test func `takes a transaction that an app only names for nobody's but its token's`() async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.expired, endsInDays: -40)])
+            let id = try #require(ids.subscriptions.first?.originalTransactionID)
+            let members = #""transactionId": "\#(id)""#
+            let own = try await world.service.send(world.service.call(as: "app", world.body("lapsed", members)))
+            #expect(own.status == 200, "\(own)")
+            let stranger = world.body("lapsed", members).replacing(
+                world.token,
+                with: "0e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
+            )
+            let reply = try await world.service.send(world.service.call(as: "app", stranger))
+            #expect(reply.problem == "eligibility-undecided", "\(reply)")
+            let signed = try world.store.signTransaction(id)
+            let borrowed = stranger.replacing(members, with: #""signedTransactions": ["\#(signed)"]"#)
+            let refused = try await world.service.send(world.service.call(as: "app", borrowed))
+            #expect(refused.problem == "signed-data-of-other-account", "\(refused)")
+            #expect(refused.pointers == ["/signedTransactions/0"])
+        }
+    }
+
+    @Test func `counts a subscription's grants whoever asks`() async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.active)])
+            let id = try #require(ids.subscriptions.first?.originalTransactionID)
+            #expect(try await world.service.send(world.signedDataCall("once", id)).status == 200)
+            #expect(try await world.service.send(world.signedDataCall("once", id)).problem == "not-eligible")
+            let backend = world.body("once", #""transactionId": "\#(id)""#)
+                .replacing(world.token, with: "0e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60")
+            #expect(try await world.service.send(world.service.call(as: "backend", backend)).problem == "not-eligible")
+        }
+    }
+
+    @Test func `records each token before the key signs it`() async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.expired, endsInDays: -40)])
+            let id = try #require(ids.subscriptions.first?.originalTransactionID)
+            _ = try await world.service.send(world.apiCall("lapsed", id))
+            let tokens = try world.service.entries("store.token")
+            #expect(tokens.count == 1)
+            #expect(tokens.first?["kid"] == .text("ACTIVE0001"))
+            #expect(tokens.first?["bundle"] == .text("com.example.app"))
+        }
+    }
+
+    @Test func `refuses signed data that is not as it must be, with a reason, and asks nobody`() async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.active)])
+            let id = try #require(ids.subscriptions.first?.originalTransactionID)
+            var reasons: Set<String> = []
+            // Transactions have no appAppleId to be wrong, old ones are no forgeries, both worlds are taken
+            // here, and what is oversized never gets past the HTTP server.
+            for fault in FakeAppStore.Fault.allCases
+            where !fault.isAcceptable && ![.otherApp, .signedLongAgo, .otherEnvironment, .oversized].contains(fault) {
+                let forged = try world.store.signTransaction(id, fault: fault).replacing("\n", with: "\\n")
+                let members = #""signedTransactions": ["\#(forged)"]"#
+                let reply = try await world.service.send(world.service.call(as: "app", world.body("open", members)))
+                #expect(reply.status == 400, "\(fault): \(reply)")
+                #expect(reply.problem == "invalid-signed-data", "\(fault)")
+                #expect(reply.pointers == ["/signedTransactions/0"], "\(fault)")
+                reasons.insert(reply.json["errors"].elements.first?["detail"].text ?? "")
+            }
+            #expect(reasons.count > 30, "reasons tell the faults apart")
+            #expect(try world.store.counts().requests.values.allSatisfy { $0 == 0 })
+            #expect(try world.service.entries("sign.intent").isEmpty)
+        }
+    }
+}
