@@ -8,7 +8,7 @@ enum CommandLineTool {
     /// The commands, in the order in which a newcomer meets them.
     private static let commands: [any Command.Type] = [
         DemoCommand.self, CheckCommand.self, ServeCommand.self, CallersCommand.self, KeysCommand.self,
-        AuditCommand.self,
+        NotificationsCommand.self, AuditCommand.self,
     ]
 
     static func run(_ arguments: [String]) -> ExitCode {
@@ -50,7 +50,7 @@ enum CommandLineTool {
     }
 
     private static var help: String {
-        let list = commands.map { "  \(padded($0.name, 9))\($0.summary)" }.joined(separator: "\n")
+        let list = commands.map { "  \(padded($0.name, 14))\($0.summary)" }.joined(separator: "\n")
         return """
             offer-signer decides who may have a subscription offer, records the decision, then signs it.
 
@@ -61,7 +61,7 @@ enum CommandLineTool {
             offer-signer COMMAND --help tells more of one command; offer-signer --version the version.
 
             Exit codes: 0 all is well; 1 something is wrong with the configuration, or what was asked for is
-            not there; 2 the command line was not understood; 3 the database or the port could not be used.
+            not there; 2 the command line was not understood; 3 the database, the port or a store could not be used.
             """
     }
 }

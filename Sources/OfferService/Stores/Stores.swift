@@ -6,6 +6,8 @@ import OfferDomain
 /// The stores, put together: one HTTP client for all of them, and what each is asked with.
 package final class Stores: Sendable {
     package let appStore: AppStore
+    /// What ``appStore`` asks, for what is of no customer.
+    package let appStoreAPI: AppStoreServerAPI
     package let gateway: StoreGateway
     private let client: Client
 
@@ -34,6 +36,7 @@ package final class Stores: Sendable {
             log: log,
             origins: settings.appStoreOrigins
         )
+        appStoreAPI = api
         appStore = AppStore(
             authenticator: SignedDataVerifier(anchors: try Self.anchors(settings)),
             api: api
