@@ -3,12 +3,11 @@ package import Cryptography
 package import OfferDomain
 import Storage
 
-/// A promotional offer, signed.
+/// An offer, or what was said of it, signed.
 package struct SignedOffer: Sendable {
     package let grant: Grant
-    package let offer: CatalogOffer
-    package let keyID: KeyID
-    package let binding: PurchaseBinding
+    /// What was decided.
+    package let request: DecisionRequest
     /// DER in Base64 with padding.
     package let signature: [UInt8]?
     /// Compact JWS.
@@ -59,15 +58,14 @@ package final class OfferSigner: Sendable {
     ) async throws(Refusal) -> SignedOffer {
         try authorize(request, caller)
         let offer = try findOffer(request, configuration.catalog)
-        guard let key = configuration.keyRing.activeKey(for: offer.bundleID, purpose: .promotionalOffer) else {
-            throw .service(.keyUnavailable(.promotionalOffer))
+        guard let key = configuration.keyRing.activeKey(for: offer.bundleID, purpose: offer.purpose) else {
+            throw .service(.keyUnavailable(offer.purpose))
         }
         let customer = try KnownByStore(request, caller, offer, configuration, store, at: now)
         let decision = decisionRequest(
             request,
             caller,
-            offer,
-            key,
+            SigningPlan(key: key, offer: offer, binding: request.binding, statement: customer.statement),
             idempotency,
             configuration,
             customer,
@@ -98,7 +96,12 @@ package final class OfferSigner: Sendable {
 
     private func findOffer(_ request: SignatureRequest, _ catalog: Catalog) throws(Refusal) -> CatalogOffer {
         do {
-            return try catalog.offer(request.offerID, of: request.productID, in: request.bundleID)
+            switch request.subject {
+            case .promotionalOffer(let offerID, _):
+                return try catalog.offer(offerID, of: request.productID, in: request.bundleID)
+            case .introductoryOffer:
+                return try catalog.introductoryOffer(of: request.productID, in: request.bundleID)
+            }
         } catch {
             throw .decision(.unknownOffer(error))
         }
@@ -107,8 +110,7 @@ package final class OfferSigner: Sendable {
     private func decisionRequest(
         _ request: SignatureRequest,
         _ caller: Caller,
-        _ offer: CatalogOffer,
-        _ key: SigningKey,
+        _ plan: SigningPlan,
         _ idempotency: IdempotencyClaim?,
         _ configuration: Snapshot,
         _ customer: KnownByStore,
@@ -116,11 +118,14 @@ package final class OfferSigner: Sendable {
         _ now: Timestamp
     ) -> DecisionRequest {
         let pseudonyms = configuration.pseudonyms
-        let identities = CustomerIdentity.known(
+        let offer = plan.offer
+        var names = CustomerIdentity.known(
             customer: request.customerID,
             binding: request.binding,
             originalTransaction: request.facts.originalTransactionID?.value
-        ).map { (identity: $0, pseudonym: pseudonyms.pseudonym(of: $0, in: offer.bundleID)) }
+        )
+        if !customer.accounts.isEmpty { names += customer.accounts }
+        let identities = names.map { (identity: $0, pseudonym: pseudonyms.pseudonym(of: $0, in: offer.bundleID)) }
         return DecisionRequest(
             requestID: requestID,
             nonce: UniqueID.version4(random.next(), random.next()),
@@ -131,13 +136,7 @@ package final class OfferSigner: Sendable {
             knowledge: customer.knowledge,
             attributes: request.attributes,
             idempotency: idempotency?.bound(to: offer),
-            plan: SigningPlan(
-                key: key,
-                offer: offer,
-                binding: request.binding,
-                transactionID: request.transactionID,
-                forms: request.forms
-            ),
+            plan: plan,
             policyName: configuration.catalog.policyName,
             receivedAt: now
         )
@@ -233,14 +232,7 @@ package final class OfferSigner: Sendable {
             case .jws: jws = intent.jws?.serialized(signature: made)
             }
         }
-        return SignedOffer(
-            grant: grant,
-            offer: request.offer,
-            keyID: request.plan.key.id,
-            binding: request.plan.binding,
-            signature: signature,
-            jws: jws
-        )
+        return SignedOffer(grant: grant, request: request, signature: signature, jws: jws)
     }
 
     private func ecdsaSignature(

@@ -17,8 +17,10 @@ package enum RequestFault: Sendable {
     case invalid([Mismatch])
     /// What claims to be signed by the App Store is not, or not for this app.
     case signedDataRefused(pointer: String, SignedDataFault)
-    /// What the App Store signed names another buyer than the request does.
-    case signedDataOfOtherAccount(pointer: String)
+    /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.
+    case signedDataOfOtherAccount(pointer: String, member: String)
+    /// An app names a transaction, and nothing that it sends along shows that it is the customer's.
+    case transactionNotShown
     case unsupportedMediaType
     case invalidIdempotencyKey
     case idempotencyKeyReused

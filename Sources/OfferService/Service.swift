@@ -80,9 +80,13 @@ package final class Service: Sendable {
             log: log
         )
         let gauges = ServerGauges()
-        let operation = OperationCalls(current: current, health: health, metrics: metrics) { [committer] in
-            gauges.read(committer)
-        }
+        let operation = OperationCalls(
+            current: current,
+            health: health,
+            metrics: metrics,
+            warnings: { stores.warnings },
+            gauges: { [committer] in gauges.read(committer) + stores.gauges }
+        )
         let api = API(
             current: current,
             signer: signer,

@@ -3,21 +3,31 @@ import JSON
 
 /// A command line taken apart: plain words, and options with their values.
 ///
-/// `--name value` and `--name=value` mean the same; every option has a value.
+/// `--name value` and `--name=value` mean the same; every option has a value, unless it is known as a flag.
 struct Arguments {
     private(set) var words: [String] = []
     private(set) var options: [(name: String, value: String)] = []
+    /// Options without a value.
+    private(set) var flags: Set<String> = []
 
-    init(_ arguments: some Sequence<String>, known: [String]) throws(CommandError) {
+    init(
+        _ arguments: some Sequence<String>,
+        known: [String],
+        flags knownFlags: [String] = []
+    ) throws(CommandError) {
         var iterator = arguments.makeIterator()
         while let argument = iterator.next() {
             guard argument.hasPrefix("--") else {
                 words.append(argument)
                 continue
             }
+            if knownFlags.contains(argument) {
+                flags.insert(argument)
+                continue
+            }
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard known.contains(parts[0]) else {
-                let suggestion = nearest(to: parts[0], among: known).map { "; did you mean \($0)?" } ?? ""
+                let suggestion = nearest(to: parts[0], among: known + knownFlags).map { "; did you mean \($0)?" } ?? ""
                 throw CommandError(usage: "\(parts[0]) is not an option here\(suggestion)")
             }
             guard let value = parts.count == 2 ? parts[1] : iterator.next() else {

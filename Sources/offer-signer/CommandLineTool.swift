@@ -61,7 +61,7 @@ enum CommandLineTool {
             offer-signer COMMAND --help tells more of one command; offer-signer --version the version.
 
             Exit codes: 0 all is well; 1 something is wrong with the configuration, or what was asked for is
-            not there; 2 the command line was not understood; 3 the database, the port or a store could not be used.
+            not there; 2 the command line was not understood; 3 the database, the port or the store could not be used.
             """
     }
 }

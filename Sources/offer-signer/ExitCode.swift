@@ -7,6 +7,6 @@ enum ExitCode: Int32 {
     case failure = 1
     /// The command line was not understood.
     case usage = 2
-    /// The database, the port or a store could not be used, or the process not be made safe for keys.
+    /// The database, the port or the store could not be used, or the process not be made safe for keys.
     case unavailable = 3
 }

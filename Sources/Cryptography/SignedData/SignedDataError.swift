@@ -28,6 +28,8 @@ package enum SignedDataError: Error, Hashable, Sendable {
     case signatureNot64Bytes
     case signatureOutOfRange
     case wrongSignature
+    /// Whether the chain's certificates have been revoked is not known now; asking again later may help.
+    case revocationUnknown
 
     /// The reason in a few lowercase words joined by hyphens, for metrics and problems.
     ///
@@ -55,6 +57,7 @@ package enum SignedDataError: Error, Hashable, Sendable {
         case .signatureNot64Bytes: "signature-not-64-bytes"
         case .signatureOutOfRange: "signature-out-of-range"
         case .wrongSignature: "wrong-signature"
+        case .revocationUnknown: "revocation-unknown"
         }
     }
 }
@@ -83,6 +86,7 @@ extension SignedDataError: CustomStringConvertible {
         case .signatureNot64Bytes: "The signature does not have 64 bytes."
         case .signatureOutOfRange: "A number of the signature is zero, or not less than the order of P-256."
         case .wrongSignature: "The signature was not made over this data with the leaf's key."
+        case .revocationUnknown: "Whether the chain's certificates have been revoked is not known now."
         }
     }
 }

@@ -13,15 +13,11 @@ package struct SignedDataVerifier: Sendable {
 
     private let anchors: TrustAnchors
     private let cache: ChainCache
-    private let revocations: RevocationBook?
     private let counts = SignedDataCounts()
 
     /// A verifier that trusts these roots, and remembers so many headers with their chains for up to 15 minutes.
-    ///
-    /// What the book says is revoked is refused; chains that it does not have are written into it.
-    package init(anchors: TrustAnchors, cacheCapacity: Int = 64, revocations: RevocationBook? = nil) {
+    package init(anchors: TrustAnchors, cacheCapacity: Int = 64) {
         self.anchors = anchors
-        self.revocations = revocations
         cache = ChainCache(capacity: cacheCapacity)
     }
 
@@ -42,12 +38,10 @@ package struct SignedDataVerifier: Sendable {
         let segments = try JWSSegments(jws, maximumBytes: maximumBytes)
         if let known = cache.entry(for: segments.headerDigest, at: unixSeconds) {
             guard known.key.verifies(segments.signature, of: segments.signedDigest) else { throw .wrongSignature }
-            try checkRevocation(known.chain, at: unixSeconds)
             counts.addHit()
             return VerifiedSignedData(payload: segments.payload, chain: known.chain)
         }
         let entry = try newEntry(segments, at: unixSeconds)
-        try checkRevocation(entry.chain, at: unixSeconds)
         cache.insert(entry, for: segments.headerDigest)
         counts.addMiss()
         return VerifiedSignedData(payload: segments.payload, chain: entry.chain)
@@ -67,11 +61,6 @@ package struct SignedDataVerifier: Sendable {
 
     /// What the verifier has done so far.
     package var statistics: SignedDataStatistics { counts.statistics(rememberedChains: cache.count) }
-
-    /// Last of all: only chains under which a signature was verified get into the book.
-    private func checkRevocation(_ chain: VerifiedChain, at unixSeconds: Int64) throws(SignedDataError) {
-        if let role = revocations?.revoked(in: chain, at: unixSeconds) { throw .chain(.revoked(role)) }
-    }
 
     private func newEntry(_ segments: JWSSegments, at unixSeconds: Int64) throws(SignedDataError) -> ChainCache.Entry {
         let header = try JWSHeader(segments.header())

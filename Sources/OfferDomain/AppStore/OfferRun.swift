@@ -15,7 +15,12 @@ struct OfferRun {
     /// The use; nil if the type of offer is one that we don't know.
     var use: OfferUse? {
         type.known.map { type in
-            OfferUse(type: type, offerID: offerID.flatMap { try? OfferID($0) }, usedAt: records.first?.purchasedAt)
+            OfferUse(
+                type: type,
+                offerID: offerID.flatMap { try? OfferID($0) },
+                usedAt: records.first?.purchasedAt,
+                subscriptionGroup: records.first?.subscriptionGroup
+            )
         }
     }
 }

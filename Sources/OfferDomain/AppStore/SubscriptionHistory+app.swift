@@ -77,6 +77,6 @@ extension [TransactionRecord] {
 
 extension OfferUse {
     fileprivate var order: (Int64, String) {
-        (usedAt?.milliseconds ?? .min, "\(type.rawValue) \(offerID?.text ?? "")")
+        (usedAt?.milliseconds ?? .min, "\(type.rawValue) \(offerID?.text ?? "") \(subscriptionGroup?.text ?? "")")
     }
 }

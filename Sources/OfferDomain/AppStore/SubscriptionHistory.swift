@@ -20,6 +20,13 @@ package struct SubscriptionHistory: Hashable, Sendable {
         historyReadAt = [historyReadAt, other.historyReadAt].compactMap(\.self).max()
     }
 
+    /// Forgets that the store listed everything; what it listed stays known.
+    package mutating func forgetReadings() {
+        statusesReadAt = nil
+        historyReadAt = nil
+        for key in chains.keys { chains[key]?.historyCompleteAt = nil }
+    }
+
     package func merged(with other: SubscriptionHistory) -> SubscriptionHistory {
         var both = self
         both.merge(other)

@@ -12,6 +12,17 @@ package struct EligibilityPolicy: Hashable, Sendable {
         self.offerType = offerType
     }
 
+    /// Who may have an introductory offer in a subscription group: whom the rule admits, or without one, who has used no
+    /// introductory offer in that group.
+    ///
+    /// The latter is the App Store's own condition. What is signed overrides it, so a rule replaces it as a whole.
+    ///
+    /// Source: Apple, [Implementing introductory offers in your app](https://developer.apple.com/documentation/storekit/implementing-introductory-offers-in-your-app).
+    package static func introductoryOffer(rule: Rule?, in group: SubscriptionGroupID) -> EligibilityPolicy {
+        let own = Rule.usedOffers(type: .introductory, offer: nil, group: group, atMost: 0)
+        return EligibilityPolicy(rule: rule ?? own, offerType: .introductory)
+    }
+
     /// What the ledger must be asked before this is decided.
     package var needs: LedgerNeeds { rule?.needs ?? LedgerNeeds() }
 

@@ -77,9 +77,9 @@ extension Finding {
     }
 
     private var usedOffersSentence: String {
-        guard case .usedOffers(let type, let offer, let atMost) = subject else { return "" }
+        guard case .usedOffers(let type, let offer, let group, let atMost) = subject else { return "" }
         let what = [type?.rawValue, offer.map { "\"\($0)\"" }].compactMap(\.self).joined(separator: " ")
-        let offers = what.isEmpty ? "offers" : "\(what) offers"
+        let offers = (what.isEmpty ? "offers" : "\(what) offers") + (group.map { " in the group \($0)" } ?? "")
         return code == .usedOffersUnknown
             ? "nobody told how many \(offers) the customer has used"
             : "has used \(counted) \(offers), at most \(atMost) allowed"

@@ -11,7 +11,8 @@ extension Rule {
         case .status(let allowed): status(allowed, context.facts.status)
         case .lapsed(let atLeastDays, let atMostDays): lapsed(atLeastDays, atMostDays, context)
         case .autoRenew(let wanted): autoRenew(wanted, context.facts.autoRenews)
-        case .usedOffers(let type, let offer, let atMost): usedOffers(type, offer, atMost, context.facts)
+        case .usedOffers(let type, let offer, let group, let atMost):
+            usedOffers(OfferPattern(type: type, offerID: offer, group: group), atMost, context.facts)
         case .grants(let atMost, let days, let scope): grants(atMost, days, scope, context)
         case .cooldown(let days, let scope): cooldown(days, scope, context)
         case .budget(let atMost, let days): budget(atMost, days, context)
@@ -116,26 +117,20 @@ extension Rule {
         return Finding(self, Answer(fact.value == wanted), fact.value ? .autoRenewOn : .autoRenewOff)
     }
 
-    /// A use whose offer isn't known may be of the offer asked for; it counts where it makes no difference.
+    /// A use whose offer or group isn't known may be of those asked for; it counts where it makes no difference.
     ///
     /// Uses that were seen, where there may be more, can be too many; they are never few enough.
-    private func usedOffers(
-        _ type: OfferType?,
-        _ offer: OfferID?,
-        _ atMost: Int,
-        _ facts: CustomerFacts
-    ) -> Finding {
+    private func usedOffers(_ pattern: OfferPattern, _ atMost: Int, _ facts: CustomerFacts) -> Finding {
         guard let uses = (facts.offersUsed ?? facts.offersSeen)?.value else {
             return Finding(self, .undecided, .usedOffersUnknown)
         }
         var (certain, possible) = (0, 0)
-        for use in uses where type == nil || use.type == type {
-            guard let offer else {
-                certain += 1
-                continue
+        for use in uses {
+            switch pattern.fits(use) {
+            case .met: certain += 1
+            case .undecided: possible += 1
+            case .notMet: break
             }
-            if use.offerID == offer { certain += 1 }
-            if use.offerID == nil && use.type != .introductory { possible += 1 }
         }
         if certain > atMost { return Finding(self, .notMet, .usedOffersOverLimit, .count(certain)) }
         guard facts.offersUsed != nil, certain + possible <= atMost else {

@@ -23,7 +23,7 @@ extension Rule {
         case .lapsed(let atLeastDays, let atMostDays):
             return check.days(atLeastDays, "/atLeastDays", least: 0) + check.days(atMostDays, "/atMostDays", least: 0)
                 + check.bounds(atLeastDays, atMostDays)
-        case .usedOffers(let type, let offer, let atMost):
+        case .usedOffers(let type, let offer, _, let atMost):
             let hasNoID = type == .introductory && offer != nil
             return check.number(atMost, "/atMost", least: 0) + check.when(hasNoID, .introductoryOfferHasNoID, "/offer")
         case .grants(let atMost, let days, _), .budget(let atMost, let days):

@@ -16,8 +16,9 @@ package indirect enum Rule: Hashable, Sendable {
     /// The subscription has ended, so many whole days of 24 hours ago.
     case lapsed(atLeastDays: Int?, atMostDays: Int?)
     case autoRenew(Bool)
-    /// The customer has used offers of this type, this id or both at most so many times.
-    case usedOffers(type: OfferType?, offer: OfferID?, atMost: Int)
+    /// The customer has used offers of this type, of this id and in this subscription group at most so many times;
+    /// of what isn't given, any counts.
+    case usedOffers(type: OfferType?, offer: OfferID?, group: SubscriptionGroupID? = nil, atMost: Int)
     /// This grant is at most the so-manieth of the offer in the last days of 24 hours, or ever.
     case grants(atMost: Int, perDays: Int? = nil, per: GrantScope = .customer)
     /// So many days of 24 hours have passed since the last grant of the offer, if there was one.

@@ -46,10 +46,18 @@ package struct OfferUse: Hashable, Sendable {
     /// The store's id of the offer; nil of an introductory offer, which has none, and where it isn't known.
     package let offerID: OfferID?
     package let usedAt: Timestamp?
+    /// The group of the subscription that was bought with it; nil where it isn't known.
+    package let subscriptionGroup: SubscriptionGroupID?
 
-    package init(type: OfferType, offerID: OfferID? = nil, usedAt: Timestamp? = nil) {
+    package init(
+        type: OfferType,
+        offerID: OfferID? = nil,
+        usedAt: Timestamp? = nil,
+        subscriptionGroup: SubscriptionGroupID? = nil
+    ) {
         self.type = type
         self.offerID = offerID
         self.usedAt = usedAt
+        self.subscriptionGroup = subscriptionGroup
     }
 }

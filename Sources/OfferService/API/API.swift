@@ -8,7 +8,7 @@ import OfferDomain
 /// A class, because the server copies it for each request.
 package final class API: Responder {
     private let current: CurrentSnapshot
-    private let promotionalOffers: PromotionalOfferCall
+    private let signatures: SignatureCall
     private let notifications: NotificationCall
     private let transactions: TransactionsCall
     private let operation: OperationCalls
@@ -29,7 +29,7 @@ package final class API: Responder {
         log: Log
     ) {
         self.current = current
-        promotionalOffers = PromotionalOfferCall(signer: signer)
+        signatures = SignatureCall(signer: signer)
         self.notifications = NotificationCall(receiver: notifications)
         self.transactions = transactions
         self.operation = operation
@@ -62,7 +62,7 @@ package final class API: Responder {
     }
 
     package func turnEnded() {
-        promotionalOffers.signer.turnEnded()
+        signatures.signer.turnEnded()
     }
 
     private func answer(
@@ -77,8 +77,17 @@ package final class API: Responder {
         }
         switch route {
         case .promotionalOfferSignature:
-            return try await promotionalOffers.respond(
+            return try await signatures.respond(
                 to: request,
+                for: .promotionalOffer,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
+        case .introductoryOfferSignature:
+            return try await signatures.respond(
+                to: request,
+                for: .introductoryOffer,
                 under: current.value,
                 requestID: requestID,
                 at: now

@@ -71,8 +71,9 @@ struct CustomerFactsReader {
             ) { $0.string.flatMap(OfferType.init) }
             let offerID = use.optional("offerId", text: OfferID.init)
             let usedAt = use.optional("usedAt", Self.instant, timestamp)
+            let group = use.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
             use.finish()
-            return type.map { OfferUse(type: $0, offerID: offerID, usedAt: usedAt) }
+            return type.map { OfferUse(type: $0, offerID: offerID, usedAt: usedAt, subscriptionGroup: group) }
         }
     }
 }

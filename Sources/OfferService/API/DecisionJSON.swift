@@ -39,14 +39,4 @@ package struct DecisionJSON: Sendable {
         }
         writer.endObject()
     }
-
-    /// Writes what is told of an earlier grant to who may not see its findings.
-    static func writeEligible(policyName: String, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.name("outcome")
-        writer.string(plain: Outcome.eligible.rawValue)
-        writer.name("policy")
-        writer.string(plain: policyName)
-        writer.endObject()
-    }
 }

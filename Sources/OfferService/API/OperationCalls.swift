@@ -8,17 +8,20 @@ package struct OperationCalls: Sendable {
     private let current: CurrentSnapshot
     private let health: Health
     private let counters: Metrics
+    private let warnings: @Sendable () -> [Obstacle]
     private let gauges: @Sendable () -> [Gauge]
 
     package init(
         current: CurrentSnapshot,
         health: Health,
         metrics: Metrics,
+        warnings: @escaping @Sendable () -> [Obstacle] = { [] },
         gauges: @escaping @Sendable () -> [Gauge]
     ) {
         self.current = current
         self.health = health
         counters = metrics
+        self.warnings = warnings
         self.gauges = gauges
     }
 
@@ -37,7 +40,7 @@ package struct OperationCalls: Sendable {
         writer.name("obstacles")
         write(obstacles, &writer)
         writer.name("warnings")
-        write(health.warnings(snapshot), &writer)
+        write(health.warnings(snapshot) + warnings(), &writer)
         writer.endObject()
         return Response(status: obstacles.isEmpty ? 200 : 503, headers: Self.jsonHeaders, body: writer.bytes)
     }

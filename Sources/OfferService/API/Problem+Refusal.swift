@@ -25,14 +25,22 @@ extension Problem {
         case .signedDataRefused(let pointer, let fault):
             self.init("invalid-signed-data", "Signed data is not acceptable", 400, "\(pointer): \(fault.description)")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "\(fault.label): \(fault.description)")]
-        case .signedDataOfOtherAccount(let pointer):
+        case .transactionNotShown:
+            self.init(
+                "transaction-not-shown",
+                "Signed data shows no such transaction",
+                403,
+                "An app may name a transaction only if signed data that it sends along has it: ids are no secret."
+            )
+            mismatches = [Mismatch(pointer: "/transactionId", offset: 0, message: "is in none of the signed data")]
+        case .signedDataOfOtherAccount(let pointer, let member):
             self.init(
                 "signed-data-of-other-account",
                 "Signed data belongs to another account",
                 403,
-                "The transaction was bought with another appAccountToken than the request names."
+                "The transaction is of another \(member) than the request names."
             )
-            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "names another appAccountToken")]
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "names another \(member)")]
         case .unsupportedMediaType:
             self.init(
                 "unsupported-media-type",
@@ -135,6 +143,7 @@ extension Problem {
                 case .app: ("/bundleId", "app of that bundleId")
                 case .product: ("/productId", "product of that productId in this app")
                 case .offer: ("/offerId", "offer of that offerId for this product")
+                case .introductoryOffer: ("/productId", "introductory offer for this product")
                 }
             self.init("unknown-offer", "The catalogue has no such offer", 404, "The catalogue has no \(what).")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is not in the catalogue")]

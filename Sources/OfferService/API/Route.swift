@@ -4,6 +4,7 @@ package import HTTP
 /// The calls of the service.
 package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
+    case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
     case appStoreNotification = "/v1/notifications/app-store"
     case transactions = "/v1/transactions"
     case live = "/health/live"
@@ -23,7 +24,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
-        case .promotionalOfferSignature, .appStoreNotification, .transactions: [.post]
+        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .transactions: [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []
         }

@@ -2,13 +2,21 @@
 import JSON
 package import OfferDomain
 
-/// What a caller of `POST /v1/app-store/promotional-offers/signatures` asks for; every field already in its type.
+/// What a caller asks to be signed; every field already in its type.
 ///
 /// A class, because it is handed on several times and never changes.
 package final class SignatureRequest: Sendable {
+    /// What is asked for, by the call.
+    package enum Subject: Sendable {
+        /// `POST /v1/app-store/promotional-offers/signatures`
+        case promotionalOffer(OfferID, forms: [SignatureForm])
+        /// `POST /v1/app-store/introductory-offers/signatures`; with the signed app transaction, as it was sent along.
+        case introductoryOffer(appTransaction: [UInt8]?)
+    }
+
     package let bundleID: BundleID
     package let productID: ProductID
-    package let offerID: OfferID
+    package let subject: Subject
     package let binding: PurchaseBinding
     package let customerID: CustomerID?
     package let transactionID: TransactionID?
@@ -17,7 +25,6 @@ package final class SignatureRequest: Sendable {
     package let facts: CustomerFacts
     /// `nil` if the request states none.
     package let attributes: Attributes?
-    package let forms: [SignatureForm]
     /// Members that only a `backend` may send and that this request has, as pointers.
     package let assertions: [String]
 
@@ -29,18 +36,18 @@ package final class SignatureRequest: Sendable {
         maximumStringBytes: 32_768
     )
 
-    /// Reads the body of a request.
+    /// Reads the body of a request for the signature of an offer of that type.
     ///
     /// The facts that it states count as observed when it was received.
-    package init(_ body: [UInt8], receivedAt now: Timestamp) throws(Refusal) {
+    package init(_ body: [UInt8], for call: SignatureCall.Kind, receivedAt now: Timestamp) throws(Refusal) {
         let document: JSONDocument
         do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
         let bundleID = reader.required("bundleId", text: BundleID.init)
         let productID = reader.required("productId", text: ProductID.init)
-        let offerID = reader.required("offerId", text: OfferID.init)
-        binding = Self.readBinding(&reader)
+        let offerID = call == .promotionalOffer ? reader.required("offerId", text: OfferID.init) : nil
+        binding = Self.readBinding(&reader, call)
         customerID = reader.optional("customerId", text: CustomerID.init)
         transactionID = reader.optional("transactionId", text: TransactionID.init)
         signedData = SignedDataMembers(&reader, mismatches)
@@ -58,22 +65,49 @@ package final class SignatureRequest: Sendable {
         } else {
             attributes = nil
         }
-        forms = Self.readForms(&reader, mismatches)
+        let subject: Subject?
+        switch call {
+        case .promotionalOffer:
+            let forms = Self.readForms(&reader, mismatches)
+            subject = offerID.map { .promotionalOffer($0, forms: forms) }
+        case .introductoryOffer:
+            let namesCustomer = transactionID != nil || !signedData.transactions.isEmpty
+            subject = .introductoryOffer(appTransaction: Self.readAppTransaction(&reader, isRequired: !namesCustomer))
+        }
         reader.finish()
-        guard mismatches.all.isEmpty, let bundleID, let productID, let offerID else {
+        guard mismatches.all.isEmpty, let bundleID, let productID, let subject else {
             throw .request(.invalid(mismatches.all))
         }
         self.bundleID = bundleID
         self.productID = productID
-        self.offerID = offerID
+        self.subject = subject
         self.assertions = assertions
     }
 
-    /// The token of StoreKit 2 or the user name of StoreKit 1; never both.
-    private static func readBinding(_ reader: inout ObjectReader) -> PurchaseBinding {
+    /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.
+    private static func readAppTransaction(_ reader: inout ObjectReader, isRequired: Bool) -> [UInt8]? {
+        guard let value = reader.member("signedAppTransaction") else {
+            if isRequired {
+                reader.note(
+                    "transactionId",
+                    "is missing, and so are signedTransactions and signedAppTransaction; "
+                        + "what is signed names a transaction or app transaction of the customer"
+                )
+            }
+            return nil
+        }
+        if value.stringBytes == nil {
+            reader.note("signedAppTransaction", "expected a compact JWS in a string, found \(value.summary)")
+        }
+        return value.stringBytes
+    }
+
+    /// The token of StoreKit 2 or the user name of StoreKit 1, which knows no other than promotional offers; never both.
+    private static func readBinding(_ reader: inout ObjectReader, _ call: SignatureCall.Kind) -> PurchaseBinding {
         let token = reader.optional("appAccountToken", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
             value.stringSlice.flatMap { UniqueID(utf8: $0) }
         }
+        guard call == .promotionalOffer else { return token.map(PurchaseBinding.appAccountToken) ?? .none }
         let username = reader.optional("applicationUsername", text: ApplicationUsername.init)
         if token != nil, username != nil {
             reader.note(

@@ -35,6 +35,8 @@ package struct SignedDataMembers: Sendable {
                 at: now
             )
         } catch {
+            // The data may be as it must be; what is missing is another's answer.
+            if error.fault.isTemporary { throw .service(.storeUnavailable(retryAfterSeconds: nil)) }
             throw .request(.signedDataRefused(pointer: error.piece.pointer, error.fault))
         }
     }

@@ -37,27 +37,33 @@ package enum AuditEntry {
         _ recordedAt: Timestamp,
         _ writer: inout JSONWriter
     ) {
-        let request = record.request
+        let (request, grant) = (record.request, record.grant)
         let key = request.plan.key
+        if let audience = request.plan.statement.recordedAudience {
+            writer.name("allow")
+            writer.boolean(grant.allows)
+            writer.member("aud", audience.rawValue)
+        }
         writer.member("bundle", request.offer.bundleID.text)
         writer.member("caller", request.callerID.text)
         writer.name("digest")
         writer.string { record.intent.digest.appendHex(to: &$0) }
         writer.member("ev", event.name)
         writer.member("fmt", record.intent.form.rawValue)
-        writer.member("grant", record.grantID)
+        writer.member("grant", grant.id)
         writer.member("kid", key.id.text)
-        writer.member("nonce", record.nonce)
-        writer.member("offer", request.offer.storeOfferID.text)
+        writer.member("nonce", grant.nonce)
+        if let id = request.offer.storeOfferID { writer.member("offer", id.text) }
         writer.member("product", request.offer.productID.text)
         writer.member("rid", request.requestID)
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
         writer.member("spki", key.publicKeyDigest ?? "")
         writer.member("t", recordedAt.milliseconds)
-        writer.member("ts", record.signedAt.milliseconds)
+        writer.member("ts", grant.signedAt.milliseconds)
         write(users: request, &writer)
         writer.member("v", 1)
+        if !grant.allows, case .decision(let decision) = grant.basis { write(reasons: decision, &writer) }
     }
 
     private static func write(
@@ -67,11 +73,12 @@ package enum AuditEntry {
         _ writer: inout JSONWriter
     ) {
         let request = record.request
+        if let audience = request.plan.statement.recordedAudience { writer.member("aud", audience.rawValue) }
         writer.member("bundle", request.offer.bundleID.text)
         writer.member("caller", request.callerID.text)
         writer.member("ev", event.name)
         writer.member("kid", request.plan.key.id.text)
-        writer.member("offer", request.offer.storeOfferID.text)
+        if let id = request.offer.storeOfferID { writer.member("offer", id.text) }
         writer.member("outcome", record.decision.outcome.rawValue)
         writer.member("product", request.offer.productID.text)
         writer.member("rid", request.requestID)

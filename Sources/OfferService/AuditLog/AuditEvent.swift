@@ -60,9 +60,7 @@ package enum AuditEvent: Sendable {
 /// What is recorded of one signature.
 package struct SignatureRecord: Sendable {
     package let request: DecisionRequest
-    package let grantID: UniqueID
-    package let nonce: UniqueID
-    package let signedAt: Timestamp
+    package let grant: Grant
     package let intent: SigningIntent
 }
 

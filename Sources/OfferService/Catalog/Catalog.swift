@@ -9,8 +9,8 @@ package final class CatalogOffer: Sendable {
     package let bundleID: BundleID
     package let productID: ProductID
     package let subscriptionGroupID: SubscriptionGroupID?
-    /// The identifier in App Store Connect.
-    package let storeOfferID: OfferID
+    /// The identifier in App Store Connect; `nil` of an introductory offer, which has none.
+    package let storeOfferID: OfferID?
     package let policy: EligibilityPolicy
     /// What the policy must be told by the ledger.
     package let needs: LedgerNeeds
@@ -24,7 +24,8 @@ package final class CatalogOffer: Sendable {
     /// What its rules found, in the words that answers have for it.
     package let findingTexts = FindingTexts()
 
-    package init(
+    /// A promotional offer.
+    package convenience init(
         id: CatalogOfferID,
         bundleID: BundleID,
         productID: ProductID,
@@ -33,17 +34,53 @@ package final class CatalogOffer: Sendable {
         rule: Rule?,
         freshness: FactFreshness = FactFreshness()
     ) {
+        self.init(
+            id,
+            bundleID,
+            productID,
+            subscriptionGroupID,
+            storeOfferID: storeOfferID,
+            EligibilityPolicy(rule: rule),
+            freshness
+        )
+    }
+
+    /// The introductory offer of a product; without a rule it is for those who have used none in the product's group.
+    package convenience init(
+        introductory id: CatalogOfferID,
+        bundleID: BundleID,
+        productID: ProductID,
+        subscriptionGroupID: SubscriptionGroupID,
+        rule: Rule?,
+        freshness: FactFreshness = FactFreshness()
+    ) {
+        let policy = EligibilityPolicy.introductoryOffer(rule: rule, in: subscriptionGroupID)
+        self.init(id, bundleID, productID, subscriptionGroupID, storeOfferID: nil, policy, freshness)
+    }
+
+    private init(
+        _ id: CatalogOfferID,
+        _ bundleID: BundleID,
+        _ productID: ProductID,
+        _ subscriptionGroupID: SubscriptionGroupID?,
+        storeOfferID: OfferID?,
+        _ policy: EligibilityPolicy,
+        _ freshness: FactFreshness
+    ) {
         self.id = id
         self.bundleID = bundleID
         self.productID = productID
         self.subscriptionGroupID = subscriptionGroupID
         self.storeOfferID = storeOfferID
-        policy = EligibilityPolicy(rule: rule)
-        needs = rule?.needs ?? LedgerNeeds()
+        self.policy = policy
+        needs = policy.needs
         factNeeds = policy.factNeeds
         self.freshness = freshness
         ledgerKey = Self.ledgerKey(bundleID, id)
     }
+
+    /// What a key is used for when this offer is signed.
+    package var purpose: KeyPurpose { storeOfferID == nil ? .introductoryOfferEligibility : .promotionalOffer }
 
     private static func ledgerKey(_ bundleID: BundleID, _ id: CatalogOfferID) -> Int64 {
         let digest = SHA256.digest(of: Array(bundleID.text.utf8) + [0] + Array(id.text.utf8))
@@ -55,10 +92,26 @@ package final class CatalogOffer: Sendable {
 package struct Catalog: Sendable {
     /// Why the catalogue has no answer.
     package enum Missing: Error, Hashable, Sendable {
-        case app, product, offer
+        case app, product, offer, introductoryOffer
     }
 
-    private let offersByProduct: [BundleID: [ProductID: [String: CatalogOffer]]]
+    /// What the catalogue has for one product.
+    private struct Plan {
+        /// Promotional offers by each of their names.
+        var offers: [String: CatalogOffer] = [:]
+        var introductoryOffer: CatalogOffer?
+
+        mutating func add(_ offer: CatalogOffer) {
+            guard let storeOfferID = offer.storeOfferID else {
+                introductoryOffer = offer
+                return
+            }
+            offers[offer.id.text] = offer
+            offers[storeOfferID.text] = offer
+        }
+    }
+
+    private let plans: [BundleID: [ProductID: Plan]]
     /// By bundle id.
     package let apps: [BundleID: AppStoreApp]
     /// Over the bytes of the file; responses and records name the policy by it.
@@ -69,28 +122,35 @@ package struct Catalog: Sendable {
     package let offers: [CatalogOffer]
 
     package init(apps: [AppStoreApp], offers: [CatalogOffer], digest: SHA256Digest) {
-        var products: [BundleID: [ProductID: [String: CatalogOffer]]] = [:]
-        for offer in offers {
-            products[offer.bundleID, default: [:]][offer.productID, default: [:]][offer.id.text] = offer
-            products[offer.bundleID, default: [:]][offer.productID, default: [:]][offer.storeOfferID.text] = offer
-        }
-        offersByProduct = products
+        var plans: [BundleID: [ProductID: Plan]] = [:]
+        for offer in offers { plans[offer.bundleID, default: [:]][offer.productID, default: Plan()].add(offer) }
+        self.plans = plans
         self.apps = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         self.offers = offers
         self.digest = digest
         policyName = "sha256:\(digest.hex)"
     }
 
-    /// The offer of that product, by the store's identifier or by the catalogue's own.
+    /// The promotional offer of that product, by the store's identifier or by the catalogue's own.
     package func offer(
         _ offerID: OfferID,
         of productID: ProductID,
         in bundleID: BundleID
     ) throws(Missing) -> CatalogOffer {
-        guard let products = offersByProduct[bundleID] else { throw .app }
-        guard let offers = products[productID] else { throw .product }
-        guard let offer = offers[offerID.text] else { throw .offer }
+        guard let offer = try plan(of: productID, in: bundleID).offers[offerID.text] else { throw .offer }
         return offer
+    }
+
+    /// The introductory offer of that product.
+    package func introductoryOffer(of productID: ProductID, in bundleID: BundleID) throws(Missing) -> CatalogOffer {
+        guard let offer = try plan(of: productID, in: bundleID).introductoryOffer else { throw .introductoryOffer }
+        return offer
+    }
+
+    private func plan(of productID: ProductID, in bundleID: BundleID) throws(Missing) -> Plan {
+        guard let products = plans[bundleID] else { throw .app }
+        guard let plan = products[productID] else { throw .product }
+        return plan
     }
 
     /// The offer that the store calls so, as a transaction names it; `nil` if the catalogue has none.
@@ -100,10 +160,35 @@ package struct Catalog: Sendable {
         in bundleID: BundleID
     ) -> CatalogOffer? {
         guard let productID = try? ProductID(productID),
-            let offer = offersByProduct[bundleID]?[productID]?[offerID.text], offer.storeOfferID == offerID
+            let offer = plans[bundleID]?[productID]?.offers[offerID.text], offer.storeOfferID == offerID
         else { return nil }
         return offer
     }
 
-    package var bundleIDs: Set<BundleID> { Set(offersByProduct.keys) }
+    package var bundleIDs: Set<BundleID> { Set(plans.keys) }
+
+    /// What an active key is needed for, each once, in the order of app and purpose.
+    package var keyNeeds: [KeyNeed] {
+        Set(offers.map { KeyNeed(bundleID: $0.bundleID, purpose: $0.purpose) }).sorted {
+            ($0.bundleID.text, $0.purpose.rawValue) < ($1.bundleID.text, $1.purpose.rawValue)
+        }
+    }
+}
+
+/// Something that can't be signed without an active key of this app and purpose.
+package struct KeyNeed: Hashable, Sendable {
+    package let bundleID: BundleID
+    package let purpose: KeyPurpose
+
+    package init(bundleID: BundleID, purpose: KeyPurpose) {
+        self.bundleID = bundleID
+        self.purpose = purpose
+    }
+}
+
+extension KeyRing {
+    /// Those of the needs that no active key fills.
+    package func unfilled(_ needs: [KeyNeed]) -> [KeyNeed] {
+        needs.filter { activeKey(for: $0.bundleID, purpose: $0.purpose) == nil }
+    }
 }

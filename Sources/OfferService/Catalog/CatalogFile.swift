@@ -99,12 +99,20 @@ package enum CatalogFile {
                 reader.note("productId", "\(product) already has a plan; put its offers into that one")
             }
         }
-        let offers = plan.elements("offers") {
-            readOffer($0, OfferPlace(bundleID, product, group), mismatches, &names)
+        let place = OfferPlace(bundleID, product, group)
+        let offers = plan.elements("offers") { readOffer($0, place, mismatches, &names) }
+        reportAmbiguousNames(offers, plan)
+        let introductory = plan.member("introductoryOffer").flatMap { value in
+            readIntroductoryOffer(value, place, mismatches, &names)
+        }
+        if plan.member("introductoryOffer") != nil, product != nil, group == nil {
+            plan.note(
+                "introductoryOffer",
+                "needs the plan's appStore.subscriptionGroupId: a customer has one introductory offer in each group"
+            )
         }
         plan.finish()
-        reportAmbiguousNames(offers, plan)
-        return offers
+        return offers + (introductory.map { [$0] } ?? [])
     }
 
     /// Where an offer belongs, as far as it could be read.
@@ -134,15 +142,8 @@ package enum CatalogFile {
             storeID = reader.required("offerId", text: OfferID.init)
             reader.finish()
         }
-        let eligibility = offer.member("eligibility")
-        let rule = eligibility.flatMap { RuleFile.read($0, mismatches) }
-        let freshness = readFreshness(&offer, mismatches)
-        offer.finish()
-        if let id, !names.insert(id.text).inserted {
-            offer.note("id", "\(printable(id.text)) is the id of another offer of this app; caps count by this id")
-        }
-        guard let id, let storeID, let bundleID = place.bundleID, let productID = place.productID,
-            eligibility == nil || rule != nil
+        guard let terms = readTerms(&offer, id, .promotional, mismatches, &names), let id, let storeID,
+            let bundleID = place.bundleID, let productID = place.productID
         else { return nil }
         return CatalogOffer(
             id: id,
@@ -150,16 +151,55 @@ package enum CatalogFile {
             productID: productID,
             subscriptionGroupID: place.groupID,
             storeOfferID: storeID,
-            rule: rule,
-            freshness: freshness
+            rule: terms.rule,
+            freshness: terms.freshness
         )
+    }
+
+    private static func readIntroductoryOffer(
+        _ value: JSONValue,
+        _ place: OfferPlace,
+        _ mismatches: Mismatches,
+        _ names: inout Set<String>
+    ) -> CatalogOffer? {
+        var offer = ObjectReader(value, into: mismatches)
+        let id = offer.required("id", text: CatalogOfferID.init)
+        guard let terms = readTerms(&offer, id, .introductory, mismatches, &names), let id,
+            let bundleID = place.bundleID, let productID = place.productID, let groupID = place.groupID
+        else { return nil }
+        return CatalogOffer(
+            introductory: id,
+            bundleID: bundleID,
+            productID: productID,
+            subscriptionGroupID: groupID,
+            rule: terms.rule,
+            freshness: terms.freshness
+        )
+    }
+
+    /// Reads what every offer has beside its names, and finishes the offer; `nil` if its rule is not as it must be.
+    private static func readTerms(
+        _ offer: inout ObjectReader,
+        _ id: CatalogOfferID?,
+        _ type: OfferType,
+        _ mismatches: Mismatches,
+        _ names: inout Set<String>
+    ) -> (rule: Rule?, freshness: FactFreshness)? {
+        let eligibility = offer.member("eligibility")
+        let rule = eligibility.flatMap { RuleFile.read($0, of: type, mismatches) }
+        let freshness = readFreshness(&offer, mismatches)
+        offer.finish()
+        if let id, !names.insert(id.text).inserted {
+            offer.note("id", "\(printable(id.text)) is the id of another offer of this app; caps count by this id")
+        }
+        return eligibility == nil || rule != nil ? (rule, freshness) : nil
     }
 
     /// A request may use either name of an offer, so no name may mean two offers of one product.
     private static func reportAmbiguousNames(_ offers: [CatalogOffer], _ plan: ObjectReader) {
         var owner: [String: CatalogOfferID] = [:]
         for offer in offers {
-            for name in Set([offer.id.text, offer.storeOfferID.text]) {
+            for name in Set([offer.id.text, offer.storeOfferID?.text ?? offer.id.text]) {
                 if let other = owner.updateValue(offer.id, forKey: name), other != offer.id {
                     plan.note("offers", "\(printable(name)) names both \(other) and \(offer.id)")
                 }

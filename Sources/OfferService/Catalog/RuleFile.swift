@@ -7,11 +7,11 @@ struct RuleFile {
     private let mismatches: Mismatches
     private static let deepest = 12
 
-    /// The rule, or `nil` with mismatches saying why not.
-    static func read(_ value: JSONValue, _ mismatches: Mismatches) -> Rule? {
+    /// The rule of an offer of that type, or `nil` with mismatches saying why not.
+    static func read(_ value: JSONValue, of type: OfferType, _ mismatches: Mismatches) -> Rule? {
         let reader = RuleFile(mismatches: mismatches)
         guard let rule = reader.rule(value, depth: 0) else { return nil }
-        for issue in EligibilityPolicy(rule: rule).issues {
+        for issue in EligibilityPolicy(rule: rule, offerType: type).issues {
             let offset = value.descendant(at: issue.pointer).offset
             mismatches.add(
                 Mismatch(pointer: value.pointer + issue.pointer, offset: offset, message: issue.description)
@@ -117,7 +117,10 @@ struct RuleFile {
         let names = OfferType.allCases.map(\.rawValue).joined(separator: ", ")
         let type = reader.optional("type", "one of \(names)") { $0.string.flatMap(OfferType.init) }
         let offer = reader.optional("offer", text: OfferID.init)
-        return requiredDays(&reader, "atMost").map { .usedOffers(type: type, offer: offer, atMost: $0) }
+        let group = reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
+        return requiredDays(&reader, "atMost").map {
+            .usedOffers(type: type, offer: offer, group: group, atMost: $0)
+        }
     }
 
     private func list<Element>(

@@ -40,14 +40,13 @@ package struct LoadedConfiguration: Sendable {
 
     /// Everything that does not stop the service and still should be looked at.
     package var warnings: [ConfigurationIssue] {
-        let unsigned = catalog.bundleIDs.sorted { $0.text < $1.text }
-            .filter { keys.ring.activeKey(for: $0, purpose: .promotionalOffer) == nil }
-        return keys.warnings
-            + unsigned.map { bundleID in
-                ConfigurationIssue(
+        keys.warnings
+            + keys.ring.unfilled(catalog.keyNeeds).map { need in
+                let offers = need.purpose == .promotionalOffer ? "offers" : "introductory offers"
+                return ConfigurationIssue(
                     .warning,
                     place: "keys and offers",
-                    "no key is active for \(bundleID) and promotional-offer; its offers can't be signed"
+                    "no key is active for \(need.bundleID) and \(need.purpose.rawValue); its \(offers) can't be signed"
                 )
             }
     }

@@ -12,6 +12,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case appStoreURL = "app-store-url"
     case appStoreSandboxURL = "app-store-sandbox-url"
     case trustedCertificates = "trusted-certificates"
+    case revocationCheck = "revocation-check"
     case log
     case selfVerification = "self-verification"
     case appFindings = "app-findings"
@@ -39,6 +40,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
+        case .revocationCheck: "background"
         case .log: "info"
         case .selfVerification: "sampled"
         case .appFindings: "no"
@@ -56,6 +58,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: "the path of a file"
         case .appStoreURL, .appStoreSandboxURL: "https://HOST or https://HOST:PORT; http only for 127.0.0.1 and [::1]"
         case .database: "sqlite:PATH"
+        case .revocationCheck: RevocationCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
         case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")
         case .loops: "auto, or 1 to 64"
@@ -77,6 +80,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .appStoreURL: "where the App Store Server API is"
         case .appStoreSandboxURL: "where it is for the sandbox"
         case .trustedCertificates: "the only certificates, in PEM, that the stores' servers may have; else the system's"
+        case .revocationCheck: "whether it matters that certificates which sign for the App Store may have been revoked"
         case .log: "how much is logged to standard error"
         case .selfVerification: "which signatures are verified before they leave"
         case .appFindings: "whether callers of role app are told which rule said no"

@@ -36,6 +36,7 @@ package struct Settings: Sendable {
     package let appStoreRootsPath: String?
     package let appStoreOrigins: AppStoreOrigins
     package let trustedCertificatesPath: String?
+    package let revocationCheck: RevocationCheck
     package let logLevel: LogLevel
     package let selfVerification: SelfVerification.Mode
     package let showsFindingsToApps: Bool
@@ -60,6 +61,7 @@ package struct Settings: Sendable {
         let production = reader.origin(.appStoreURL)
         let sandbox = reader.origin(.appStoreSandboxURL)
         trustedCertificatesPath = reader.text(.trustedCertificates)
+        revocationCheck = reader.value(.revocationCheck, RevocationCheck.init(rawValue:)) ?? .background
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)

@@ -25,7 +25,7 @@ package struct IdempotencyClaim: Hashable, Sendable {
 
     /// The same claim for the offer that the body names now: a retry never gets another offer than was decided on.
     package func bound(to offer: CatalogOffer) -> IdempotencyClaim {
-        let names = [offer.id.text, offer.storeOfferID.text, offer.productID.text]
+        let names = [offer.id.text, offer.storeOfferID?.text ?? "", offer.productID.text]
         let bytes = names.reduce(requestDigest) { $0 + [0] + Array($1.utf8) }
         return IdempotencyClaim(keyDigest: keyDigest, requestDigest: SHA256.digest(of: bytes).bytes)
     }
@@ -49,7 +49,7 @@ package final class DecisionRequest: Sendable {
     /// `nil` if nobody who is believed stated any.
     package let attributes: Attributes?
     package let idempotency: IdempotencyClaim?
-    /// What will be signed if the answer is yes.
+    /// What will be signed if the decision is one that it has an answer to.
     package let plan: SigningPlan
     /// The policy in force, `sha256:…` over the offers file.
     package let policyName: String
@@ -105,6 +105,8 @@ package final class DecisionRequest: Sendable {
 /// Permission to sign, already on disk.
 package struct Grant: Sendable {
     package let id: UniqueID
+    /// Whether what may be signed allows the offer; only then does it count against caps.
+    package let allows: Bool
     package let nonce: UniqueID
     /// When it was granted; the timestamp inside what is signed.
     package let signedAt: Timestamp
@@ -116,8 +118,8 @@ package struct Grant: Sendable {
     package enum Basis: Sendable {
         /// The rules, just now.
         case decision(Decision)
-        /// An earlier request with the same idempotency key; its decision is kept as the JSON of its answer.
-        case replay(decisionJSON: [UInt8])
+        /// An earlier request with the same idempotency key.
+        case replay(RecordedDecision)
     }
 }
 
@@ -126,8 +128,14 @@ package struct StoreKnowledge: Sendable {
     /// What the request sent along, or what the store has just answered; it is merged into the ledger first.
     package var report: SubscriptionReport?
     /// Keys of pseudonyms by which the ledger may look for purchases, beside those of the customer: of a transaction
-    /// that a trusted caller named.
+    /// that a trusted caller named, or of the account below.
     package var subjects: [[UInt8]] = []
+    /// The keys of pseudonyms that an account of the store may have in the ledger, if what is signed is bound to that
+    /// account: then nobody else's history stands for its own. Empty if it is bound to none.
+    package var account: [[UInt8]] = []
+    /// Whether the purchases of the customer's names are the customer's: those of names that an app gives are not, where
+    /// what is signed is bound to an account and not to the name.
+    package var believesNames = true
     /// Whether there is a store that can still be asked.
     package var mayAsk = false
     /// Whether it was asked and did not answer.

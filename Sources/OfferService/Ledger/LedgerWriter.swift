@@ -94,11 +94,11 @@ package final class LedgerWriter {
             if !needs.isEmpty { return .storeNeeded(needs) }
         }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
-        guard decision.outcome == .eligible else {
+        guard let allows = request.plan.statement.answer(to: decision.outcome) else {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
         }
-        return .granted(try grant(request, decision, known.chain))
+        return .granted(try grant(request, decision, allows: allows, known.chain))
     }
 
     /// Merges what the store told into what is known; a notification only once.
@@ -133,18 +133,22 @@ package final class LedgerWriter {
     private func grant(
         _ request: DecisionRequest,
         _ decision: Decision,
+        allows: Bool,
         _ chain: ChainKey?
     ) throws(LedgerError) -> Grant {
         let grant = Grant(
             id: request.requestID,
+            allows: allows,
             nonce: request.nonce,
             signedAt: request.receivedAt,
-            intents: try intents(request.plan, request.nonce, request.receivedAt),
+            intents: try intents(request.plan, allows, request.nonce, request.receivedAt),
             basis: .decision(decision)
         )
         let index = try record(grant, request)
-        for subject in request.subjects(with: chain) { try addGrant(grant.id, to: subject, request.offer, index) }
-        pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
+        if allows {
+            for subject in request.subjects(with: chain) { try addGrant(grant.id, to: subject, request.offer, index) }
+            pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
+        }
         if let claim = request.idempotency {
             try remember(claim, grant, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
         }
@@ -155,14 +159,7 @@ package final class LedgerWriter {
     private func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
         let first = nextEntryIndex
         for intent in grant.intents {
-            let record = SignatureRecord(
-                request: request,
-                grantID: grant.id,
-                nonce: grant.nonce,
-                signedAt: grant.signedAt,
-                intent: intent
-            )
-            try append(.signature(record))
+            try append(.signature(SignatureRecord(request: request, grant: grant, intent: intent)))
         }
         return first
     }
@@ -200,11 +197,12 @@ package final class LedgerWriter {
 
     private func intents(
         _ plan: SigningPlan,
+        _ allows: Bool,
         _ nonce: UniqueID,
         _ instant: Timestamp
     ) throws(LedgerError) -> [SigningIntent] {
         do {
-            return try plan.intents(nonce: nonce, at: instant)
+            return try plan.intents(allows: allows, nonce: nonce, at: instant)
         } catch {
             throw .unbuildable(error)
         }
@@ -246,12 +244,16 @@ package final class LedgerWriter {
 
     /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
     private func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Grant {
+        guard let decision = RecordedDecision(earlier.decisionJSON),
+            let allows = request.plan.statement.answer(to: decision.outcome)
+        else { throw .database(.unexpectedValue(column: 4)) }
         let grant = Grant(
             id: earlier.grantID,
+            allows: allows,
             nonce: earlier.nonce,
             signedAt: earlier.signedAt,
-            intents: try intents(request.plan, earlier.nonce, earlier.signedAt),
-            basis: .replay(decisionJSON: earlier.decisionJSON)
+            intents: try intents(request.plan, allows, earlier.nonce, earlier.signedAt),
+            basis: .replay(decision)
         )
         _ = try record(grant, request)
         return grant
@@ -392,12 +394,11 @@ extension LedgerWriter {
         let isNeeded = !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
         guard request.knowledge.report != nil || isNeeded else { return KnownCustomer(facts: request.facts) }
         let knowledge = request.knowledge
+        let names = knowledge.believesNames ? request.subjects(with: nil) : []
         var history = try database { () throws(StorageError) in
-            try subscriptions.history(
-                of: request.subjects(with: nil) + knowledge.subjects,
-                chains: knowledge.chains
-            )
+            try subscriptions.history(of: names + knowledge.subjects, chains: knowledge.chains)
         }
+        if try !hasRead(knowledge, history) { history.forgetReadings() }
         // An answer of the store that names no subscription is kept with none.
         history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
         history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
@@ -411,6 +412,17 @@ extension LedgerWriter {
             facts: request.facts.filled(from: facts),
             chain: history.relevantChain(group: group, productID: product, at: now)
         )
+    }
+
+    /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
+    private func hasRead(
+        _ knowledge: StoreKnowledge,
+        _ history: SubscriptionHistory
+    ) throws(LedgerError) -> Bool {
+        if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil { return true }
+        return try database { () throws(StorageError) in
+            try subscriptions.hasChain(of: knowledge.account, among: history)
+        }
     }
 
     private func merge(_ report: SubscriptionReport) throws(LedgerError) {

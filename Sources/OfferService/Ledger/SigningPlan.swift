@@ -2,7 +2,7 @@
 package import Cryptography
 package import OfferDomain
 
-/// The forms in which a promotional offer can be signed.
+/// The forms in which an offer can be signed; what is no promotional offer has one, the JWS.
 package enum SignatureForm: String, CaseIterable, Hashable, Sendable {
     /// Apple's original signature: DER over seven joined fields.
     case v1
@@ -19,67 +19,107 @@ package struct SigningIntent: Sendable {
     package let jws: CompactJWS?
 }
 
-/// Who signs what for whom, all but the nonce and the instant, which only a grant gives.
+/// What the App Store is told, all but the decision.
+package enum Statement: Sendable {
+    /// A promotional offer, in each of the forms; said only to who may have it.
+    ///
+    /// `transactionID` is any transaction of the customer, for the JWS.
+    case promotionalOffer(OfferID, transactionID: TransactionID?, forms: [SignatureForm])
+    /// Whether the customer with this transaction or app transaction may have the introductory offer: yes or no.
+    case introductoryOfferEligibility(TransactionID)
+
+    /// What is signed upon a decision: true allows, false denies, and `nil` is nothing.
+    package func answer(to outcome: Outcome) -> Bool? {
+        switch (self, outcome) {
+        case (_, .eligible): true
+        case (.introductoryOfferEligibility, .notEligible): false
+        case (.promotionalOffer, .notEligible), (_, .undecided): nil
+        }
+    }
+
+    /// The audience of the JWS; `nil` of promotional offers, whose records don't name it.
+    package var recordedAudience: KeyPurpose? {
+        switch self {
+        case .promotionalOffer: nil
+        case .introductoryOfferEligibility: .introductoryOfferEligibility
+        }
+    }
+}
+
+/// Who signs what for whom, all but the answer, the nonce and the instant, which only a grant gives.
 package struct SigningPlan: Sendable {
     package let key: SigningKey
     package let offer: CatalogOffer
     package let binding: PurchaseBinding
-    /// Any transaction of the customer, for the JWS.
-    package let transactionID: TransactionID?
-    package let forms: [SignatureForm]
+    package let statement: Statement
 
-    package init(
-        key: SigningKey,
-        offer: CatalogOffer,
-        binding: PurchaseBinding,
-        transactionID: TransactionID?,
-        forms: [SignatureForm]
-    ) {
+    package init(key: SigningKey, offer: CatalogOffer, binding: PurchaseBinding, statement: Statement) {
         self.key = key
         self.offer = offer
         self.binding = binding
-        self.transactionID = transactionID
-        self.forms = forms
+        self.statement = statement
     }
 
-    /// The exact bytes of every form, digested.
+    /// The exact bytes of every form, digested; `allows` is an ``Statement/answer(to:)``.
     ///
     /// - Throws: `PayloadError` if the built payload does not split into what went in; a mistake of ours.
-    package func intents(nonce: UniqueID, at instant: Timestamp) throws(PayloadError) -> [SigningIntent] {
-        var intents: [SigningIntent] = []
-        intents.reserveCapacity(forms.count)
-        for form in forms {
-            switch form {
-            case .v1:
-                let digest = SHA256.digest(of: try payload(nonce, instant).bytes())
-                intents.append(SigningIntent(form: .v1, digest: digest, jws: nil))
-            case .jws:
-                let jws = jws(nonce, instant)
-                intents.append(SigningIntent(form: .jws, digest: SHA256.digest(of: jws.signingInput), jws: jws))
+    package func intents(
+        allows: Bool,
+        nonce: UniqueID,
+        at instant: Timestamp
+    ) throws(PayloadError) -> [SigningIntent] {
+        switch statement {
+        case .promotionalOffer(let offerID, let transactionID, let forms):
+            var intents: [SigningIntent] = []
+            intents.reserveCapacity(forms.count)
+            for form in forms {
+                switch form {
+                case .v1: intents.append(try v1(offerID, nonce, instant))
+                case .jws:
+                    let claims = AppStoreClaims.promotionalOffer(
+                        common(nonce, instant),
+                        productID: offer.productID,
+                        offerID: offerID,
+                        transactionID: transactionID
+                    )
+                    intents.append(jws(claims))
+                }
             }
+            return intents
+        case .introductoryOfferEligibility(let transactionID):
+            let claims = AppStoreClaims.introductoryOfferEligibility(
+                common(nonce, instant),
+                productID: offer.productID,
+                allows: allows,
+                transactionID: transactionID
+            )
+            return [jws(claims)]
         }
-        return intents
     }
 
-    private func payload(_ nonce: UniqueID, _ instant: Timestamp) -> PromotionalOfferPayload {
-        PromotionalOfferPayload(
+    private func v1(
+        _ offerID: OfferID,
+        _ nonce: UniqueID,
+        _ instant: Timestamp
+    ) throws(PayloadError) -> SigningIntent {
+        let payload = PromotionalOfferPayload(
             bundleID: offer.bundleID,
             keyID: key.id,
             productID: offer.productID,
-            offerID: offer.storeOfferID,
+            offerID: offerID,
             binding: binding,
             nonce: nonce,
             timestamp: instant
         )
+        return SigningIntent(form: .v1, digest: SHA256.digest(of: try payload.bytes()), jws: nil)
     }
 
-    private func jws(_ nonce: UniqueID, _ instant: Timestamp) -> CompactJWS {
-        let claims = AppStoreClaims.promotionalOffer(
-            AppStoreClaims.Common(issuerID: key.issuerID, issuedAt: instant, bundleID: offer.bundleID, nonce: nonce),
-            productID: offer.productID,
-            offerID: offer.storeOfferID,
-            transactionID: transactionID
-        )
-        return CompactJWS(header: AppStoreClaims.headerBytes(keyID: key.id), payload: claims.payloadBytes)
+    private func jws(_ claims: AppStoreClaims) -> SigningIntent {
+        let jws = CompactJWS(header: AppStoreClaims.headerBytes(keyID: key.id), payload: claims.payloadBytes)
+        return SigningIntent(form: .jws, digest: SHA256.digest(of: jws.signingInput), jws: jws)
+    }
+
+    private func common(_ nonce: UniqueID, _ instant: Timestamp) -> AppStoreClaims.Common {
+        AppStoreClaims.Common(issuerID: key.issuerID, issuedAt: instant, bundleID: offer.bundleID, nonce: nonce)
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import OfferDomain
+import OfferDomain
 
 /// Knows whether the service can do its work, and if not, why.
 package final class Health: CommitObserver {
@@ -61,7 +61,7 @@ package final class Health: CommitObserver {
         if failedLooks >= 5 {
             obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes are not obeyed"))
         }
-        if snapshot.bundleIDsWithoutKey.count == snapshot.catalog.bundleIDs.count {
+        if snapshot.missingKeys.count == snapshot.catalog.keyNeeds.count {
             obstacles.append(Obstacle("key-unavailable", "no key is active for any app of the catalogue"))
         }
         if snapshot.callers.isEmpty {
@@ -72,16 +72,16 @@ package final class Health: CommitObserver {
 
     /// What keeps some of the work from being done; the service is ready nevertheless.
     package func warnings(_ snapshot: Snapshot) -> [Obstacle] {
-        snapshot.bundleIDsWithoutKey.map { Obstacle("key-unavailable", "no key is active for \($0)") }
+        snapshot.missingKeys.map { need in
+            let purpose = need.purpose == .promotionalOffer ? "" : " and \(need.purpose.rawValue)"
+            return Obstacle("key-unavailable", "no key is active for \(need.bundleID)\(purpose)")
+        }
     }
 }
 
 extension Snapshot {
-    /// The apps of the catalogue whose offers nobody can sign; other apps are served all the same.
-    package var bundleIDsWithoutKey: [BundleID] {
-        catalog.bundleIDs.sorted { $0.text < $1.text }
-            .filter { keyRing.activeKey(for: $0, purpose: .promotionalOffer) == nil }
-    }
+    /// What nobody can sign of the catalogue's offers; others are signed all the same.
+    package var missingKeys: [KeyNeed] { keyRing.unfilled(catalog.keyNeeds) }
 }
 
 /// One reason why the service is not ready, or not for everybody.

@@ -31,6 +31,8 @@ package enum Metric: Hashable, Sendable {
     case notifications(type: String, environment: String, outcome: String)
     /// What came as a notification and was refused, by reason.
     case notificationsRefused(reason: String)
+    /// Questions to OCSP responders, by what they were about and what came of them.
+    case ocspQuestions(certificate: String, outcome: String)
 }
 
 /// Counts what the service does, for Prometheus.

@@ -3,7 +3,8 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case redemptions, reloads, storeRequests, storeJoined, notifications, notificationsRefused
+    case redemptions, reloads, storeRequests, storeJoined, notifications, notificationsRefused,
+        ocspQuestions
 
     var name: String {
         switch self {
@@ -21,6 +22,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .storeJoined: "offer_signer_store_joined_total"
         case .notifications: "offer_signer_notifications_total"
         case .notificationsRefused: "offer_signer_notifications_refused_total"
+        case .ocspQuestions: "offer_signer_ocsp_questions_total"
         }
     }
 
@@ -40,6 +42,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .storeJoined: "Questions to a store that were being asked already, and were not asked again"
         case .notifications: "Notifications of the App Store by type, environment and what came of them"
         case .notificationsRefused: "What came as a notification and was not taken for one, by reason"
+        case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
         }
     }
 }
@@ -61,6 +64,7 @@ extension Metric {
         case .storeJoined: .storeJoined
         case .notifications: .notifications
         case .notificationsRefused: .notificationsRefused
+        case .ocspQuestions: .ocspQuestions
         }
     }
 
@@ -81,6 +85,7 @@ extension Metric {
         case .notifications(let type, let environment, let outcome):
             [("type", type), ("environment", environment), ("outcome", outcome)]
         case .notificationsRefused(let reason): [("reason", reason)]
+        case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
         }
     }
 }

@@ -10,6 +10,7 @@ package final class Stores: Sendable {
     package let appStoreAPI: AppStoreServerAPI
     package let gateway: StoreGateway
     private let client: Client
+    private let revocation: Revocation?
 
     /// Prepares everything; nothing is asked before ``start()``.
     package init(
@@ -24,6 +25,7 @@ package final class Stores: Sendable {
     ) throws(ServiceError) {
         do throws(ClientError) {
             client = try Client(settings.clientConfiguration)
+            revocation = try Revocation(settings.revocationCheck, clock, random, metrics, log)
         } catch {
             throw .client(error)
         }
@@ -37,17 +39,30 @@ package final class Stores: Sendable {
             origins: settings.appStoreOrigins
         )
         appStoreAPI = api
+        let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))
         appStore = AppStore(
-            authenticator: SignedDataVerifier(anchors: try Self.anchors(settings)),
+            authenticator: revocation.map { RevocationAwareAuthenticator(verifier, $0.monitor) } ?? verifier,
             api: api
         )
     }
 
-    /// Starts the thread that sends requests.
-    package func start() throws(ClientError) { try client.start() }
+    /// Starts the threads that send requests.
+    package func start() throws(ClientError) {
+        try client.start()
+        try revocation?.start()
+    }
 
-    /// Ends what is in flight, and the thread.
-    package func stop() { client.stop() }
+    /// Ends what is in flight, and the threads.
+    package func stop() {
+        revocation?.stop()
+        client.stop()
+    }
+
+    /// What whoever runs the service should know of the stores.
+    package var warnings: [Obstacle] { revocation?.monitor.warnings ?? [] }
+
+    /// What the metrics tell of the stores, beside counters.
+    package var gauges: [Gauge] { revocation?.monitor.gauges ?? [] }
 
     /// Signs with the key in force, once its use is on record.
     private static func tokenSigner(_ current: CurrentSnapshot, _ committer: Committer) -> KeyRingTokenSigner {
@@ -82,7 +97,8 @@ package final class Stores: Sendable {
 }
 
 extension Settings {
-    fileprivate var clientConfiguration: ClientConfiguration {
+    /// How the stores are called.
+    var clientConfiguration: ClientConfiguration {
         ClientConfiguration(
             trustedCertificatesFile: trustedCertificatesPath,
             userAgent: "offer-signer/\(Service.version)",

@@ -11,33 +11,65 @@ enum CheckCommand: Command {
         wrong with them at once: the file with line and column, the path inside it, what was found, what was
         expected. It opens every key. It changes nothing.
 
-        Usage: offer-signer check [OPTIONS]
+        Usage: offer-signer check [--live] [OPTIONS]
 
-        Exit code 0 if all of that could be used, 1 if not. The database and the address to listen on are tried
-        only when the service starts.
+        --live also asks the App Store whether it takes the keys of the purpose app-store-server-api: one
+        harmless question for each app and environment, about a transaction that nobody has. It says what is
+        wrong, as far as the answers tell: the key id, the issuer id, the bundle id, the clock, the network. Each
+        use of a key is recorded in the database's audit log before it happens; without a database it refuses.
 
-        \(SettingsOptions.help([.keys, .offers, .groupReadableSecrets, .unlockedMemory]))
+        Exit code 0 if all of that could be used, 1 if not; with --live 3 if nothing is known to be wrong but the
+        database could not be used or the App Store did not answer. The address to listen on is tried only when
+        the service starts.
+
+        \(SettingsOptions.help(settings))
         """
     }
 
+    private static let live = "--live"
+    private static let settings: [Setting] = [
+        .keys, .offers, .database, .appStoreURL, .appStoreSandboxURL, .trustedCertificates, .groupReadableSecrets,
+        .unlockedMemory,
+    ]
+
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(arguments, known: SettingsOptions.names)
+        let parsed = try Arguments(arguments, known: SettingsOptions.names, flags: [live])
         _ = try parsed.words()
         let settings = try SettingsOptions.settings(parsed)
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+        let loaded: LoadedConfiguration
         do {
-            let loaded = try LoadedConfiguration(settings)
-            for warning in loaded.warnings { Terminal.complain("\(warning)") }
-            let keys = loaded.keys.ring.keys
-            Terminal.say(
-                "\(settings.keysPath): \(keys.count) key\(keys.count == 1 ? "" : "s"), "
-                    + "\(keys.count { $0.status == .active }) active"
-            )
-            Terminal.say("\(settings.offersPath): \(loaded.catalog.offers.count) offers, \(loaded.catalog.policyName)")
-            return .success
+            loaded = try LoadedConfiguration(settings)
         } catch {
             for issue in error.issues { Terminal.complain("\(issue)") }
             return .failure
+        }
+        for warning in loaded.warnings { Terminal.complain("\(warning)") }
+        let keys = loaded.keys.ring.keys
+        Terminal.say(
+            "\(settings.keysPath): \(keys.count) key\(keys.count == 1 ? "" : "s"), "
+                + "\(keys.count { $0.status == .active }) active"
+        )
+        Terminal.say("\(settings.offersPath): \(loaded.catalog.offers.count) offers, \(loaded.catalog.policyName)")
+        return parsed.flags.contains(live) ? try askStore(settings, loaded) : .success
+    }
+
+    private static func askStore(
+        _ settings: Settings,
+        _ loaded: LoadedConfiguration
+    ) throws(CommandError) -> ExitCode {
+        let report: LiveReport
+        do {
+            report = try LiveCheck(settings, loaded, clock: .system).run()
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+        Terminal.say("")
+        for line in report.lines { Terminal.say(line) }
+        return switch report.verdict {
+        case .good: .success
+        case .wrong: .failure
+        case .unreachable: .unavailable
         }
     }
 }

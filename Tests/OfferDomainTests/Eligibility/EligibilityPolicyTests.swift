@@ -44,6 +44,22 @@ struct EligibilityPolicyTests {
     }
 
     @Test
+    func `asks the App Store's own question of introductory offers, unless a rule asks another`() throws {
+        let group = try SubscriptionGroupID("20001")
+        let own = EligibilityPolicy.introductoryOffer(rule: nil, in: group)
+        #expect(own.factNeeds == .offersUsed)
+        #expect(own.issues.isEmpty)
+        let trial = OfferUse(type: .introductory, subscriptionGroup: group)
+        let context = EvaluationContext.about { $0.facts.offersUsed = .stated([trial]) }
+        #expect(own.decide(context).outcome == .notEligible)
+        #expect(own.decide(.about { $0.facts.offersUsed = .stated([]) }).outcome == .eligible)
+        #expect(own.decide(.about { $0.facts.subscribedBefore = .stated(false) }).outcome == .undecided)
+        let again = EligibilityPolicy.introductoryOffer(rule: .window(from: RuleRow.now, until: nil), in: group)
+        #expect(again.decide(context).outcome == .eligible)
+        #expect(EligibilityPolicy.introductoryOffer(rule: .subscribedBefore(false), in: group).issues.isEmpty)
+    }
+
+    @Test
     func `decides against where a rule is against, even if another is undecided`() {
         let decision = EligibilityPolicy(rule: .all([.autoRenew(true), CombinationTests.rule(.notMet)]))
             .decide(subscriber(true))

@@ -112,7 +112,18 @@ enum FactToForget {
                 { context in
                     guard let fact = context.facts.offersUsed else { return }
                     context.facts.offersUsed = .stated(
-                        fact.value.map { OfferUse(type: $0.type, usedAt: $0.usedAt) }
+                        fact.value.map {
+                            OfferUse(type: $0.type, usedAt: $0.usedAt, subscriptionGroup: $0.subscriptionGroup)
+                        }
+                    )
+                }
+            ),
+            (
+                "the group of each use",
+                { context in
+                    guard let fact = context.facts.offersUsed else { return }
+                    context.facts.offersUsed = .stated(
+                        fact.value.map { OfferUse(type: $0.type, offerID: $0.offerID, usedAt: $0.usedAt) }
                     )
                 }
             ),

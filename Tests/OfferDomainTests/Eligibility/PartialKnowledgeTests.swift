@@ -10,7 +10,19 @@ struct PartialKnowledgeTests {
         let nameless = OfferUse(type: .promotional)
         let rule = Rule.usedOffers(type: .promotional, offer: try OfferID("spring"), atMost: 0)
         let unknown = "nobody told how many promotional \"spring\" offers the customer has used"
+        let group = try SubscriptionGroupID("20001")
+        let trialOnce = Rule.usedOffers(type: .introductory, offer: nil, group: group, atMost: 0)
+        let trial = OfferUse(type: .introductory, subscriptionGroup: group)
+        let elsewhere = OfferUse(type: .introductory, subscriptionGroup: try SubscriptionGroupID("20002"))
+        let untold = "nobody told how many introductory offers in the group 20001 the customer has used"
         return [
+            RuleRow(
+                trialOnce,
+                .notMet,
+                .usedOffersOverLimit,
+                "has used 1 introductory offers in the group 20001, at most 0 allowed"
+            ) { $0.facts.offersSeen = .stated([trial]) },
+            RuleRow(trialOnce, .undecided, .usedOffersUnknown, untold) { $0.facts.offersSeen = .stated([elsewhere]) },
             RuleRow(
                 rule,
                 .notMet,

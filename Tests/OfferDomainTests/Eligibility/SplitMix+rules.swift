@@ -28,7 +28,9 @@ extension SplitMix {
         case 3: return .autoRenew(chance(in: 2))
         case 4:
             let offer = chance(in: 2) ? nil : try OfferID(pick(["a", "b"]))
-            return .usedOffers(type: chance(in: 2) ? nil : pick(OfferType.allCases), offer: offer, atMost: days % 3)
+            let group = chance(in: 2) ? nil : try SubscriptionGroupID(pick(["20001", "20002"]))
+            let type = chance(in: 2) ? nil : pick(OfferType.allCases)
+            return .usedOffers(type: type, offer: offer, group: group, atMost: days % 3)
         case 5: return .storefront(in: [try Storefront(pick(["USA", "DEU"]))])
         case 6: return .region(in: [try Region(pick(["US", "DE"]))])
         case 7: return .ownership(pick(Ownership.allCases))
@@ -102,7 +104,12 @@ extension SplitMix {
         try instants().map {
             let type = pick(OfferType.allCases)
             let isNamed = type != .introductory && !chance(in: 3)
-            return OfferUse(type: type, offerID: isNamed ? try OfferID(pick(["a", "b"])) : nil, usedAt: $0)
+            return OfferUse(
+                type: type,
+                offerID: isNamed ? try OfferID(pick(["a", "b"])) : nil,
+                usedAt: $0,
+                subscriptionGroup: chance(in: 3) ? nil : try SubscriptionGroupID(pick(["20001", "20002"]))
+            )
         }
     }
 

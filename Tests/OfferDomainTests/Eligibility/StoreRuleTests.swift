@@ -228,6 +228,9 @@ struct StoreRuleTests {
         let use = OfferUse(type: .promotional, offerID: spring)
         let nameless = OfferUse(type: .promotional)
         let introductory = OfferUse(type: .introductory)
+        let group = try SubscriptionGroupID("20001")
+        let inGroup = OfferUse(type: .introductory, subscriptionGroup: group)
+        let elsewhere = OfferUse(type: .introductory, subscriptionGroup: try SubscriptionGroupID("20002"))
         return [
             RuleRow(
                 .usedOffers(type: .promotional, offer: nil, atMost: 1),
@@ -271,6 +274,30 @@ struct StoreRuleTests {
                 .usedOffersUnknown,
                 "nobody told how many winBack offers the customer has used"
             ),
+            RuleRow(
+                .usedOffers(type: .introductory, offer: nil, group: group, atMost: 0),
+                .notMet,
+                .usedOffersOverLimit,
+                "has used 1 introductory offers in the group 20001, at most 0 allowed"
+            ) { $0.facts.offersUsed = .stated([inGroup, elsewhere]) },
+            RuleRow(
+                .usedOffers(type: .introductory, offer: nil, group: group, atMost: 0),
+                .met,
+                .usedOffersWithinLimit,
+                "has used 0 introductory offers in the group 20001, at most 0 allowed"
+            ) { $0.facts.offersUsed = .stated([elsewhere, use]) },
+            RuleRow(
+                .usedOffers(type: .introductory, offer: nil, group: group, atMost: 0),
+                .undecided,
+                .usedOffersUnknown,
+                "nobody told how many introductory offers in the group 20001 the customer has used"
+            ) { $0.facts.offersUsed = .stated([introductory]) },
+            RuleRow(
+                .usedOffers(type: nil, offer: spring, group: group, atMost: 0),
+                .met,
+                .usedOffersWithinLimit,
+                "has used 0 \"spring\" offers in the group 20001, at most 0 allowed"
+            ) { $0.facts.offersUsed = .stated([introductory, inGroup]) },
             RuleRow(.refunded(withinDays: 90), .met, .refunded, "a refund in the last 90 days") {
                 $0.facts.refundedAt = .stated([.ago(days: 200), Timestamp.ago(days: 90).adding(milliseconds: 1)])
             },

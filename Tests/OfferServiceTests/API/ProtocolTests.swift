@@ -90,7 +90,7 @@ struct ProtocolTests {
         try await withService(wire) { service in
             var call = service.call(offer: "open")
             let padding = { count in [UInt8](repeating: UInt8(ascii: " "), count: count - call.body.count) }
-            let (limit, body) = (16_384, call.body)
+            let (limit, body) = (65_536, call.body)
             call.body = body + padding(limit)
             #expect(try await service.send(call).status == 200)
             call.body.append(UInt8(ascii: " "))

@@ -87,8 +87,8 @@ struct KeysFileTests {
             #"["promotional-offer"]"#,
             #"["promotional-offers"]"#,
             "error: keys:9:18 /keys/0/purposes/0: expected one of promotional-offer, "
-                + "introductory-offer-eligibility, advanced-commerce-api, found “promotional-offers”; did "
-                + "you mean “promotional-offer”?"
+                + "introductory-offer-eligibility, advanced-commerce-api, app-store-server-api, "
+                + "found “promotional-offers”; did you mean “promotional-offer”?"
         ),
         IssueRow(
             "purposes that are no list",

@@ -67,7 +67,7 @@ struct OffersFileTests {
             "plans: {}, plan: [",
             "error: offers:6:14 /apps/0/plans: expected an array, found an object",
             "error: offers:6:24 /apps/0/plan: is not a known member; did you mean “plans”? (known: "
-                + "appAppleId, bundleId, plans)"
+                + "appAppleId, bundleId, environments, plans)"
         ),
         IssueRow(
             "no offers",

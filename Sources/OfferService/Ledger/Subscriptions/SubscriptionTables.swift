@@ -33,6 +33,18 @@ package struct SubscriptionTables {
         return history
     }
 
+    /// Whether one of the chains has one of these names, or a transaction of that name.
+    package func hasChain(
+        of subjects: [[UInt8]],
+        among history: SubscriptionHistory
+    ) throws(StorageError) -> Bool {
+        for subject in subjects {
+            let keys = try chainKeys(of: subject).union(try chainKeys(ofTransaction: subject))
+            if !keys.isDisjoint(with: history.chains.keys) { return true }
+        }
+        return false
+    }
+
     private func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
         try keys(SQL("SELECT chain FROM app_store_customers WHERE subject = ?", .blob(subject)))
     }

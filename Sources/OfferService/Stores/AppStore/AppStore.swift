@@ -105,6 +105,7 @@ package struct AppStore: Sendable {
             evidence.renewals += read.renewals
             return read
         } catch {
+            if error.fault.isTemporary { throw .unavailable(retryAfter: nil) }
             throw .badAnswer(reason: error.fault.label)
         }
     }

@@ -6,8 +6,17 @@ import OfferDomain
 /// An app on somebody's device may send what the App Store signed, since it has it from the store. It may name a
 /// transaction by its id too, but ids are no secret: what the store answers then counts only if it names the account
 /// token of the request. A backend is believed in whose transaction it is.
+///
+/// What is signed of a promotional offer is bound to the names that the request gives; what is signed of an
+/// introductory offer, to an account of the store. There, an app has to show by signed data that the account is the
+/// customer's, and purchases under the names that it gives tell nothing.
 struct KnownByStore: Sendable {
     let knowledge: StoreKnowledge
+    /// What is to be signed of this customer.
+    let statement: Statement
+    /// The store's accounts that the customer was shown to have, where what is signed is bound to one.
+    let accounts: [CustomerIdentity]
+    private let appTransaction: AppTransaction?
     private let request: SignatureRequest
     private let caller: Caller
     private let evidence: SubscriptionEvidence
@@ -35,8 +44,61 @@ struct KnownByStore: Sendable {
         } else {
             evidence = SubscriptionEvidence(source: .signedTransaction)
         }
+        appTransaction = try Self.appTransaction(request, app.map { store.reader(of: [$0]) }, at: now)
+        let shown = ShownAccount(evidence, appTransaction)
+        if !caller.role.mayAssertFacts { try shown.refuseOthers() }
+        statement = try Self.statement(request, caller, offer, shown)
         let canAsk = configuration.keyRing.activeKey(for: offer.bundleID, purpose: .appStoreServerAPI) != nil
-        knowledge = Self.knowledge(request, caller, evidence, keys, catalog, offer.bundleID, canAsk)
+        var knowledge = Self.knowledge(request, caller, evidence, keys, catalog, offer.bundleID, canAsk)
+        if case .introductoryOfferEligibility(let id) = statement {
+            accounts = shown.accounts
+            knowledge.account = [keys.key(of: .originalTransaction(id)), keys.key(of: .appTransaction(id))]
+            knowledge.subjects = knowledge.account + shown.accounts.map(keys.key)
+            knowledge.believesNames = caller.role.mayAssertFacts
+            knowledge.mayAsk = canAsk
+        } else {
+            accounts = []
+        }
+        self.knowledge = knowledge
+    }
+
+    /// Verifies the app transaction that the request sends along; it has to name its account.
+    private static func appTransaction(
+        _ request: SignatureRequest,
+        _ reader: AppStoreSignedDataReader?,
+        at now: Timestamp
+    ) throws(Refusal) -> AppTransaction? {
+        guard let reader, case .introductoryOffer(let jws?) = request.subject else { return nil }
+        let pointer = "/signedAppTransaction"
+        let transaction: AppTransaction
+        do {
+            transaction = try reader.appTransaction(jws, at: now)
+        } catch {
+            throw .request(.signedDataRefused(pointer: pointer, error))
+        }
+        guard transaction.appTransactionID != nil else {
+            let message = "has no appTransactionId; the app can have it signed anew by AppTransaction.refresh()"
+            throw .request(.invalid([Mismatch(pointer: pointer, offset: 0, message: message)]))
+        }
+        return transaction
+    }
+
+    private static func statement(
+        _ request: SignatureRequest,
+        _ caller: Caller,
+        _ offer: CatalogOffer,
+        _ shown: ShownAccount
+    ) throws(Refusal) -> Statement {
+        switch request.subject {
+        case .promotionalOffer(_, let forms):
+            guard let offerID = offer.storeOfferID else { throw .decision(.unknownOffer(.offer)) }
+            return .promotionalOffer(offerID, transactionID: request.transactionID, forms: forms)
+        case .introductoryOffer:
+            guard let id = request.transactionID ?? shown.ids.first,
+                caller.role.mayAssertFacts || shown.ids.contains(id)
+            else { throw .request(.transactionNotShown) }
+            return .introductoryOfferEligibility(id)
+        }
     }
 
     private static func knowledge(
@@ -75,14 +137,22 @@ struct KnownByStore: Sendable {
 
     /// What to ask the store; `nil` if the request names nothing that could be asked about.
     func question(_ needs: FactNeeds) -> AppStore.Question? {
-        guard let app, let id = evidence.transactions.first?.transactionID ?? request.transactionID else { return nil }
+        guard let app, let id = questionedID else { return nil }
         return AppStore.Question(
             transactionID: id,
             app: app,
-            environment: evidence.transactions.first?.environment,
+            environment: evidence.transactions.first?.environment ?? appTransaction?.environment,
             needs: needs,
             caller: caller.id
         )
+    }
+
+    /// Where what is signed is bound to an account, it is that account that is asked about.
+    private var questionedID: TransactionID? {
+        switch statement {
+        case .promotionalOffer: evidence.transactions.first?.transactionID ?? request.transactionID
+        case .introductoryOfferEligibility(let id): id
+        }
     }
 
     /// Takes the store's answer in; of somebody else's account it is kept for the ledger, and tells nothing here.
@@ -104,6 +174,7 @@ struct KnownByStore: Sendable {
 
     private func isOfCustomer(_ answer: SubscriptionEvidence) -> Bool {
         if caller.role.mayAssertFacts || !evidence.transactions.isEmpty { return true }
+        if case .introductoryOfferEligibility = statement { return true }
         guard case .appAccountToken(let token) = request.binding else { return false }
         return answer.transactions.contains { $0.appAccountToken == token }
     }
@@ -117,7 +188,8 @@ extension SubscriptionEvidence {
         guard !caller.role.mayAssertFacts, case .appAccountToken(let token) = binding else { return }
         for (index, transaction) in transactions.enumerated() {
             guard let other = transaction.appAccountToken, other != token else { continue }
-            throw .request(.signedDataOfOtherAccount(pointer: EvidenceFault.Piece.transaction(index).pointer))
+            let pointer = EvidenceFault.Piece.transaction(index).pointer
+            throw .request(.signedDataOfOtherAccount(pointer: pointer, member: "appAccountToken"))
         }
     }
 }

@@ -20,7 +20,7 @@ struct AppStoreReading: Sendable {
     /// Codes that Apple says to try again for.
     private static let retried: Set<Int64> = [4_040_002, 4_040_004, 4_040_006, 5_000_001]
     /// Codes that say our app's id is wrong.
-    private static let appUnknown: Set<Int64> = [4_000_002, 4_040_003]
+    static let appUnknown: Set<Int64> = [4_000_002, 4_040_003]
 
     func read<Answer: AppStoreAnswer>(_ response: ClientResponse) -> StoreReading<Answer> {
         switch response.status {

@@ -41,6 +41,9 @@ package enum SignedDataFault: Error, Hashable, Sendable {
         case signedData = "a compact JWS"
     }
 
+    /// Whether the same data may be taken later: nothing is wrong with it, but too little is known just now.
+    package var isTemporary: Bool { self == .notVerified(.revocationUnknown) }
+
     /// The reason in a few lowercase words joined by hyphens, for metrics and problems.
     package var label: String {
         switch self {

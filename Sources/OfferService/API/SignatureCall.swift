@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+
+/// The calls that answer with a signature: authenticate, read, decide, record, sign.
+package struct SignatureCall: Sendable {
+    /// What is asked to be signed.
+    package enum Kind: Sendable {
+        case promotionalOffer, introductoryOffer
+    }
+
+    let signer: OfferSigner
+
+    func respond(
+        to request: Request,
+        for kind: Kind,
+        under snapshot: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        try request.requireJSON()
+        let key = try request.idempotencyKey()
+        let asked = try SignatureRequest(request.body, for: kind, receivedAt: now)
+        let signed = try await signer.sign(
+            asked,
+            for: caller,
+            idempotency: key.map { IdempotencyClaim(callerID: caller.id, key: $0, body: request.body) },
+            under: snapshot,
+            requestID: requestID,
+            at: now
+        )
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: SignatureAnswer(signed, showsFindings: signer.showsFindings(to: caller)).bytes
+        )
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Dispatch
+package import HTTP
+import OfferDomain
+
+/// Asks the App Store whether it takes our keys: once for each app and environment.
+package struct LiveCheck {
+    private let loaded: LoadedConfiguration
+    private let ledger: LedgerAccess
+    private let origins: AppStoreOrigins
+    private let client: Client
+    private let clock: WallClock
+
+    /// Prepares everything; nothing is asked before ``run()``.
+    package init(
+        _ settings: Settings,
+        _ loaded: LoadedConfiguration,
+        clock: WallClock
+    ) throws(LiveCheckError) {
+        self.loaded = loaded
+        self.clock = clock
+        ledger = LedgerAccess(location: settings.database, clock: clock)
+        origins = settings.appStoreOrigins
+        // In a database made only now, nobody would look for what is recorded.
+        guard ledger.exists else { throw .noDatabase }
+        do {
+            client = try Client(settings.clientConfiguration)
+        } catch {
+            throw .client(error)
+        }
+    }
+
+    /// Asks, and blocks the thread meanwhile; that must not be one of Swift's shared pool.
+    ///
+    /// Each use of a key is on record before it happens; if it can't be recorded, nothing is signed.
+    package func run() throws(LiveCheckError) -> LiveReport {
+        let ring: KeyRing
+        do {
+            ring = loaded.keys.ring.disabling(try KeySwitch(ledger: ledger, clock: clock).disabled())
+        } catch {
+            throw .ledger(error)
+        }
+        do { try client.start() } catch { throw .client(error) }
+        defer { client.stop() }
+        let apps = loaded.catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Guarded<Result<[LiveReport.Entry], LiveCheckError>>(.success([]))
+        Task {
+            let found = await entries(apps, ring)
+            outcome.withLock { $0 = found }
+            done.signal()
+        }
+        done.wait()
+        let named = Set(apps.map(\.bundleID))
+        let strangers = ring.keys.filter(Self.mayAsk).flatMap(\.bundleIDs).filter { !named.contains($0) }
+        return LiveReport(entries: try outcome.withLock { $0 }.get(), bundleIDsWithoutApp: strangers)
+    }
+
+    private static func mayAsk(_ key: SigningKey) -> Bool {
+        key.status == .active && key.purposes.contains(.appStoreServerAPI)
+    }
+
+    private func entries(
+        _ apps: [AppStoreApp],
+        _ ring: KeyRing
+    ) async -> Result<[LiveReport.Entry], LiveCheckError> {
+        let probe = LiveProbe(transport: client, clock: clock)
+        var entries: [LiveReport.Entry] = []
+        for app in apps {
+            guard let key = ring.activeKey(for: app.bundleID, purpose: .appStoreServerAPI) else {
+                entries.append(LiveReport.Entry(bundleID: app.bundleID, key: nil, answers: []))
+                continue
+            }
+            let token: SignedToken
+            do {
+                token = try await self.token(for: app.bundleID, key)
+            } catch {
+                return .failure(.notSigned(error))
+            }
+            var answers: [LiveAnswer] = []
+            for environment in StoreEnvironment.allCases where app.environments.contains(environment) {
+                answers.append(await probe.ask(environment, at: origins[environment], with: token))
+            }
+            let named = LiveReport.Key(id: key.id, issuerID: key.issuerID)
+            entries.append(LiveReport.Entry(bundleID: app.bundleID, key: named, answers: answers))
+        }
+        return .success(entries)
+    }
+
+    /// One token for all environments of an app, good for five minutes.
+    private func token(for bundleID: BundleID, _ key: SigningKey) async throws(StoreError) -> SignedToken {
+        let ledger = ledger
+        let signer = KeyRingTokenSigner { _ in
+            key
+        } record: { key, request, digest throws(StoreError) in
+            let event = AuditEvent.storeTokenSigned(
+                keyID: key.id,
+                request.bundleID,
+                digest: digest.hex,
+                expiresAt: request.expiresAt
+            )
+            do throws(LedgerChangeError<Never>) {
+                try ledger.change { _ in [event] }
+            } catch {
+                guard case .ledger(let error) = error else { return }
+                throw .cannotSign(reason: "its use could not be recorded. \(error)")
+            }
+        }
+        let now = clock.now()
+        let request = TokenRequest(
+            bundleID: bundleID,
+            issuedAt: now.adding(seconds: -30),
+            expiresAt: now.adding(minutes: 5)
+        )
+        return try await signer.signature(for: request)
+    }
+}
+
+/// Why the App Store could not be asked at all.
+package enum LiveCheckError: Error, Sendable {
+    /// A use of a key is recorded before it happens, and there is nowhere to.
+    case noDatabase
+    case ledger(LedgerError)
+    case client(ClientError)
+    case notSigned(StoreError)
+}
+
+extension LiveCheckError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noDatabase:
+            "There is no database, and each use of a key is recorded before it happens. Name the service's with "
+                + "--database; offer-signer callers add makes a new one."
+        case .ledger(let error): "\(error)"
+        case .client(let error): "\(error)"
+        case .notSigned(let error): "\(error)"
+        }
+    }
+}

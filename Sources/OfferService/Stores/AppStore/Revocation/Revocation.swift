@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import HTTP
+
+/// The monitor with the client that it asks by.
+///
+/// A client of its own, because it alone may use plain HTTP, and so that responders can't take connections, time or
+/// memory from the stores.
+struct Revocation: Sendable {
+    let monitor: RevocationMonitor
+    private let client: Client
+
+    /// `nil` if nobody is to be asked.
+    init?(
+        _ check: RevocationCheck,
+        _ clock: WallClock,
+        _ random: any RandomSource,
+        _ metrics: Metrics,
+        _ log: Log
+    ) throws(ClientError) {
+        guard check != .off else { return nil }
+        client = try Client(
+            ClientConfiguration(
+                timeoutMilliseconds: 5000,
+                maximumResponseBytes: OCSPRequest.maximumResponseBytes,
+                maximumHeadBytes: 8192,
+                connectionsPerHost: 2,
+                maximumWaiting: 16,
+                userAgent: "offer-signer/\(Service.version)",
+                allowsPlainHTTP: true
+            )
+        )
+        monitor = RevocationMonitor(
+            check,
+            transport: client,
+            clock: clock,
+            random: random,
+            metrics: metrics,
+            log: log
+        )
+    }
+
+    func start() throws(ClientError) {
+        try client.start()
+        monitor.start()
+    }
+
+    func stop() {
+        monitor.stop()
+        client.stop()
+    }
+}

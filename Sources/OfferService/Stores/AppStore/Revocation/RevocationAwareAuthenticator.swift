@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+
+/// Takes signed data as genuine if its signature and its chain are, and none of its certificates has been revoked.
+///
+/// Responders are asked only about chains under which a signature was verified, so nobody but the App Store can make us
+/// call anybody.
+package struct RevocationAwareAuthenticator: SignedDataAuthenticator {
+    private let verifier: SignedDataVerifier
+    private let monitor: RevocationMonitor
+
+    package init(_ verifier: SignedDataVerifier, _ monitor: RevocationMonitor) {
+        self.verifier = verifier
+        self.monitor = monitor
+    }
+
+    package func payload(
+        of jws: [UInt8],
+        at unixSeconds: Int64,
+        maximumBytes: Int
+    ) throws(SignedDataError) -> [UInt8] {
+        let verified = try verifier.verify(jws, at: unixSeconds, maximumBytes: maximumBytes)
+        try monitor.check(verified.chain, at: unixSeconds)
+        return verified.payload
+    }
+    package func remembersChain(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) -> Bool {
+        verifier.remembersChain(of: jws, at: unixSeconds, maximumBytes: maximumBytes)
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// What signed data shows of the account that it was signed for.
+struct ShownAccount: Sendable {
+    private let transactions: [AppStoreTransaction]
+    private let appTransaction: AppTransaction?
+
+    init(_ evidence: SubscriptionEvidence, _ appTransaction: AppTransaction?) {
+        transactions = evidence.transactions
+        self.appTransaction = appTransaction
+    }
+
+    /// Every id that may stand for the account in what is signed, the one that is taken if none is named first.
+    var ids: [TransactionID] {
+        transactions.flatMap { transaction in
+            [transaction.transactionID, transaction.originalTransactionID]
+                + (transaction.appTransactionID.map { [$0] } ?? [])
+        } + (appTransaction?.appTransactionID.map { [$0] } ?? [])
+    }
+
+    /// The names that the store has for the account within the app, each once.
+    var accounts: [CustomerIdentity] {
+        let ids = transactions.map(\.appTransactionID) + [appTransaction?.appTransactionID]
+        return ids.compactMap(\.self).reduce(into: []) { accounts, id in
+            if !accounts.contains(.appTransaction(id)) { accounts.append(.appTransaction(id)) }
+        }
+    }
+
+    /// Refuses transactions that are of another account than the app transaction, or don't name theirs.
+    func refuseOthers() throws(Refusal) {
+        guard let account = appTransaction?.appTransactionID else { return }
+        for (index, transaction) in transactions.enumerated() where transaction.appTransactionID != account {
+            let pointer = EvidenceFault.Piece.transaction(index).pointer
+            throw .request(.signedDataOfOtherAccount(pointer: pointer, member: "appTransactionId"))
+        }
+    }
+}
