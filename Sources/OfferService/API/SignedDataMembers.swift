@@ -35,7 +35,7 @@ package struct SignedDataMembers: Sendable {
                 at: now
             )
         } catch {
-            throw error.fault.refusal(at: error.piece.pointer)
+            throw .signedData(error.fault, pointer: error.piece.pointer)
         }
     }
 }
@@ -47,14 +47,5 @@ extension EvidenceFault.Piece {
         case .transaction(let index): "/signedTransactions/\(index)"
         case .renewalInfo(let index): "/signedRenewalInfo/\(index)"
         }
-    }
-}
-
-extension SignedDataFault {
-    /// What a request with this fault at that place is answered.
-    func refusal(at pointer: String) -> Refusal {
-        // The data may be as it must be; what is missing is another's answer.
-        isTemporary
-            ? .service(.storeUnavailable(retryAfterSeconds: nil)) : .request(.signedDataRefused(pointer: pointer, self))
     }
 }
