@@ -86,7 +86,8 @@ struct RevocationTests {
             for await isBelieved in group { #expect(isBelieved) }
         }
         let isAsked = try await eventually { try place.requests == 2 }
-        #expect(isAsked, "\(try place.store.counts()) \(place.log.lines)")
+        let counts = try place.store.counts()
+        #expect(isAsked, "\(counts) \(place.log.lines)")
         place.monitor.renew()
         for _ in 0..<50 { #expect(place.fault() == nil) }
         #expect(try place.requests == 2)
