@@ -97,6 +97,7 @@ package final class Service: Sendable {
                 metrics: metrics,
                 log: log
             ),
+            transactions: TransactionsCall(store: stores.appStore, committer: committer),
             operation: operation,
             metrics: metrics,
             clock: clock,

@@ -8,7 +8,7 @@ enum CommandLineTool {
     /// The commands, in the order in which a newcomer meets them.
     private static let commands: [any Command.Type] = [
         DemoCommand.self, CheckCommand.self, ServeCommand.self, CallersCommand.self, KeysCommand.self,
-        AuditCommand.self,
+        NotificationsCommand.self, AuditCommand.self,
     ]
 
     static func run(_ arguments: [String]) -> ExitCode {
@@ -50,7 +50,7 @@ enum CommandLineTool {
     }
 
     private static var help: String {
-        let list = commands.map { "  \(padded($0.name, 9))\($0.summary)" }.joined(separator: "\n")
+        let list = commands.map { "  \(padded($0.name, 14))\($0.summary)" }.joined(separator: "\n")
         return """
             offer-signer decides who may have a subscription offer, records the decision, then signs it.
 

@@ -10,6 +10,7 @@ package final class API: Responder {
     private let current: CurrentSnapshot
     private let signatures: SignatureCall
     private let notifications: NotificationCall
+    private let transactions: TransactionsCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -20,6 +21,7 @@ package final class API: Responder {
         current: CurrentSnapshot,
         signer: OfferSigner,
         notifications: NotificationReceiver,
+        transactions: TransactionsCall,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -29,6 +31,7 @@ package final class API: Responder {
         self.current = current
         signatures = SignatureCall(signer: signer)
         self.notifications = NotificationCall(receiver: notifications)
+        self.transactions = transactions
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -91,6 +94,7 @@ package final class API: Responder {
             )
         case .appStoreNotification:
             return try await notifications.respond(to: request, under: current.value, at: now)
+        case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -6,6 +6,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
     case appStoreNotification = "/v1/notifications/app-store"
+    case transactions = "/v1/transactions"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -23,7 +24,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
-        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification: [.post]
+        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .transactions: [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []
         }

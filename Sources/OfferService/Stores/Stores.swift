@@ -6,6 +6,8 @@ import OfferDomain
 /// The stores, put together: one HTTP client for all of them, and what each is asked with.
 package final class Stores: Sendable {
     package let appStore: AppStore
+    /// What ``appStore`` asks, for what is of no customer.
+    package let appStoreAPI: AppStoreServerAPI
     package let gateway: StoreGateway
     private let client: Client
     private let revocation: Revocation?
@@ -36,6 +38,7 @@ package final class Stores: Sendable {
             log: log,
             origins: settings.appStoreOrigins
         )
+        appStoreAPI = api
         let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))
         appStore = AppStore(
             authenticator: revocation.map { RevocationAwareAuthenticator(verifier, $0.monitor) } ?? verifier,

@@ -16,8 +16,10 @@ struct DeliveryOrderTests {
                     - Int64(SubscriptionLife.end * SubscriptionLife.periodMilliseconds),
                 store: world.store
             )
-            let bodies = try SubscriptionLife.events.enumerated().map { try life.body(of: $1, number: $0) }
-            try await live(life, bodies, world)
+            let messages = try SubscriptionLife.events.enumerated().map {
+                try life.call(of: $1, number: $0, to: world.service)
+            }
+            try await live(life, messages, world)
             let tables = try world.service.storeTables()
             let decisions = try await decisions(world)
             #expect(
@@ -28,13 +30,14 @@ struct DeliveryOrderTests {
             )
             #expect(tables.count { $0.hasPrefix("transaction ") } == 8)
             #expect(tables.count { $0.hasPrefix("customer ") } == 1)
-            #expect(tables.count { $0.hasPrefix("notification ") } == bodies.count)
+            let notifications = SubscriptionLife.events.count { !$0.isFromApp }
+            #expect(tables.count { $0.hasPrefix("notification ") } == notifications)
 
             var seeds = SystemRandomNumberGenerator()
             for round in 0..<24 {
                 let seed = seeds.next()
                 var random = SeededRandom(seed: seed)
-                let calls = Self.shuffled(bodies, &random).map(Call.notification)
+                let calls = Self.shuffled(messages, &random)
                 try forgetWhatTheStoreTold(world.service)
                 if round % 4 == 0 {
                     let replies = try await world.service.send(calls)
@@ -49,10 +52,10 @@ struct DeliveryOrderTests {
     }
 
     /// Each at its time, once and in order, with the grants between.
-    private func live(_ life: SubscriptionLife, _ bodies: [String], _ world: StoreService) async throws {
+    private func live(_ life: SubscriptionLife, _ messages: [Call], _ world: StoreService) async throws {
         let service = world.service
         var grants = SubscriptionLife.grants
-        for (event, body) in zip(SubscriptionLife.events, bodies) {
+        for (event, message) in zip(SubscriptionLife.events, messages) {
             if let time = grants.first, time < event.time {
                 grants.removeFirst()
                 service.clock.advance(milliseconds: life.instant(time) - service.clock.now.milliseconds)
@@ -61,15 +64,15 @@ struct DeliveryOrderTests {
                 #expect(reply.status == 200, "\(reply)")
             }
             service.clock.advance(milliseconds: life.instant(event.time) - service.clock.now.milliseconds)
-            let reply = try await service.send(.notification(body))
+            let reply = try await service.send(message)
             #expect(reply.status == 200, "\(event.type): \(reply)")
         }
         service.clock.advance(milliseconds: life.instant(SubscriptionLife.end) - service.clock.now.milliseconds)
     }
 
     /// Each one to three times, in any order.
-    private static func shuffled(_ bodies: [String], _ random: inout SeededRandom) -> [String] {
-        bodies.flatMap { Array(repeating: $0, count: Int.random(in: 1...3, using: &random)) }.shuffled(using: &random)
+    private static func shuffled(_ messages: [Call], _ random: inout SeededRandom) -> [Call] {
+        messages.flatMap { Array(repeating: $0, count: Int.random(in: 1...3, using: &random)) }.shuffled(using: &random)
     }
 
     /// What is decided of the customer; by offers without caps, so that asking changes no answer.

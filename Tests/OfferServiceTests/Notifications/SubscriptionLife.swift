@@ -5,6 +5,9 @@ import TestSupport
 ///
 /// A period has two days, so that all of it lies within the time for which the fake's certificates are valid.
 struct SubscriptionLife {
+    /// Instead of a type: the app sends what StoreKit gave it.
+    static let fromApp = "(app)"
+
     struct Event {
         /// In periods since the beginning.
         let time: Double
@@ -13,6 +16,8 @@ struct SubscriptionLife {
         /// The period that the transaction in it bought, from 1; nil of one about no customer.
         var period: Int?
         var status = 1
+        /// Whether it is the app that sends what it has, and not Apple.
+        var isFromApp: Bool { type == fromApp }
         /// What differs in the transaction and in the renewal info from those of a subscription that goes on.
         var transaction, renewal: FakeAppStore.Members
 
@@ -65,8 +70,10 @@ struct SubscriptionLife {
             transaction: discounted.merging(["transactionReason": "PURCHASE"]) { $1 },
             renewal: ["offerType": 2, "offerIdentifier": "store_open"]
         ),
+        Event(5.3, fromApp, of: 3, transaction: discounted.merging(["transactionReason": "PURCHASE"]) { $1 }),
         Event(6, "DID_RENEW", of: 4, transaction: discounted),
         Event(7, "DID_RENEW", of: 5),
+        Event(7.2, fromApp, of: 5, renewal: off),
         Event(7.5, "OFFER_REDEEMED", of: 5, renewal: ["offerType": 2, "offerIdentifier": "store_open"]),
         Event(8, "DID_RENEW", of: 6, transaction: discounted),
         Event(8.2, "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", of: 6, transaction: discounted, renewal: off),
@@ -107,9 +114,25 @@ struct SubscriptionLife {
 
     func instant(_ periods: Double) -> Int64 { beginning + Int64(periods * Self.periodMilliseconds) }
 
-    /// The body that Apple posts of an event.
-    func body(of event: Event, number: Int) throws -> String {
+    /// What is posted of an event.
+    func call(of event: Event, number: Int, to service: TestService) throws -> Call {
         let signedAt = FakeAppStore.Value.integer(Int(instant(event.time)))
+        guard event.isFromApp, let period = event.period else {
+            return .notification(try notification(event, number, signedAt))
+        }
+        var call = service.call(
+            as: "app",
+            """
+            {"bundleId": "com.example.app", "appAccountToken": "\(Self.token)",
+             "signedTransactions": ["\(try transaction(period, event, signedAt))"],
+             "signedRenewalInfo": ["\(try renewal(period, event, signedAt))"]}
+            """
+        )
+        call.path = "/v1/transactions"
+        return call
+    }
+
+    private func notification(_ event: Event, _ number: Int, _ signedAt: FakeAppStore.Value) throws -> String {
         var data: FakeAppStore.Members = [
             "bundleId": "com.example.app", "appAppleId": 1_234_567_890, "environment": "Production",
         ]

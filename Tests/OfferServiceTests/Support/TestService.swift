@@ -31,6 +31,7 @@ final class TestService: Sendable {
     private let server: Server?
     private let stores: Stores
     var store: AppStore { stores.appStore }
+    var storeAPI: AppStoreServerAPI { stores.appStoreAPI }
     private let isStopped = Mutex(false)
 
     /// Makes everything, and starts its threads.
@@ -92,6 +93,7 @@ final class TestService: Sendable {
                 metrics: metrics,
                 log: log
             ),
+            transactions: TransactionsCall(store: stores.appStore, committer: committer),
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
             metrics: metrics,
             clock: clock.wallClock,

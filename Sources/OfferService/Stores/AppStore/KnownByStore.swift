@@ -40,7 +40,7 @@ struct KnownByStore: Sendable {
         app = configuration.catalog.apps[offer.bundleID]
         if let app, !request.signedData.isEmpty {
             evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
-            try Self.refuseOtherAccount(evidence, request, caller)
+            try evidence.refuseOtherAccount(than: request.binding, from: caller)
         } else {
             evidence = SubscriptionEvidence(source: .signedTransaction)
         }
@@ -98,19 +98,6 @@ struct KnownByStore: Sendable {
                 caller.role.mayAssertFacts || shown.ids.contains(id)
             else { throw .request(.transactionNotShown) }
             return .introductoryOfferEligibility(id)
-        }
-    }
-
-    private static func refuseOtherAccount(
-        _ evidence: SubscriptionEvidence,
-        _ request: SignatureRequest,
-        _ caller: Caller
-    ) throws(Refusal) {
-        guard !caller.role.mayAssertFacts, case .appAccountToken(let token) = request.binding else { return }
-        for (index, transaction) in evidence.transactions.enumerated() {
-            guard let other = transaction.appAccountToken, other != token else { continue }
-            let pointer = EvidenceFault.Piece.transaction(index).pointer
-            throw .request(.signedDataOfOtherAccount(pointer: pointer, member: "appAccountToken"))
         }
     }
 
@@ -190,5 +177,19 @@ struct KnownByStore: Sendable {
         if case .introductoryOfferEligibility = statement { return true }
         guard case .appAccountToken(let token) = request.binding else { return false }
         return answer.transactions.contains { $0.appAccountToken == token }
+    }
+}
+
+extension SubscriptionEvidence {
+    /// Refuses transactions that name another account than the request does.
+    ///
+    /// A backend is believed in whose transactions they are; what names no account is anybody's.
+    func refuseOtherAccount(than binding: PurchaseBinding, from caller: Caller) throws(Refusal) {
+        guard !caller.role.mayAssertFacts, case .appAccountToken(let token) = binding else { return }
+        for (index, transaction) in transactions.enumerated() {
+            guard let other = transaction.appAccountToken, other != token else { continue }
+            let pointer = EvidenceFault.Piece.transaction(index).pointer
+            throw .request(.signedDataOfOtherAccount(pointer: pointer, member: "appAccountToken"))
+        }
     }
 }

@@ -70,16 +70,19 @@ extension AppStoreServerAPI {
     }
 
     /// Get Notification History: all pages, at most the limit of them, from the first or from where an earlier answer ended.
+    ///
+    /// `mostPages` is a lower limit.
     package func notificationHistory(
         _ query: NotificationHistoryQuery,
         from page: String? = nil,
+        mostPages: Int = .max,
         in environment: StoreEnvironment,
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> NotificationHistory {
         let deadline = deadline(asking)
         var items: [NotificationHistory.Item] = []
         var next = page
-        for _ in 0..<maximumPages {
+        for _ in 0..<min(mostPages, maximumPages) {
             let page: NotificationHistory = try await ask(
                 .notificationHistory,
                 in: environment,

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import Dispatch
+package import OfferDomain
+import Storage
+
+/// Why notifications could not be caught up at all.
+package enum CatchUpError: Error, Sendable {
+    case configuration(ConfigurationError)
+    case service(ServiceError)
+    case ledger(LedgerError)
+    /// None of the apps asked for is in the catalogue, or none takes these environments.
+    case nothingToRead
+}
+
+/// Everything that a catch-up needs, put together for one command; it may run beside the service, or alone.
+package final class CatchUpSession: Sendable {
+    /// What is wanted; `nil` is all that there is.
+    package struct Wish: Sendable {
+        package var bundleID: BundleID?
+        package var environment: StoreEnvironment?
+        package var since: Timestamp
+        package var onlyFailures: Bool
+
+        package init(bundleID: BundleID?, environment: StoreEnvironment?, since: Timestamp, onlyFailures: Bool) {
+            self.bundleID = bundleID
+            self.environment = environment
+            self.since = since
+            self.onlyFailures = onlyFailures
+        }
+    }
+
+    private let clock: WallClock
+    private let committer: Committer
+    private let stores: Stores
+    private let snapshot: Snapshot
+    private let catchUp: NotificationCatchUp
+
+    /// Reads keys and offers, opens the database and starts what asks the store.
+    ///
+    /// The database must be there already: in one that is made only now, nobody would read what is written.
+    package init(
+        _ settings: Settings,
+        clock: WallClock,
+        random: any RandomSource,
+        pause: Pause = .system
+    ) throws(CatchUpError) {
+        self.clock = clock
+        let loaded: LoadedConfiguration
+        do { loaded = try LoadedConfiguration(settings) } catch { throw .configuration(error) }
+        let ledger = LedgerAccess(location: settings.database, clock: clock)
+        guard ledger.exists else { throw .ledger(.databaseGone) }
+        let metrics = Metrics()
+        // What happens is told by the tallies.
+        let log = Log(level: .error, clock: clock, sink: { _ in })
+        let connection: any DatabaseConnection
+        do throws(StorageError) {
+            connection = try ledger.open()
+            snapshot = try loaded.snapshot(connection)
+        } catch {
+            throw .ledger(.database(error))
+        }
+        committer = Committer(clock: clock, observer: metrics, place: ledger.place(), open: ledger.open)
+        do throws(ServiceError) {
+            stores = try Stores(
+                settings,
+                current: CurrentSnapshot(snapshot),
+                committer: committer,
+                clock: clock,
+                random: random,
+                metrics: metrics,
+                log: log
+            )
+        } catch {
+            throw .service(error)
+        }
+        guard let caller = CallerID("notifications-catch-up") else { throw .nothingToRead }
+        let receiver = NotificationReceiver(
+            store: stores.appStore,
+            committer: committer,
+            allowance: nil,
+            metrics: metrics,
+            log: log
+        )
+        catchUp = NotificationCatchUp(
+            api: stores.appStoreAPI,
+            receiver: receiver,
+            caller: caller,
+            clock: clock,
+            pause: pause
+        )
+        committer.start(on: connection)
+        do { try stores.start() } catch { throw .service(.client(error)) }
+    }
+
+    /// Ends every thread.
+    package func stop() {
+        stores.stop()
+        committer.stop()
+    }
+
+    /// Catches up with one app and environment after the other.
+    ///
+    /// `progress` is told after each page, and `done` when there is no more to read of one.
+    package func run(
+        _ wish: Wish,
+        progress: @escaping @Sendable (CatchUpTally) -> Void,
+        done: @escaping @Sendable (CatchUpTally) -> Void
+    ) async throws(CatchUpError) -> [CatchUpTally] {
+        let spans = spans(wish)
+        guard !spans.isEmpty else { throw .nothingToRead }
+        do throws(LedgerError) {
+            try await committer.append(keysToUse(spans))
+        } catch {
+            throw .ledger(error)
+        }
+        var tallies: [CatchUpTally] = []
+        for span in spans {
+            let tally = await catchUp.run(span, under: snapshot, progress: progress)
+            done(tally)
+            tallies.append(tally)
+        }
+        return tallies
+    }
+
+    /// Like ``run(_:progress:done:)``, for the thread of a command, which may block.
+    package func runBlocking(
+        _ wish: Wish,
+        progress: @escaping @Sendable (CatchUpTally) -> Void,
+        done: @escaping @Sendable (CatchUpTally) -> Void
+    ) throws(CatchUpError) -> [CatchUpTally] {
+        let result = Guarded<Result<[CatchUpTally], CatchUpError>?>(nil)
+        Task {
+            let outcome: Result<[CatchUpTally], CatchUpError>
+            do throws(CatchUpError) {
+                outcome = .success(try await run(wish, progress: progress, done: done))
+            } catch {
+                outcome = .failure(error)
+            }
+            result.withLock { $0 = outcome }
+            result.wakeOne()
+        }
+        return try result.wait { $0 }.get()
+    }
+
+    private func spans(_ wish: Wish) -> [NotificationCatchUp.Span] {
+        let apps = snapshot.catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }
+            .filter { wish.bundleID == nil || wish.bundleID == $0.bundleID }
+        return apps.flatMap { app in
+            StoreEnvironment.allCases
+                .filter { app.environments.contains($0) && (wish.environment == nil || wish.environment == $0) }
+                .map { environment in
+                    NotificationCatchUp.Span(
+                        bundleID: app.bundleID,
+                        environment: environment,
+                        since: wish.since,
+                        onlyFailures: wish.onlyFailures
+                    )
+                }
+        }
+    }
+
+    /// As of each start of the service, it is on record which keys were loaded before any of them is used.
+    private func keysToUse(_ spans: [NotificationCatchUp.Span]) -> [AuditEvent] {
+        var events: [AuditEvent] = []
+        var known: Set<KeyID> = []
+        for span in spans {
+            guard let key = snapshot.keyRing.activeKey(for: span.bundleID, purpose: .appStoreServerAPI),
+                let digest = key.publicKeyDigest, known.insert(key.id).inserted
+            else { continue }
+            events.append(.keyLoaded(keyID: key.id, publicKeyDigest: digest, status: key.status))
+        }
+        return events
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Reads which notifications the App Store has sent, and takes in those that never arrived.
+///
+/// Each page is durable before the next one is asked for, so what ends early can simply be begun again: what is on record
+/// already is known by its id.
+package struct NotificationCatchUp: Sendable {
+    /// What is wanted of one app in one environment.
+    package struct Span: Hashable, Sendable {
+        package let bundleID: BundleID
+        package let environment: StoreEnvironment
+        package let since: Timestamp
+        /// Only those that Apple could not deliver.
+        package let onlyFailures: Bool
+
+        package init(bundleID: BundleID, environment: StoreEnvironment, since: Timestamp, onlyFailures: Bool) {
+            self.bundleID = bundleID
+            self.environment = environment
+            self.since = since
+            self.onlyFailures = onlyFailures
+        }
+    }
+
+    private let api: AppStoreServerAPI
+    private let receiver: NotificationReceiver
+    private let caller: CallerID
+    private let clock: WallClock
+    private let pause: Pause
+
+    /// - Parameters:
+    ///   - api: Is asked.
+    ///   - receiver: Takes in what comes; it needs no allowance for strangers.
+    ///   - caller: Whose share of the hourly budget is used.
+    ///   - clock: Says until when notifications are wanted.
+    ///   - pause: Waits while the store asks for it, or does not answer.
+    package init(
+        api: AppStoreServerAPI,
+        receiver: NotificationReceiver,
+        caller: CallerID,
+        clock: WallClock,
+        pause: Pause = .system
+    ) {
+        self.api = api
+        self.receiver = receiver
+        self.caller = caller
+        self.clock = clock
+        self.pause = pause
+    }
+
+    /// How long Apple keeps notifications.
+    package static let keptDays = 180
+    /// Twenty notifications each; more would be an answer without end.
+    private static let mostPages = 200_000
+
+    /// Reads to the end, or until something is in the way, which the tally then has.
+    ///
+    /// `progress` is told after each page.
+    package func run(
+        _ span: Span,
+        under configuration: Snapshot,
+        progress: (CatchUpTally) -> Void = { _ in }
+    ) async -> CatchUpTally {
+        let query = NotificationHistoryQuery(from: span.since, to: clock.now(), onlyFailures: span.onlyFailures)
+        var tally = CatchUpTally(span: span)
+        var next: String?
+        var seen: Set<String> = []
+        for _ in 0..<Self.mostPages {
+            do throws(StoreError) {
+                let page = try await page(query, from: next, span)
+                await take(page.items, configuration, &tally)
+                guard tally.obstacle == nil else { return tally }
+                progress(tally)
+                next = page.nextPage
+            } catch {
+                tally.obstacle = .store(error)
+                return tally
+            }
+            guard let next else { return tally }
+            guard seen.insert(next).inserted else { break }
+        }
+        tally.obstacle = .store(.badAnswer(reason: "its pages have no end"))
+        return tally
+    }
+
+    // MARK: - Asking
+
+    private func page(
+        _ query: NotificationHistoryQuery,
+        from page: String?,
+        _ span: Span
+    ) async throws(StoreError) -> NotificationHistory {
+        let asking = AppStoreAsking(bundleID: span.bundleID, caller: caller, environment: span.environment)
+        var failures = 0
+        while true {
+            do throws(StoreError) {
+                return try await api.notificationHistory(
+                    query,
+                    from: page,
+                    mostPages: 1,
+                    in: span.environment,
+                    asking
+                )
+            } catch {
+                guard let wait = waitMilliseconds(after: failures, error) else { throw error }
+                failures += 1
+                await pause(milliseconds: wait)
+            }
+        }
+    }
+
+    /// How long to wait before the same page is asked for again; `nil` if that is of no use, or would take too long.
+    private func waitMilliseconds(after failures: Int, _ error: StoreError) -> Int64? {
+        switch error {
+        case .unavailable, .rateLimited, .budgetSpent: break
+        default: return nil
+        }
+        guard failures < Self.waits.count else { return nil }
+        guard let time = error.retryAfter else { return Self.waits[failures] }
+        let wait = max(time.milliseconds - clock.now().milliseconds, 1000)
+        return wait <= Self.longestWait ? wait : nil
+    }
+
+    /// Where the store names no time; after the last of them it is up to the person to begin again.
+    private static let waits: [Int64] = [2000, 5000, 15_000, 30_000]
+    private static let longestWait: Int64 = 900_000
+
+    // MARK: - Taking in
+
+    private enum Outcome: Sendable {
+        case absorbed(Absorption)
+        case refused(NotificationRefusal)
+    }
+
+    /// All of a page at once, so that they are committed together.
+    private func take(
+        _ items: [NotificationHistory.Item],
+        _ configuration: Snapshot,
+        _ tally: inout CatchUpTally
+    ) async {
+        let outcomes = await withTaskGroup(of: Outcome.self) { group in
+            for item in items {
+                group.addTask {
+                    do throws(NotificationRefusal) {
+                        let payload = item.signedPayload.bytes
+                        return .absorbed(try await receiver.receive(payload, under: configuration, at: clock.now()))
+                    } catch {
+                        return .refused(error)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        for outcome in outcomes {
+            switch outcome {
+            case .absorbed(.recorded): tally.recorded += 1
+            case .absorbed(.repeated): tally.repeated += 1
+            case .refused(.unacceptable(let fault)):
+                tally.refused[fault.label, default: CatchUpTally.Refused(fault.description)].count += 1
+            case .refused(.notExamined): tally.refused["not-examined", default: CatchUpTally.Refused("")].count += 1
+            case .refused(.notRecorded(let error)): tally.obstacle = .ledger(error)
+            }
+        }
+    }
+}
+
+/// What came of reading the notifications of one app in one environment.
+package struct CatchUpTally: Sendable {
+    package let span: NotificationCatchUp.Span
+    /// Those that were missing.
+    package var recorded = 0
+    /// Those that were on record already.
+    package var repeated = 0
+    /// Those that are not as they must be, by the label of the reason.
+    package var refused: [String: Refused] = [:]
+    /// What kept it from reading on; `nil` if it came to the end.
+    package var obstacle: Obstacle?
+
+    package struct Refused: Hashable, Sendable {
+        package fileprivate(set) var count = 0
+        /// A sentence, of the first one.
+        package let reason: String
+
+        fileprivate init(_ reason: String) {
+            self.reason = reason
+        }
+    }
+
+    package enum Obstacle: Sendable {
+        case store(StoreError)
+        case ledger(LedgerError)
+    }
+
+    fileprivate init(span: NotificationCatchUp.Span) {
+        self.span = span
+    }
+
+    package var read: Int { recorded + repeated + refused.values.map(\.count).reduce(0, +) }
+
+    /// Whether it would come further by itself if it were begun again later.
+    package var mayComeFurtherLater: Bool {
+        switch obstacle {
+        case .store(.unavailable), .store(.rateLimited), .store(.budgetSpent), .store(.cancelled), .ledger: true
+        case .store, nil: false
+        }
+    }
+}
