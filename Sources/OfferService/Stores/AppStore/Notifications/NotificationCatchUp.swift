@@ -64,10 +64,14 @@ package struct NotificationCatchUp: Sendable {
         let query = NotificationHistoryQuery(from: span.since, to: clock.now(), onlyFailures: span.onlyFailures)
         var tally = CatchUpTally(span: span)
         var next: String?
-        var seen: Set<String> = []
+        var earlier: [NotificationHistory.Item] = []
         for _ in 0..<Self.mostPages {
             do throws(StoreError) {
                 let page = try await page(query, from: next, span)
+                guard page.items.isEmpty || page.items != earlier else {
+                    throw .badAnswer(reason: "a page is the one before it")
+                }
+                earlier = page.items
                 await take(page.items, configuration, &tally)
                 guard tally.obstacle == nil else { return tally }
                 progress(tally)
@@ -76,8 +80,7 @@ package struct NotificationCatchUp: Sendable {
                 tally.obstacle = .store(error)
                 return tally
             }
-            guard let next else { return tally }
-            guard seen.insert(next).inserted else { break }
+            guard next != nil else { return tally }
         }
         tally.obstacle = .store(.badAnswer(reason: "its pages have no end"))
         return tally
