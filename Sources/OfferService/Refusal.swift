@@ -9,6 +9,13 @@ package enum Refusal: Error, Sendable {
     case caller(CallerFault)
     case decision(DecisionRefusal)
     case service(ServiceFault)
+
+    /// What is done about signed data with a fault: nothing is wrong with it if what is missing is another's answer.
+    static func signedData(_ fault: SignedDataFault, pointer: String) -> Refusal {
+        fault.isTemporary
+            ? .service(.storeUnavailable(retryAfterSeconds: nil))
+            : .request(.signedDataRefused(pointer: pointer, fault))
+    }
 }
 
 /// The request is not one that this service can read.

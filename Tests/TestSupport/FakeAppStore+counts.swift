@@ -15,6 +15,15 @@ extension FakeAppStore {
         /// Why tokens were refused, from the first.
         package let refusals: [String]
 
+        /// All requests to the API, none to the OCSP responder.
+        package var toAPI: Int {
+            let endpoints: [Endpoint] = [
+                .statuses, .history, .transactionInfo, .appTransactionInfo, .notificationHistory,
+                .requestTestNotification, .testNotificationStatus, .unknown,
+            ]
+            return endpoints.reduce(0) { $0 + requests(to: $1) }
+        }
+
         package func requests(to endpoint: Endpoint, in environment: Environment? = nil) -> Int {
             requests[environment.map { "\(endpoint.rawValue) \($0.rawValue)" } ?? endpoint.rawValue] ?? 0
         }

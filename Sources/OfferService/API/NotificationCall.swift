@@ -23,7 +23,7 @@ struct NotificationCall: Sendable {
             _ = try await receiver.receive(signedPayload, under: snapshot, at: now)
         } catch {
             switch error {
-            case .unacceptable(let fault): throw .request(.signedDataRefused(pointer: "/signedPayload", fault))
+            case .unacceptable(let fault): throw .signedData(fault, pointer: "/signedPayload")
             case .notExamined: throw .service(.overloaded)
             case .notRecorded(let error): throw .service(ServiceFault(error))
             }

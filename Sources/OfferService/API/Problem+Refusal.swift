@@ -38,7 +38,7 @@ extension Problem {
                 "signed-data-of-other-account",
                 "Signed data belongs to another account",
                 403,
-                "The transaction is of another \(member) than the request names."
+                "The transaction was bought with another \(member) than the request names."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "names another \(member)")]
         case .unsupportedMediaType:

@@ -71,7 +71,7 @@ package final class SignatureRequest: Sendable {
             let forms = Self.readForms(&reader, mismatches)
             subject = offerID.map { .promotionalOffer($0, forms: forms) }
         case .introductoryOffer:
-            let namesCustomer = transactionID != nil || !signedData.transactions.isEmpty
+            let namesCustomer = ["transactionId", "signedTransactions"].contains { reader.member($0) != nil }
             subject = .introductoryOffer(appTransaction: Self.readAppTransaction(&reader, isRequired: !namesCustomer))
         }
         reader.finish()

@@ -35,9 +35,7 @@ package struct SignedDataMembers: Sendable {
                 at: now
             )
         } catch {
-            // The data may be as it must be; what is missing is another's answer.
-            if error.fault.isTemporary { throw .service(.storeUnavailable(retryAfterSeconds: nil)) }
-            throw .request(.signedDataRefused(pointer: error.piece.pointer, error.fault))
+            throw .signedData(error.fault, pointer: error.piece.pointer)
         }
     }
 }

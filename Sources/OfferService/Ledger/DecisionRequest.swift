@@ -130,11 +130,13 @@ package struct StoreKnowledge: Sendable {
     /// Keys of pseudonyms by which the ledger may look for purchases, beside those of the customer: of a transaction
     /// that a trusted caller named, or of the account below.
     package var subjects: [[UInt8]] = []
-    /// The keys of pseudonyms that an account of the store may have in the ledger, if what is signed is bound to that
-    /// account: then nobody else's history stands for its own. Empty if it is bound to none.
+    /// The keys of pseudonyms that the account of the store has in the ledger, if what is signed is bound to one.
+    ///
+    /// Then nobody else's history stands for its own. Empty if it is bound to none.
     package var account: [[UInt8]] = []
-    /// Whether the purchases of the customer's names are the customer's: those of names that an app gives are not, where
-    /// what is signed is bound to an account and not to the name.
+    /// Whether purchases under the names of the request are the customer's.
+    ///
+    /// Those under names that an app gives are not, where what is signed is bound to an account and not to the name.
     package var believesNames = true
     /// Whether there is a store that can still be asked.
     package var mayAsk = false

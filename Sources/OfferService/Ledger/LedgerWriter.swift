@@ -419,7 +419,9 @@ extension LedgerWriter {
         _ knowledge: StoreKnowledge,
         _ history: SubscriptionHistory
     ) throws(LedgerError) -> Bool {
-        if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil { return true }
+        if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil {
+            return true
+        }
         return try database { () throws(StorageError) in
             try subscriptions.hasChain(of: knowledge.account, among: history)
         }

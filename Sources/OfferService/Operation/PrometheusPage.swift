@@ -3,8 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case redemptions, reloads, storeRequests, storeJoined, notifications, notificationsRefused,
-        ocspQuestions
+    case redemptions, reloads, storeRequests, storeJoined, notifications, notificationsRefused, ocspQuestions
 
     var name: String {
         switch self {

@@ -29,7 +29,7 @@ struct ExampleTests {
         let loaded = try LoadedConfiguration(settings)
         #expect(loaded.warnings.isEmpty, "\(loaded.warnings)")
         #expect(loaded.keys.ring.keys.map(\.id.text) == ["ABC123DEFG"])
-        #expect(loaded.catalog.offers.map(\.id.text) == ["winback", "stay", "yearly_upgrade"])
+        #expect(loaded.catalog.offers.map(\.id.text) == ["winback", "stay", "trial", "yearly_upgrade"])
         for (file, name) in [(Demo.File.keys, "keys.example"), (.offers, "offers.example")] {
             #expect(try String(contentsOfFile: demo.path(file), encoding: .utf8) == Repository.text(name))
         }

@@ -27,6 +27,17 @@ struct OffersFileTests {
         }
         """
 
+    private static let plan = """
+        id: "monthly",
+                  
+        """
+    private static let offers = """
+        offers: [
+                    {id: "one", appStore: {offerId: "store_one"}},
+                    {id: "two", appStore: {offerId: "store_two"}, eligibility: {grants: {atMost: 1}}},
+                  ]
+        """
+
     private static let ruleNames =
         " (known: all, any, attribute, autoRenew, budget, cooldown, environment, grants, lapsed, not, ownership, "
         + "refunded, region, status, storefront, subscribedBefore, usedOffers, window)"
@@ -74,7 +85,7 @@ struct OffersFileTests {
             "offers: [",
             "offers: [], offer: [",
             "error: offers:10:30 /apps/0/plans/0/offer: is not a known member; did you mean "
-                + "“offers”? (known: appStore, id, offers)"
+                + "“offers”? (known: appStore, id, introductoryOffer, offers)"
         ),
         IssueRow(
             "no apps",
@@ -116,6 +127,41 @@ struct OffersFileTests {
             "store  one",
             "error: offers:11:45 /apps/0/plans/0/offers/0/appStore/offerId: holds a space at byte 6; "
                 + "a space is allowed only alone and between two other characters"
+        ),
+        IssueRow("an introductory offer", plan, plan + #"introductoryOffer: {id: "trial"}, "#),
+        IssueRow(
+            "an introductory offer alone, with a rule that no other offer may have",
+            offers,
+            #"introductoryOffer: {id: "trial", eligibility: {subscribedBefore: false}}"#
+        ),
+        IssueRow(
+            "an introductory offer of no known group",
+            plan + #"appStore: {productId: "pro.monthly", subscriptionGroupId: "21234567"}"#,
+            plan + #"introductoryOffer: {id: "trial"}, appStore: {productId: "pro.monthly"}"#,
+            "error: offers:9:30 /apps/0/plans/0/introductoryOffer: needs the plan's appStore.subscriptionGroupId: a "
+                + "customer has one introductory offer in each group"
+        ),
+        IssueRow(
+            "an introductory offer with the id of another",
+            plan,
+            plan + #"introductoryOffer: {id: "two"}, "#,
+            "error: offers:9:35 /apps/0/plans/0/introductoryOffer/id: “two” is the id of another offer of "
+                + "this app; caps count by this id"
+        ),
+        IssueRow(
+            "an introductory offer with an id at the store",
+            plan,
+            plan + #"introductoryOffer: {id: "trial", elegibility: {}, appStore: {offerId: "x"}}, "#,
+            "error: offers:9:57 /apps/0/plans/0/introductoryOffer/elegibility: is not a known member; did you mean "
+                + "“eligibility”? (known: eligibility, facts, id)",
+            "error: offers:9:71 /apps/0/plans/0/introductoryOffer/appStore: is not a known member "
+                + "(known: eligibility, facts, id)"
+        ),
+        IssueRow(
+            "a group that is none",
+            "{grants: {atMost: 1}}",
+            #"{usedOffers: {atMost: 1, subscriptionGroupId: ""}}"#,
+            "error: offers:12:118 /apps/0/plans/0/offers/1/eligibility/usedOffers/subscriptionGroupId: must not be empty"
         ),
         IssueRow(
             "the same id twice",

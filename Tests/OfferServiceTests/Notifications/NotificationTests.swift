@@ -24,7 +24,7 @@ struct NotificationTests {
             let metrics = world.service.metrics
             #expect(metrics[.notifications(type: "EXPIRED", environment: "production", outcome: "recorded")] == 1)
             #expect(metrics[.notifications(type: "EXPIRED", environment: "production", outcome: "repeated")] == 2)
-            #expect(try world.store.counts().requests.isEmpty, "a notification causes no outgoing call")
+            #expect(try world.store.counts().toAPI == 0, "a notification causes no outgoing call")
         }
     }
 
@@ -99,7 +99,7 @@ struct NotificationTests {
             }
             #expect(try world.service.entries().isEmpty)
             #expect(try world.service.storeTables().isEmpty)
-            #expect(try world.store.counts().requests.isEmpty)
+            #expect(try world.store.counts().toAPI == 0)
             let page = try MetricsPage(try await world.service.send(.get("/metrics")))
             let refused = page.samples.filter { $0.key.hasPrefix("offer_signer_notifications_refused_total") }
             #expect(refused.values.reduce(0, +) == Double(faults.count - 1), "\(refused)")

@@ -184,7 +184,7 @@ struct AppStoreLoopbackTests {
         try await withStore { (store) async throws in
             let error = await failure { try await store.api.subscriptionStatuses(of: id, asking) }
             #expect(error?.label == "unavailable")
-            #expect(try fake.counts().requests.values.reduce(0, +) == 0)
+            #expect(try fake.counts().toAPI == 0)
             try fake.setTLS(.good)
             #expect(await failure { try await store.api.subscriptionStatuses(of: id, asking) } == nil)
         }

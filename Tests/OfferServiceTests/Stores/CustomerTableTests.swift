@@ -117,7 +117,7 @@ struct CustomerTableTests {
                         #expect(reply.json["signature"] == .null)
                     }
                 }
-                let asked = try world.store.counts().requests.values.reduce(0, +)
+                let asked = try world.store.counts().toAPI
                 #expect((asked > 0) == (way == .api), "the store is asked only where it is the only source")
             }
         }

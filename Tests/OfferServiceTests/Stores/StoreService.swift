@@ -63,6 +63,15 @@ struct StoreService: Sendable {
         service.call(as: "backend", body(offer, #""transactionId": "\#(transactionID)""#))
     }
 
+    /// A request for the introductory offer of the product; `members` are more of them, without braces.
+    func introductoryCall(
+        as caller: String,
+        product: String = "com.example.monthly",
+        _ members: String
+    ) -> Call {
+        service.introductoryCall(as: caller, product: product, members)
+    }
+
     /// The body of a request for ``token``.
     func body(_ offer: String, _ members: String = "") -> String {
         let more = members.isEmpty ? "" : ", \(members)"
@@ -136,7 +145,8 @@ func withStoreService(
 }
 
 private func storeKeys(asksStore: Bool) -> String {
-    let purposes = asksStore ? #""promotional-offer", "app-store-server-api""# : #""promotional-offer""#
+    let signing = #""promotional-offer", "introductory-offer-eligibility""#
+    let purposes = asksStore ? signing + #", "app-store-server-api""# : signing
     return """
         {
           keys: [{id: "ACTIVE0001", issuerId: "\(TestFiles.issuerID)", file: "active.p8",
@@ -171,6 +181,10 @@ private let storeOffers = """
             {id: "once", appStore: {offerId: "store_once"},
              eligibility: {grants: {atMost: 1, per: "originalTransaction"}}},
           ],
+          introductoryOffer: {id: "trial"},
+        }, {
+          appStore: {productId: "com.example.yearly", subscriptionGroupId: "20000001"},
+          introductoryOffer: {id: "for_subscribers", eligibility: {status: {in: ["active"]}}},
         }],
       }],
     }

@@ -8,8 +8,10 @@ struct TestFiles: Sendable {
     var keys = """
         {
           keys: [
-            {id: "ACTIVE0001", issuerId: "\(issuerID)", file: "active.p8", bundleIds: ["com.example.app"]},
-            {id: "OTHER00001", issuerId: "\(issuerID)", file: "other.p8", bundleIds: ["com.example.other"]},
+            {id: "ACTIVE0001", issuerId: "\(issuerID)", file: "active.p8", bundleIds: ["com.example.app"],
+             purposes: ["promotional-offer", "introductory-offer-eligibility"]},
+            {id: "OTHER00001", issuerId: "\(issuerID)", file: "other.p8", bundleIds: ["com.example.other"],
+             purposes: ["promotional-offer", "introductory-offer-eligibility"]},
           ],
           customerIds: {epoch: "1", file: "customer-ids.key"},
         }

@@ -74,7 +74,7 @@ struct KnownByStore: Sendable {
         do {
             transaction = try reader.appTransaction(jws, at: now)
         } catch {
-            throw .request(.signedDataRefused(pointer: pointer, error))
+            throw .signedData(error, pointer: pointer)
         }
         guard transaction.appTransactionID != nil else {
             let message = "has no appTransactionId; the app can have it signed anew by AppTransaction.refresh()"

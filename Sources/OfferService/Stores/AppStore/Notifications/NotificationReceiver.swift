@@ -134,7 +134,7 @@ extension NotificationReceipt {
 
 extension SignedDataFault {
     fileprivate var isOfSignature: Bool {
-        if case .notVerified = self { true } else { false }
+        if case .notVerified = self { !isTemporary } else { false }
     }
 
     /// Whether the App Store signed it for one of our apps, so that it is the settings that refuse it.

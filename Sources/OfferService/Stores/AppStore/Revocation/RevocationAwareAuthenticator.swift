@@ -23,6 +23,7 @@ package struct RevocationAwareAuthenticator: SignedDataAuthenticator {
         try monitor.check(verified.chain, at: unixSeconds)
         return verified.payload
     }
+
     package func remembersChain(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) -> Bool {
         verifier.remembersChain(of: jws, at: unixSeconds, maximumBytes: maximumBytes)
     }
