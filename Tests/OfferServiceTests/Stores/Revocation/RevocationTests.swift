@@ -86,7 +86,7 @@ struct RevocationTests {
             for await isBelieved in group { #expect(isBelieved) }
         }
         let isAsked = try await eventually { try place.requests == 2 }
-        #expect(isAsked, "\(try place.store.counts()) \(place.log.lines)")
+        #expect(isAsked, "\(place.log.lines)")
         place.monitor.renew()
         for _ in 0..<50 { #expect(place.fault() == nil) }
         #expect(try place.requests == 2)
