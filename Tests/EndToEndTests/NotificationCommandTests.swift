@@ -15,11 +15,7 @@ extension EndToEnd {
             store = try Self.shared.get()
             try store.reset()
             demo = try await DemoFolder()
-            try demo.edit(
-                "keys",
-                replacing: #"purposes: ["promotional-offer"]"#,
-                with: #"purposes: ["promotional-offer", "app-store-server-api"]"#
-            )
+            try demo.edit("keys", replacing: #"purposes: ["#, with: #"purposes: ["app-store-server-api", "#)
             try store.registerKey(
                 keyID: "ABC123DEFG",
                 issuerID: "57246542-96fe-1a63-e053-0824d011072a",
