@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     /// What the program says to the person at the keyboard.
     @Suite struct CommandLineTests {
-        private static let commands = ["demo", "check", "serve", "callers", "keys", "audit"]
+        private static let commands = ["demo", "check", "serve", "callers", "keys", "notifications", "audit"]
 
         @Test func `the list of commands names each of them`() async throws {
             let outcome = try await Program.run(["--help"])

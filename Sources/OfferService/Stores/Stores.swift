@@ -29,7 +29,14 @@ package final class Stores: Sendable {
         } catch {
             throw .client(error)
         }
-        gateway = StoreGateway(transport: client, clock: clock, random: random, metrics: metrics, log: log, retries: retries)
+        gateway = StoreGateway(
+            transport: client,
+            clock: clock,
+            random: random,
+            metrics: metrics,
+            log: log,
+            retries: retries
+        )
         let api = AppStoreServerAPI(
             gateway: gateway,
             signer: Self.tokenSigner(current, committer),

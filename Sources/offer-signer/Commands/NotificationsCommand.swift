@@ -46,8 +46,10 @@ enum NotificationsCommand: Command {
         let wish = try wish(parsed)
         let settings = try SettingsOptions.settings(parsed)
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+        guard let caller = CallerID(name) else { throw CommandError("\(name) is no name of a caller") }
         do {
-            let session = try CatchUpSession(settings, clock: .system, random: try SystemRandom())
+            let random = try SystemRandom()
+            let session = try CatchUpSession(settings, caller: caller, clock: .system, random: random)
             defer { session.stop() }
             let tallies = try session.runBlocking(wish, progress: tellProgress, done: tell)
             return conclude(tallies)

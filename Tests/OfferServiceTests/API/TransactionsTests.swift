@@ -49,7 +49,7 @@ struct TransactionsTests {
             }
             #expect(tables?.count { $0.hasPrefix("transaction ") } == 3)
             #expect(try await world.service.send(world.service.call(as: "app", world.body("running"))).status == 200)
-            #expect(try world.store.counts().requests.isEmpty)
+            #expect(try world.store.counts().toAPI == 0)
         }
     }
 
@@ -116,7 +116,7 @@ struct TransactionsTests {
             }
             #expect(try world.service.storeTables().isEmpty)
             #expect(try world.service.entries().isEmpty)
-            #expect(try world.store.counts().requests.isEmpty)
+            #expect(try world.store.counts().toAPI == 0)
         }
     }
 

@@ -8,6 +8,7 @@ import Synchronization
 final class Faults: Sendable {
     private struct State {
         var commitFailures: [StorageError] = []
+        var commitsToPass = 0
         var statementFailures: [StorageError] = []
         var openFailures: [StorageError] = []
         var isHeld = false
@@ -47,6 +48,8 @@ final class Faults: Sendable {
 
     /// Makes the next commits fail, one with each error.
     func failCommits(_ errors: StorageError...) { state.withLock { $0.commitFailures += errors } }
+    /// Lets so many commits pass before the first that fails.
+    func passCommits(_ count: Int) { state.withLock { $0.commitsToPass += count } }
     /// Makes the next statements that add an audit entry fail.
     func failStatements(_ errors: StorageError...) { state.withLock { $0.statementFailures += errors } }
     /// Makes the next attempts to open a connection fail.
@@ -70,7 +73,14 @@ final class Faults: Sendable {
             gate.wait()
             state.withLock { $0.commitsAtTheGate -= 1 }
         }
-        if let error = state.withLock({ $0.commitFailures.popFirst() }) { throw error }
+        let failure: StorageError? = state.withLock { state in
+            guard state.commitsToPass == 0 else {
+                state.commitsToPass -= 1
+                return nil
+            }
+            return state.commitFailures.popFirst()
+        }
+        if let failure { throw failure }
     }
 
     fileprivate func beforeStatement(_ sql: SQL) throws(StorageError) {

@@ -31,7 +31,6 @@ final class TestService: Sendable {
     private let server: Server?
     private let stores: Stores
     var store: AppStore { stores.appStore }
-    var storeAPI: AppStoreServerAPI { stores.appStoreAPI }
     private let isStopped = Mutex(false)
 
     /// Makes everything, and starts its threads.

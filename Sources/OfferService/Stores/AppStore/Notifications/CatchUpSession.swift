@@ -30,25 +30,26 @@ package final class CatchUpSession: Sendable {
         }
     }
 
-    private let clock: WallClock
+    private let ledger: LedgerAccess
+    private let loaded: LoadedConfiguration
+    private let current: CurrentSnapshot
     private let committer: Committer
     private let stores: Stores
-    private let snapshot: Snapshot
     private let catchUp: NotificationCatchUp
 
     /// Reads keys and offers, opens the database and starts what asks the store.
     ///
     /// The database must be there already: in one that is made only now, nobody would read what is written.
+    /// `caller` is the name under which the store's budget is used.
     package init(
         _ settings: Settings,
+        caller: CallerID,
         clock: WallClock,
         random: any RandomSource,
         pause: Pause = .system
     ) throws(CatchUpError) {
-        self.clock = clock
-        let loaded: LoadedConfiguration
         do { loaded = try LoadedConfiguration(settings) } catch { throw .configuration(error) }
-        let ledger = LedgerAccess(location: settings.database, clock: clock)
+        ledger = LedgerAccess(location: settings.database, clock: clock)
         guard ledger.exists else { throw .ledger(.databaseGone) }
         let metrics = Metrics()
         // What happens is told by the tallies.
@@ -56,7 +57,7 @@ package final class CatchUpSession: Sendable {
         let connection: any DatabaseConnection
         do throws(StorageError) {
             connection = try ledger.open()
-            snapshot = try loaded.snapshot(connection)
+            current = CurrentSnapshot(try loaded.snapshot(connection))
         } catch {
             throw .ledger(.database(error))
         }
@@ -64,7 +65,7 @@ package final class CatchUpSession: Sendable {
         do throws(ServiceError) {
             stores = try Stores(
                 settings,
-                current: CurrentSnapshot(snapshot),
+                current: current,
                 committer: committer,
                 clock: clock,
                 random: random,
@@ -74,7 +75,6 @@ package final class CatchUpSession: Sendable {
         } catch {
             throw .service(error)
         }
-        guard let caller = CallerID("notifications-catch-up") else { throw .nothingToRead }
         let receiver = NotificationReceiver(
             store: stores.appStore,
             committer: committer,
@@ -116,7 +116,10 @@ package final class CatchUpSession: Sendable {
         }
         var tallies: [CatchUpTally] = []
         for span in spans {
-            let tally = await catchUp.run(span, under: snapshot, progress: progress)
+            let tally = await catchUp.run(span, under: current.value) { [self] tally in
+                refresh()
+                progress(tally)
+            }
             done(tally)
             tallies.append(tally)
         }
@@ -143,8 +146,14 @@ package final class CatchUpSession: Sendable {
         return try result.wait { $0 }.get()
     }
 
+    /// Follows the command that disables a key, before the next token is signed.
+    private func refresh() {
+        guard let connection = try? ledger.openForReading(), let next = try? loaded.snapshot(connection) else { return }
+        current.swap(next)
+    }
+
     private func spans(_ wish: Wish) -> [NotificationCatchUp.Span] {
-        let apps = snapshot.catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }
+        let apps = current.value.catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }
             .filter { wish.bundleID == nil || wish.bundleID == $0.bundleID }
         return apps.flatMap { app in
             StoreEnvironment.allCases
@@ -165,7 +174,7 @@ package final class CatchUpSession: Sendable {
         var events: [AuditEvent] = []
         var known: Set<KeyID> = []
         for span in spans {
-            guard let key = snapshot.keyRing.activeKey(for: span.bundleID, purpose: .appStoreServerAPI),
+            guard let key = current.value.keyRing.activeKey(for: span.bundleID, purpose: .appStoreServerAPI),
                 let digest = key.publicKeyDigest, known.insert(key.id).inserted
             else { continue }
             events.append(.keyLoaded(keyID: key.id, publicKeyDigest: digest, status: key.status))

@@ -64,10 +64,14 @@ package struct NotificationCatchUp: Sendable {
         let query = NotificationHistoryQuery(from: span.since, to: clock.now(), onlyFailures: span.onlyFailures)
         var tally = CatchUpTally(span: span)
         var next: String?
-        var seen: Set<String> = []
+        var earlier: [NotificationHistory.Item] = []
         for _ in 0..<Self.mostPages {
             do throws(StoreError) {
                 let page = try await page(query, from: next, span)
+                guard page.items.isEmpty || page.items != earlier else {
+                    throw .badAnswer(reason: "a page is the one before it")
+                }
+                earlier = page.items
                 await take(page.items, configuration, &tally)
                 guard tally.obstacle == nil else { return tally }
                 progress(tally)
@@ -76,8 +80,7 @@ package struct NotificationCatchUp: Sendable {
                 tally.obstacle = .store(error)
                 return tally
             }
-            guard let next else { return tally }
-            guard seen.insert(next).inserted else { break }
+            guard next != nil else { return tally }
         }
         tally.obstacle = .store(.badAnswer(reason: "its pages have no end"))
         return tally
@@ -132,6 +135,24 @@ package struct NotificationCatchUp: Sendable {
         case refused(NotificationRefusal)
     }
 
+    /// Waits a while for what may become known, as whether a certificate has been revoked.
+    private func take(_ signedPayload: [UInt8], _ configuration: Snapshot) async -> Outcome {
+        var attempts = 0
+        while true {
+            attempts += 1
+            do throws(NotificationRefusal) {
+                return .absorbed(try await receiver.receive(signedPayload, under: configuration, at: clock.now()))
+            } catch {
+                guard case .unacceptable(let fault) = error, fault.isTemporary, attempts < Self.mostAttempts else {
+                    return .refused(error)
+                }
+                await pause(milliseconds: 500)
+            }
+        }
+    }
+
+    private static let mostAttempts = 20
+
     /// All of a page at once, so that they are committed together.
     private func take(
         _ items: [NotificationHistory.Item],
@@ -139,22 +160,15 @@ package struct NotificationCatchUp: Sendable {
         _ tally: inout CatchUpTally
     ) async {
         let outcomes = await withTaskGroup(of: Outcome.self) { group in
-            for item in items {
-                group.addTask {
-                    do throws(NotificationRefusal) {
-                        let payload = item.signedPayload.bytes
-                        return .absorbed(try await receiver.receive(payload, under: configuration, at: clock.now()))
-                    } catch {
-                        return .refused(error)
-                    }
-                }
-            }
+            for item in items { group.addTask { await take(item.signedPayload.bytes, configuration) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
         for outcome in outcomes {
             switch outcome {
             case .absorbed(.recorded): tally.recorded += 1
             case .absorbed(.repeated): tally.repeated += 1
+            case .refused(.unacceptable(let fault)) where fault.isTemporary:
+                tally.obstacle = .store(.unavailable(retryAfter: nil))
             case .refused(.unacceptable(let fault)):
                 tally.refused[fault.label, default: CatchUpTally.Refused(fault.description)].count += 1
             case .refused(.notExamined): tally.refused["not-examined", default: CatchUpTally.Refused("")].count += 1
