@@ -9,11 +9,6 @@ extension TestFiles {
     /// Introductory offers of three kinds in one group, and a product without one.
     static var introductory: TestFiles {
         var files = TestFiles()
-        // Without a key that may ask the store, what is stated decides alone.
-        files.keys = files.keys.replacing(
-            "file: \"active.p8\",",
-            with: "file: \"active.p8\", purposes: [\"promotional-offer\", \"introductory-offer-eligibility\"],"
-        )
         files.offers = """
             {
               apps: [

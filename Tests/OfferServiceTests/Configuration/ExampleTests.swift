@@ -75,11 +75,19 @@ struct ExampleTests {
         withExtendedLifetime(directory) {}
     }
 
+    /// The blocks of docs/rules.md, each divided where it has an empty line.
+    private static let documentedBlocks: [String] = {
+        guard let page = try? Repository.text("docs/rules.md") else { return [] }
+        return page.split(separator: "```").enumerated().filter { !$0.offset.isMultiple(of: 2) }
+            .map { String($0.element.drop { $0 != "\n" }) }
+            .flatMap { $0.split(separator: "\n\n").map(String.init) }
+    }()
+
     /// Each rule that docs/rules.md shows, in blocks and in lines.
     static let documentedRules: [String] = {
         guard let page = try? Repository.text("docs/rules.md") else { return [] }
-        let blocks = page.split(separator: "```").enumerated().filter { !$0.offset.isMultiple(of: 2) }
-            .map { String($0.element.drop { $0 != "\n" }).replacing("eligibility:", with: "") }
+        let blocks = documentedBlocks.filter { !$0.contains("appStore:") }
+            .map { $0.replacing("eligibility:", with: "") }
         let inLines = page.matches(of: #/`(\{[^`]*\})`/#).map { String($0.1).replacing("\n", with: " ") }
             .filter { !$0.contains("RULE") }
         return blocks.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) } + inLines
@@ -89,6 +97,18 @@ struct ExampleTests {
         #expect(Self.documentedRules.count > 20)
         let names = Rule.names.filter { name in !Self.documentedRules.contains { $0.contains("\(name):") } }
         #expect(names.isEmpty, "\(names) are not shown")
+    }
+
+    @Test(arguments: documentedBlocks.filter { $0.contains("appStore:") })
+    func `reads every offer and plan as the documentation writes it`(text: String) throws {
+        let directory = try TemporaryDirectory()
+        let isPlan = text.contains("introductoryOffer:")
+        let plan = isPlan ? text : #"{appStore: {productId: "pro", subscriptionGroupId: "1"}, offers: [\#(text)]}"#
+        let path = try directory.write(
+            Array(#"{apps: [{bundleId: "com.example.app", plans: [\#(plan)]}]}"#.utf8),
+            to: "offers"
+        )
+        #expect(throws: Never.self) { try CatalogFile.read(path) }
     }
 
     @Test(arguments: documentedRules)

@@ -5,6 +5,7 @@ import OfferService
 struct TestFiles: Sendable {
     static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"
 
+    /// Without a key that may ask the store, so that what is stated decides alone.
     var keys = """
         {
           keys: [
