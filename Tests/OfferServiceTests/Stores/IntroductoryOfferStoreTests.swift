@@ -74,7 +74,7 @@ struct IntroductoryOfferStoreTests {
             let members = #""transactionId": "\#(ids.originalTransactionID)", "facts": {"offersUsed": []}"#
             let reply = try await world.service.send(world.introductoryCall(as: "backend", members))
             #expect(reply.json["allowIntroductoryOffer"] == .boolean(true), "\(reply)")
-            #expect(try world.store.counts().requests.isEmpty)
+            #expect(try world.store.counts().requests(to: .history) == 0)
         }
     }
 
@@ -187,7 +187,7 @@ struct IntroductoryOfferStoreTests {
                 #expect(reply.status == 400 && reply.problem == problem, "\(reply)")
                 #expect(reply.pointers == ["/signedAppTransaction"])
             }
-            #expect(try world.store.counts().requests.isEmpty)
+            #expect(try world.store.counts().requests(to: .history) == 0)
             #expect(try world.service.entries().isEmpty)
         }
     }
