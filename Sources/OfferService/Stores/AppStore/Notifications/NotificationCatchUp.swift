@@ -132,6 +132,24 @@ package struct NotificationCatchUp: Sendable {
         case refused(NotificationRefusal)
     }
 
+    /// Tries again for ten seconds what may be taken later: where that is required, until a responder has said that the
+    /// certificates are good.
+    private func take(_ item: NotificationHistory.Item, _ configuration: Snapshot) async -> Outcome {
+        var attempts = 0
+        while true {
+            attempts += 1
+            do throws(NotificationRefusal) {
+                let payload = item.signedPayload.bytes
+                return .absorbed(try await receiver.receive(payload, under: configuration, at: clock.now()))
+            } catch {
+                guard case .unacceptable(let fault) = error, fault.isTemporary, attempts < 40 else {
+                    return .refused(error)
+                }
+            }
+            await pause(milliseconds: 250)
+        }
+    }
+
     /// All of a page at once, so that they are committed together.
     private func take(
         _ items: [NotificationHistory.Item],
@@ -140,14 +158,7 @@ package struct NotificationCatchUp: Sendable {
     ) async {
         let outcomes = await withTaskGroup(of: Outcome.self) { group in
             for item in items {
-                group.addTask {
-                    do throws(NotificationRefusal) {
-                        let payload = item.signedPayload.bytes
-                        return .absorbed(try await receiver.receive(payload, under: configuration, at: clock.now()))
-                    } catch {
-                        return .refused(error)
-                    }
-                }
+                group.addTask { await take(item, configuration) }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
