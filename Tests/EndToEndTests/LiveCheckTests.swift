@@ -17,11 +17,7 @@ extension EndToEnd {
             try store.reset()
             try store.setTLS(.good)
             demo = try await DemoFolder()
-            try demo.edit(
-                "keys",
-                replacing: #"purposes: ["promotional-offer"]"#,
-                with: #"purposes: ["promotional-offer", "app-store-server-api"]"#
-            )
+            try demo.edit("keys", replacing: "purposes: [", with: #"purposes: ["app-store-server-api", "#)
             try register()
         }
 
@@ -73,6 +69,23 @@ extension EndToEnd {
             #expect(try await tokensOnRecord() == 1)
             // The token itself is nowhere.
             #expect(!outcome.output.contains("eyJ"))
+        }
+
+        @Test func `check notes what the App Store can't tell`() async throws {
+            let well = try await Program.run(["check"] + demo.options())
+            #expect(well.succeeded && !well.output.contains("note:"), "\(well)")
+            try demo.edit("keys", replacing: #""app-store-server-api", "#, with: "")
+            try demo.edit(
+                "offers",
+                replacing: "appAppleId: 1234567890,",
+                with: #"environments: ["production"],"#
+            )
+            let noted = try await Program.run(["check"] + demo.options())
+            #expect(noted.succeeded, "\(noted)")
+            for note in ["stays unknown for winback, stay", "without appAppleId", "only production is"]
+            {
+                #expect(noted.output.contains(/note: com\.example\.app: .*/) && noted.output.contains(note), "\(noted)")
+            }
         }
 
         @Test func `check alone asks nobody and records nothing`() async throws {

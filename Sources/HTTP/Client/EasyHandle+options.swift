@@ -22,8 +22,6 @@ extension EasyHandle {
 
     private func configureConnection(_ configuration: ClientConfiguration, millisecondsLeft: Int) {
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // Waits for a connection that is being made and may carry several requests, rather than making another.
-        set(CURLOPT_PIPEWAIT, true)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         set(CURLOPT_SSL_VERIFYPEER, true)
         set(CURLOPT_SSL_VERIFYHOST, 2)
@@ -43,6 +41,9 @@ extension EasyHandle {
 
     /// Sets what one request asks.
     func address(_ request: ClientRequest) {
+        // Waits for a connection that is being made and may carry several requests, rather than making another. Without
+        // TLS none may, and a server that hangs would keep the next request from being sent at all.
+        set(CURLOPT_PIPEWAIT, request.origin.scheme == .https)
         set(CURLOPT_URL, request.url)
         set(CURLOPT_PATH_AS_IS, true)
         var lines = request.headers.all.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }

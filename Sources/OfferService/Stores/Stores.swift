@@ -10,6 +10,7 @@ package final class Stores: Sendable {
     package let appStoreAPI: AppStoreServerAPI
     package let gateway: StoreGateway
     private let client: Client
+    private let verifier: SignedDataVerifier
     private let revocation: Revocation?
 
     /// Prepares everything; nothing is asked before ``start()``.
@@ -47,6 +48,7 @@ package final class Stores: Sendable {
         )
         appStoreAPI = api
         let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))
+        self.verifier = verifier
         appStore = AppStore(
             authenticator: revocation.map { RevocationAwareAuthenticator(verifier, $0.monitor) } ?? verifier,
             api: api
@@ -69,7 +71,10 @@ package final class Stores: Sendable {
     package var warnings: [Obstacle] { revocation?.monitor.warnings ?? [] }
 
     /// What the metrics tell of the stores, beside counters.
-    package var gauges: [Gauge] { revocation?.monitor.gauges ?? [] }
+    package var gauges: [Gauge] {
+        [gateway.breakerGauge] + client.statistics.gauges + verifier.statistics.gauges
+            + (revocation?.monitor.gauges ?? [])
+    }
 
     /// Signs with the key in force, once its use is on record.
     private static func tokenSigner(_ current: CurrentSnapshot, _ committer: Committer) -> KeyRingTokenSigner {

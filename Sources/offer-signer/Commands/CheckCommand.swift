@@ -51,6 +51,7 @@ enum CheckCommand: Command {
                 + "\(keys.count { $0.status == .active }) active"
         )
         Terminal.say("\(settings.offersPath): \(loaded.catalog.offers.count) offers, \(loaded.catalog.policyName)")
+        for note in loaded.notes { Terminal.say("note: \(note)") }
         return parsed.flags.contains(live) ? try askStore(settings, loaded) : .success
     }
 

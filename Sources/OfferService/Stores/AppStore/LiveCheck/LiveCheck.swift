@@ -94,14 +94,19 @@ package struct LiveCheck {
         let signer = KeyRingTokenSigner { _ in
             key
         } record: { key, request, digest throws(StoreError) in
-            let event = AuditEvent.storeTokenSigned(
+            // Which key it was is on record too: its id may be the very thing that is wrong.
+            let loaded = key.publicKeyDigest.map {
+                AuditEvent.keyLoaded(keyID: key.id, publicKeyDigest: $0, status: key.status)
+            }
+            let use = AuditEvent.storeTokenSigned(
                 keyID: key.id,
                 request.bundleID,
                 digest: digest.hex,
                 expiresAt: request.expiresAt
             )
+            let events = (loaded.map { [$0] } ?? []) + [use]
             do throws(LedgerChangeError<Never>) {
-                try ledger.change { _ in [event] }
+                try ledger.change { _ in events }
             } catch {
                 guard case .ledger(let error) = error else { return }
                 throw .cannotSign(reason: "its use could not be recorded. \(error)")

@@ -23,11 +23,10 @@ package final class RevocationMonitor: Sendable {
     private let log: Log
     private let state: Guarded<State>
 
-    /// - Parameters:
-    ///   - check: `background` or `required`.
-    ///   - transport: Must allow plain HTTP; with limits of its own, as whom it calls is written in certificates.
-    ///   - pause: Waits between looks at what is to be renewed.
-    ///   - capacity: The most certificates that are known at a time.
+    /// A monitor for `background` or `required` that knows so many certificates at a time.
+    ///
+    /// Its transport must allow plain HTTP and have limits of its own, as whom it calls is written in certificates. It
+    /// pauses between looks at what is to be renewed.
     package init(
         _ check: RevocationCheck,
         transport: any Transport,
@@ -72,7 +71,9 @@ package final class RevocationMonitor: Sendable {
 
     /// Refuses a chain of which a certificate has been revoked or, if that is demanded, is not known to be good.
     ///
-    /// - Parameter chain: One under which a signature was verified: its responders are asked.
+    /// The chain must be one under which a signature was verified: its responders are asked.
+    ///
+    /// - Throws: ``SignedDataError/chain(_:)`` with `revoked`, or ``SignedDataError/revocationUnknown``.
     package func check(_ chain: VerifiedChain, at unixSeconds: Int64) throws(SignedDataError) {
         let now = uptime.milliseconds
         let subjects = RevocationSubject.of(chain)

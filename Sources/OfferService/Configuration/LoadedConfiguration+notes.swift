@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+extension LoadedConfiguration {
+    /// What is as it may be, but maybe not as it is meant: what the App Store can't tell of each app.
+    package var notes: [String] {
+        catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }.flatMap(notes)
+    }
+
+    private func notes(_ app: AppStoreApp) -> [String] {
+        let bundleID = app.bundleID
+        let asking = catalog.offers.filter { !$0.factNeeds.isEmpty && $0.bundleID == bundleID }.map(\.id.text)
+        var notes: [String] = []
+        if !asking.isEmpty, keys.ring.activeKey(for: bundleID, purpose: .appStoreServerAPI) == nil {
+            notes.append(
+                "\(bundleID): no active key has the purpose app-store-server-api, so the App Store is not asked; what "
+                    + "is not sent along stays unknown for \(asking.joined(separator: ", "))"
+            )
+        }
+        if app.environments.contains(.production), app.appAppleID == nil {
+            notes.append("\(bundleID): without appAppleId what the App Store signs in production is not taken")
+        }
+        if app.environments == [.production] {
+            notes.append("\(bundleID): only production is taken; TestFlight and App Review buy in the sandbox")
+        }
+        return notes
+    }
+}
