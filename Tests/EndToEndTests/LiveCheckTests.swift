@@ -82,8 +82,7 @@ extension EndToEnd {
             )
             let noted = try await Program.run(["check"] + demo.options())
             #expect(noted.succeeded, "\(noted)")
-            for note in ["stays unknown for winback, stay", "without appAppleId", "only production is"]
-            {
+            for note in ["stays unknown for winback, stay", "without appAppleId", "only production is"] {
                 #expect(noted.output.contains(/note: com\.example\.app: .*/) && noted.output.contains(note), "\(noted)")
             }
         }

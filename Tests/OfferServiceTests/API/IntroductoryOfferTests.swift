@@ -278,7 +278,14 @@ struct IntroductoryOfferTests {
                 }
             )
             #expect(try await service.sign(offer: "open").status == 200, "its other offers are signed all the same")
-            #expect(service.health.warnings(service.current.value).map(\.name) == ["key-unavailable"])
+            let warnings = service.health.warnings(service.current.value)
+            #expect(Set(warnings.map(\.name)) == ["key-unavailable"])
+            #expect(
+                Set(warnings.map(\.detail)) == [
+                    "no key is active for com.example.app and introductory-offer-eligibility",
+                    "no key is active for com.example.other and introductory-offer-eligibility",
+                ]
+            )
         }
     }
 }
