@@ -69,7 +69,7 @@ package final class CatalogOffer: Sendable {
     package convenience init(
         id: CatalogOfferID,
         app: AppName,
-        listing: GooglePlayListing,
+        listing: GooglePlayOfferKey,
         isInBothStores: Bool = false,
         admitsNewCustomers: Bool = false,
         rule: Rule?,
@@ -111,7 +111,7 @@ package final class CatalogOffer: Sendable {
     }
 
     /// How Google Play knows it; `nil` of an offer in the App Store.
-    package var googlePlay: GooglePlayListing? {
+    package var googlePlay: GooglePlayOfferKey? {
         if case .googlePlay(let listing) = listing { listing } else { nil }
     }
 

@@ -153,7 +153,7 @@ final class PlanReader {
     private func readGooglePlayOffer(
         _ offer: inout ObjectReader,
         _ place: GooglePlayPlace?
-    ) -> (listing: GooglePlayListing, admitsNewCustomers: Bool)? {
+    ) -> (listing: GooglePlayOfferKey, admitsNewCustomers: Bool)? {
         guard let store = offer.optional("googlePlay", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let offerID = reader.required("offerId", text: GooglePlayOfferID.init)
@@ -166,7 +166,7 @@ final class PlanReader {
         guard let offerID, let packageName = place.packageName, let productID = place.productID,
             let basePlanID = place.basePlanID
         else { return nil }
-        let listing = GooglePlayListing(
+        let listing = GooglePlayOfferKey(
             packageName: packageName,
             productID: productID,
             basePlanID: basePlanID,

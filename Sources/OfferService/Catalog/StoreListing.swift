@@ -10,7 +10,8 @@ package enum Store: String, CaseIterable, Hashable, Sendable {
 /// How one store knows an offer.
 package enum StoreListing: Sendable {
     case appStore(AppStoreListing)
-    case googlePlay(GooglePlayListing)
+    /// A developer-determined offer in the Play Console.
+    case googlePlay(GooglePlayOfferKey)
 
     package var store: Store {
         switch self {
@@ -44,26 +45,6 @@ package final class AppStoreListing: Sendable {
 
     /// What a key is used for when this offer is signed.
     package var purpose: KeyPurpose { offerID == nil ? .introductoryOfferEligibility : .promotionalOffer }
-}
-
-/// A developer-determined offer of a base plan in the Play Console, by the four ids that name it.
-package final class GooglePlayListing: Sendable {
-    package let packageName: PackageName
-    package let productID: GooglePlayProductID
-    package let basePlanID: BasePlanID
-    package let offerID: GooglePlayOfferID
-
-    package init(
-        packageName: PackageName,
-        productID: GooglePlayProductID,
-        basePlanID: BasePlanID,
-        offerID: GooglePlayOfferID
-    ) {
-        self.packageName = packageName
-        self.productID = productID
-        self.basePlanID = basePlanID
-        self.offerID = offerID
-    }
 }
 
 /// An app as Google Play knows it.
