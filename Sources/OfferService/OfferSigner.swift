@@ -121,6 +121,7 @@ package final class OfferSigner: Sendable {
         let offer = plan.offer
         var names = CustomerIdentity.known(
             customer: request.customerID,
+            anonymous: request.anonymousID,
             binding: request.binding,
             originalTransaction: request.facts.originalTransactionID?.value
         )
