@@ -31,6 +31,10 @@ package enum AuditEvent: Sendable {
     case notificationReceived(NotificationReceipt, BundleID)
     /// A customer used an offer, or it is now known what came of that.
     case redemption(RedemptionTable.Entry, BundleID)
+    /// An anonymous customer became a known one.
+    case customerTransferred(CustomerTransfer)
+    /// A subscription appeared under another account than before; both are told by the keys of their pseudonyms.
+    case subscriptionTransferred(ChainKey, from: [UInt8], to: [UInt8], BundleID)
     /// A token for the store's API is about to be signed: written before the key is used.
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
 
@@ -59,6 +63,8 @@ package enum AuditEvent: Sendable {
         case .recordsExported: "audit.export"
         case .notificationReceived: "store.notification"
         case .redemption: "offer.redemption"
+        case .customerTransferred: "customer.transferred"
+        case .subscriptionTransferred: "subscription.transferred"
         case .storeTokenSigned: "store.token"
         }
     }
