@@ -78,27 +78,15 @@ extension GooglePlayReport {
     /// to every purchase.
     package init(
         _ evidence: GooglePlayEvidence,
-        app: AppName,
-        packageName: PackageName,
-        pseudonyms: Pseudonyms,
-        offers: any GooglePlayOffers,
+        app: GooglePlayApp,
         customers: [[UInt8]] = [],
         message: GooglePlayMessage? = nil
     ) {
-        let keys = GooglePlayPseudonyms(pseudonyms, in: app)
-        var links = evidence.links(keys)
+        var links = evidence.links(app.keys)
         for case (let token, .purchase) in evidence.purchases {
-            let purchase = keys.purchaseKey(of: token)
+            let purchase = app.keys.purchaseKey(of: token)
             links.formUnion(customers.map { GooglePlayLink(subject: $0, purchase: purchase) })
         }
-        self.init(
-            app: app,
-            packageName: packageName,
-            history: evidence.history(keys),
-            links: links,
-            keys: keys,
-            offers: offers,
-            message: message
-        )
+        self.init(app: app, history: evidence.history(app.keys), links: links, message: message)
     }
 }

@@ -1,35 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Something that Google Play told, ready for the ledger: filed under keys, with nothing personal in the clear.
-package struct GooglePlayReport: Sendable {
-    package let app: AppName
+/// An app at Google Play, with what its purchases are filed under and compared with.
+package struct GooglePlayApp: Sendable {
+    /// The name under which the ledger knows it.
+    package let name: AppName
     package let packageName: PackageName
-    package let history: GooglePlayHistory
-    /// Which customer has which purchase.
-    package let links: Set<GooglePlayLink>
-    /// Tells a genuine mark of a grant.
+    /// Makes keys of tokens, and tells a genuine mark of a grant.
     package let keys: GooglePlayPseudonyms
     /// For the offers that redemptions are of.
     package let offers: any GooglePlayOffers
+
+    /// `nil` if the catalogue has no app of that package.
+    package init?(_ packageName: PackageName, _ offers: any GooglePlayOffers, _ pseudonyms: Pseudonyms) {
+        guard let name = offers.app(of: packageName) else { return nil }
+        self.name = name
+        self.packageName = packageName
+        self.offers = offers
+        keys = GooglePlayPseudonyms(pseudonyms, in: name)
+    }
+}
+
+/// Something that Google Play told, ready for the ledger: filed under keys, with nothing personal in the clear.
+package struct GooglePlayReport: Sendable {
+    package let app: GooglePlayApp
+    package let history: GooglePlayHistory
+    /// Which customer has which purchase.
+    package let links: Set<GooglePlayLink>
     /// The message that it came in; `nil` of what was asked for, or sent along.
     package let message: GooglePlayMessage?
 
     package init(
-        app: AppName,
-        packageName: PackageName,
+        app: GooglePlayApp,
         history: GooglePlayHistory,
         links: Set<GooglePlayLink>,
-        keys: GooglePlayPseudonyms,
-        offers: any GooglePlayOffers,
         message: GooglePlayMessage? = nil
     ) {
         self.app = app
-        self.packageName = packageName
         self.history = history
         self.links = links
-        self.keys = keys
-        self.offers = offers
         self.message = message
     }
 }
