@@ -4,8 +4,9 @@
 ///
 /// Source: Apple, [CFBundleIdentifier](https://developer.apple.com/documentation/bundleresources/information-property-list/cfbundleidentifier).
 package typealias BundleID = Identifier<AppBundle>
-/// The name under which the ledger knows an app: its bundle identifier or, of an app that is at Google Play alone, its
-/// package name. 1 to 255 of `[A-Za-z0-9._-]`.
+/// The name under which the ledger knows an app: 1 to 255 of `[A-Za-z0-9._-]`.
+///
+/// It is the bundle identifier or, of an app that is at Google Play alone, the package name.
 package typealias AppName = Identifier<App>
 /// A store's product id: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
 package typealias ProductID = Identifier<StoreProduct>

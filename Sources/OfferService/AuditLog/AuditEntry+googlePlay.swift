@@ -4,11 +4,11 @@ import OfferDomain
 extension AuditEntry {
     static func details(
         of message: GooglePlayMessage,
-        _ app: AppName,
-        _ package: PackageName
+        _ app: GooglePlayApp
     ) -> [(name: String, value: Detail)] {
         [
-            ("bundle", .text(app.text)), ("notification", .text(message.id)), ("package", .text(package.text)),
+            ("bundle", .text(app.name.text)), ("notification", .text(message.id)),
+            ("package", .text(app.packageName.text)),
             ("store", .text("google-play")), ("ts", .integer(message.sentAt.milliseconds)),
             ("type", .text(message.type)),
         ] + (message.environment.map { [("env", .text($0.rawValue))] } ?? [])
@@ -17,14 +17,13 @@ extension AuditEntry {
     /// The purchase is told by the key that stands for its token.
     static func details(
         of entry: GooglePlayRedemptionTable.Entry,
-        _ app: AppName,
-        _ package: PackageName
+        _ app: GooglePlayApp
     ) -> [(name: String, value: Detail)] {
         let redemption = entry.redemption
         var details: [(name: String, value: Detail)] = [
-            ("bundle", .text(app.text)), ("chain", .text(text(ofKey: redemption.purchase.bytes))),
+            ("bundle", .text(app.name.text)), ("chain", .text(text(ofKey: redemption.purchase.bytes))),
             ("env", .text(redemption.environment.rawValue)), ("offer", .text(redemption.offer.offerID)),
-            ("package", .text(package.text)), ("plan", .text(redemption.offer.basePlanID)),
+            ("package", .text(app.packageName.text)), ("plan", .text(redemption.offer.basePlanID)),
             ("product", .text(redemption.offer.productID)), ("src", .text(FactSource.storeAPI.rawValue)),
             ("state", .text(redemption.state.name)), ("store", .text("google-play")),
             ("ts", .integer(redemption.redeemedAt.milliseconds)),

@@ -12,7 +12,7 @@ package final class Committer: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
         case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
         case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
-        case absorbGooglePlay(GooglePlayReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
+        case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
     }
 
@@ -93,7 +93,7 @@ package final class Committer: Sendable {
     }
 
     /// Merges what Google Play told into the ledger; returns when it is durable.
-    package func absorb(_ report: GooglePlayReport) async throws(LedgerError) -> Absorption {
+    package func absorb(_ report: GooglePlayPurchaseReport) async throws(LedgerError) -> Absorption {
         try await withCheckedContinuation { continuation in
             if let refusal = submit(.absorbGooglePlay(report, continuation), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))

@@ -73,20 +73,20 @@ extension GooglePlayEvidence {
     }
 }
 
-extension GooglePlayReport {
+extension GooglePlayPurchaseReport {
     /// Files evidence; `customers` are keys of pseudonyms of a customer whom a trusted caller vouches for, and are linked
     /// to every purchase.
     package init(
         _ evidence: GooglePlayEvidence,
-        app: GooglePlayApp,
+        place: GooglePlayPlace,
         customers: [[UInt8]] = [],
         message: GooglePlayMessage? = nil
     ) {
-        var links = evidence.links(app.keys)
+        var links = evidence.links(place.keys)
         for case (let token, .purchase) in evidence.purchases {
-            let purchase = app.keys.purchaseKey(of: token)
+            let purchase = place.keys.purchaseKey(of: token)
             links.formUnion(customers.map { GooglePlayLink(subject: $0, purchase: purchase) })
         }
-        self.init(app: app, history: evidence.history(app.keys), links: links, message: message)
+        self.init(place: place, history: evidence.history(place.keys), links: links, message: message)
     }
 }

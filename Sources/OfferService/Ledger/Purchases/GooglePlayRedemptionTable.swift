@@ -41,10 +41,10 @@ package struct GooglePlayRedemptionTable {
     /// Brings the rows up to what the evidence shows; answers those that are new or have changed.
     package func update(
         _ changed: Set<PurchaseKey>,
-        _ app: GooglePlayApp
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> [Entry] {
         var news: [Entry] = []
-        let (purchases, entries) = try matched(changed, app)
+        let (purchases, entries) = try matched(changed, place)
         for purchase in purchases {
             let known = try lines(of: purchase)
             let current = entries.filter { $0.redemption.purchase == purchase }
@@ -72,14 +72,14 @@ package struct GooglePlayRedemptionTable {
     /// others, each time oldest first.
     private func matched(
         _ changed: Set<PurchaseKey>,
-        _ app: GooglePlayApp
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> (purchases: [PurchaseKey], entries: [Entry]) {
         var reached = Reached(limit: GooglePlayTables.mostPurchases)
         reached.add(changed.sorted())
         var candidates: [Candidate] = []
         while let purchase = reached.next() {
             reached.add(try neighbours(of: purchase))
-            for candidate in try self.candidates(purchase, app) {
+            for candidate in try self.candidates(purchase, place) {
                 reached.add(try holders(of: candidate))
                 candidates.append(candidate)
             }
@@ -113,14 +113,14 @@ package struct GooglePlayRedemptionTable {
 
     private func candidates(
         _ purchase: PurchaseKey,
-        _ app: GooglePlayApp
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> [Candidate] {
         guard let record = try tables.record(of: purchase) else { return [] }
         var candidates: [Candidate] = []
         for redemption in record.redemptions(purchase) {
-            guard let offer = app.offers.ledgerKey(of: redemption.offer, in: app.packageName) else { continue }
+            guard let offer = place.offer(redemption.offer)?.ledgerKey else { continue }
             let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
-                app.keys.isGenuine($0, for: offer) ? $0 : nil
+                place.keys.isGenuine($0, for: offer) ? $0 : nil
             }
             var grants: Set<UniqueID> = []
             for subject in try subjects(of: purchase) { grants.formUnion(try self.grants(to: subject, offer)) }

@@ -4,29 +4,29 @@ import Storage
 
 extension LedgerWriter {
     /// Merges what Google Play told into what is known; a message only once.
-    package func absorb(_ report: GooglePlayReport) throws(LedgerError) -> Absorption {
+    package func absorb(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> Absorption {
         if let message = report.message {
             let isNew = try database { () throws(StorageError) in
-                try googlePlay.remember(message, of: report.app.packageName)
+                try googlePlay.remember(message, of: report.place.app.packageName)
             }
             guard isNew else { return .repeated }
-            try append(.googlePlayMessageReceived(message, report.app.name, report.app.packageName))
+            try append(.googlePlayMessageReceived(message, report.place.app))
         }
         try merge(report)
         return .recorded
     }
 
     /// Merges what Google Play told, as a part of something else.
-    package func merge(_ report: GooglePlayReport) throws(LedgerError) {
+    package func merge(_ report: GooglePlayPurchaseReport) throws(LedgerError) {
         let changed = try database { () throws(StorageError) in try googlePlay.merge(report) }
-        try drawRedemptions(of: changed, report.app)
+        try drawRedemptions(of: changed, report.place)
     }
 
     /// Brings the redemptions that may have come from the same grants up to what is known now.
-    func drawRedemptions(of purchases: Set<PurchaseKey>, _ app: GooglePlayApp) throws(LedgerError) {
+    func drawRedemptions(of purchases: Set<PurchaseKey>, _ place: GooglePlayPlace) throws(LedgerError) {
         guard !purchases.isEmpty else { return }
-        let entries = try database { () throws(StorageError) in try googlePlayRedemptions.update(purchases, app) }
-        for entry in entries { try append(.googlePlayRedemption(entry, app.name, app.packageName)) }
+        let entries = try database { () throws(StorageError) in try googlePlayRedemptions.update(purchases, place) }
+        for entry in entries { try append(.googlePlayRedemption(entry, place.app)) }
         googlePlayRedemptionsLearnt += entries
     }
 
