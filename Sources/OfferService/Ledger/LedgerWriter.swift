@@ -21,6 +21,10 @@ package final class LedgerWriter {
     private let redemptions: RedemptionTable
     /// What this transaction learnt of redemptions.
     package private(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    let googlePlay: GooglePlayTables
+    let googlePlayRedemptions: GooglePlayRedemptionTable
+    /// What it learnt of those at Google Play.
+    package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
 
     private struct DayKey: Hashable {
         let offer: Int64
@@ -34,6 +38,8 @@ package final class LedgerWriter {
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
         redemptions = RedemptionTable(connection: connection, links: links)
+        googlePlay = GooglePlayTables(connection: connection)
+        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
     }
 
     /// Begins a transaction.
@@ -43,6 +49,7 @@ package final class LedgerWriter {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
+        googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         do { try connection.begin() } catch { throw .database(error) }
         var last: Int64 = -1
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in

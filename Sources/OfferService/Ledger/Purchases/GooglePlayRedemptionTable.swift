@@ -10,10 +10,12 @@ package import Storage
 /// transaction.
 package struct GooglePlayRedemptionTable {
     private let tables: GooglePlayTables
+    private let links: CustomerLinks
     private var connection: any DatabaseConnection { tables.connection }
 
-    package init(_ tables: GooglePlayTables) {
+    package init(_ tables: GooglePlayTables, links: CustomerLinks) {
         self.tables = tables
+        self.links = links
     }
 
     /// A redemption and what it was matched to.
@@ -39,10 +41,10 @@ package struct GooglePlayRedemptionTable {
     /// Brings the rows up to what the evidence shows; answers those that are new or have changed.
     package func update(
         _ changed: Set<PurchaseKey>,
-        _ report: GooglePlayReport
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> [Entry] {
         var news: [Entry] = []
-        let (purchases, entries) = try matched(changed, report)
+        let (purchases, entries) = try matched(changed, place)
         for purchase in purchases {
             let known = try lines(of: purchase)
             let current = entries.filter { $0.redemption.purchase == purchase }
@@ -70,14 +72,14 @@ package struct GooglePlayRedemptionTable {
     /// others, each time oldest first.
     private func matched(
         _ changed: Set<PurchaseKey>,
-        _ report: GooglePlayReport
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> (purchases: [PurchaseKey], entries: [Entry]) {
         var reached = Reached(limit: GooglePlayTables.mostPurchases)
         reached.add(changed.sorted())
         var candidates: [Candidate] = []
         while let purchase = reached.next() {
             reached.add(try neighbours(of: purchase))
-            for candidate in try self.candidates(purchase, report) {
+            for candidate in try self.candidates(purchase, place) {
                 reached.add(try holders(of: candidate))
                 candidates.append(candidate)
             }
@@ -105,20 +107,20 @@ package struct GooglePlayRedemptionTable {
     /// Purchases whose redemptions may have come from the same grants as those of this one.
     private func neighbours(of purchase: PurchaseKey) throws(StorageError) -> [PurchaseKey] {
         var neighbours = try tables.linked(to: purchase)
-        for subject in try tables.subjects(of: purchase) { neighbours += try tables.purchases(of: subject) }
+        for subject in try customers(of: purchase) { neighbours += try tables.purchases(of: subject) }
         return neighbours
     }
 
     private func candidates(
         _ purchase: PurchaseKey,
-        _ report: GooglePlayReport
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> [Candidate] {
         guard let record = try tables.record(of: purchase) else { return [] }
         var candidates: [Candidate] = []
         for redemption in record.redemptions(purchase) {
-            guard let offer = report.offers.ledgerKey(of: redemption.offer, in: report.packageName) else { continue }
+            guard let offer = place.offer(redemption.offer)?.ledgerKey else { continue }
             let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
-                report.keys.isGenuine($0, for: offer) ? $0 : nil
+                place.keys.isGenuine($0, for: offer) ? $0 : nil
             }
             var grants: Set<UniqueID> = []
             for subject in try subjects(of: purchase) { grants.formUnion(try self.grants(to: subject, offer)) }
@@ -132,7 +134,13 @@ package struct GooglePlayRedemptionTable {
         var chain = Reached(limit: GooglePlayTables.mostPurchases)
         chain.add([purchase])
         while let next = chain.next() { chain.add(try tables.linked(to: next)) }
-        return try tables.subjects(of: purchase) + chain.all.map(\.bytes)
+        return try customers(of: purchase) + chain.all.map(\.bytes)
+    }
+
+    /// The customers who have a purchase, and those who are the same people under other names.
+    private func customers(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
+        let subjects = try tables.subjects(of: purchase)
+        return try subjects + links.linked(to: subjects)
     }
 
     private func grants(to subject: [UInt8], _ offer: Int64) throws(StorageError) -> [UniqueID] {

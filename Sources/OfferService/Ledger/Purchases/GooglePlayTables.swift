@@ -112,7 +112,7 @@ package struct GooglePlayTables {
     // MARK: - Merging
 
     /// Adds what is new; answers the purchases in which something changed, or that have a new customer.
-    package func merge(_ report: GooglePlayReport) throws(StorageError) -> Set<PurchaseKey> {
+    package func merge(_ report: GooglePlayPurchaseReport) throws(StorageError) -> Set<PurchaseKey> {
         var changed: Set<PurchaseKey> = []
         for (key, news) in report.history.purchases {
             let known = try record(of: key)
