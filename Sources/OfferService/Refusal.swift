@@ -28,6 +28,8 @@ package enum RequestFault: Sendable {
     case signedDataOfOtherAccount(pointer: String, member: String)
     /// An app names a transaction, and nothing that it sends along shows that it is the customer's.
     case transactionNotShown
+    /// So many customers became one, or one so many, that no more are linked to it.
+    case tooManyTransfers(pointer: String)
     case unsupportedMediaType
     case invalidIdempotencyKey
     case idempotencyKeyReused
@@ -42,7 +44,7 @@ package enum CallerFault: Sendable {
     case unauthenticated
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
-    case bundleNotAllowed(BundleID)
+    case bundleNotAllowed(AppName)
 }
 
 /// The catalogue or the rules said no.

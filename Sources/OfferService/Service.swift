@@ -98,6 +98,7 @@ package final class Service: Sendable {
                 log: log
             ),
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
+            transfers: TransfersCall(committer: committer),
             operation: operation,
             metrics: metrics,
             clock: clock,

@@ -11,6 +11,7 @@ package final class API: Responder {
     private let signatures: SignatureCall
     private let notifications: NotificationCall
     private let transactions: TransactionsCall
+    private let transfers: TransfersCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -22,6 +23,7 @@ package final class API: Responder {
         signer: OfferSigner,
         notifications: NotificationReceiver,
         transactions: TransactionsCall,
+        transfers: TransfersCall,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -32,6 +34,7 @@ package final class API: Responder {
         signatures = SignatureCall(signer: signer)
         self.notifications = NotificationCall(receiver: notifications)
         self.transactions = transactions
+        self.transfers = transfers
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -95,6 +98,7 @@ package final class API: Responder {
         case .appStoreNotification:
             return try await notifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
+        case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

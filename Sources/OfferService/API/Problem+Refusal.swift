@@ -41,6 +41,14 @@ extension Problem {
                 "The transaction was bought with another \(member) than the request names."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "names another \(member)")]
+        case .tooManyTransfers(let pointer):
+            self.init(
+                "too-many-transfers",
+                "The customer was transferred too often",
+                409,
+                "Nobody is linked to more than \(CustomerLinks.limit) others, so nothing was transferred."
+            )
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "has \(CustomerLinks.limit) links already")]
         case .unsupportedMediaType:
             self.init(
                 "unsupported-media-type",

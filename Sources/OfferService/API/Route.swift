@@ -7,6 +7,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
     case appStoreNotification = "/v1/notifications/app-store"
     case transactions = "/v1/transactions"
+    case customerTransfers = "/v1/customers/transfers"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -24,7 +25,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
-        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .transactions: [.post]
+        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .transactions,
+            .customerTransfers:
+            [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []
         }

@@ -12,6 +12,7 @@ package final class Committer: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
         case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
         case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
+        case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
     }
 
     private struct Queue {
@@ -85,6 +86,15 @@ package final class Committer: Sendable {
     package func absorb(_ report: SubscriptionReport) async throws(LedgerError) -> Absorption {
         try await withCheckedContinuation { continuation in
             if let refusal = submit(.absorb(report, continuation), wakes: wakeUp == .forEachRequest) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
+    /// Links an anonymous customer to a known one; returns when that is durable.
+    package func transfer(_ transfer: CustomerTransfer) async throws(LedgerError) -> TransferOutcome {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.transfer(transfer, continuation), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))
             }
         }.get()
@@ -179,6 +189,7 @@ extension Committer {
     fileprivate enum Outcome {
         case decided(Verdict)
         case absorbed(Absorption)
+        case transferred(TransferOutcome)
         case appended
     }
 
@@ -196,6 +207,7 @@ extension Committer {
             switch job {
             case .decide(let request, _): outcomes.append(.decided(try writer.decide(request)))
             case .absorb(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
+            case .transfer(let transfer, _): outcomes.append(.transferred(try writer.transfer(transfer)))
             case .append(let events, _):
                 for event in events { try writer.append(event) }
                 outcomes.append(.appended)
@@ -231,8 +243,11 @@ extension Committer.Job {
         switch (self, outcome) {
         case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
         case (.absorb(_, let continuation), .absorbed(let result)): continuation.resume(returning: .success(result))
+        case (.transfer(_, let continuation), .transferred(let result)):
+            continuation.resume(returning: .success(result))
         case (.append(_, let done), .appended): done(.success(()))
-        case (.decide, _), (.absorb, _), (.append, _): preconditionFailure("a job has the outcome of its kind")
+        case (.decide, _), (.absorb, _), (.transfer, _), (.append, _):
+            preconditionFailure("a job has the outcome of its kind")
         }
     }
 
@@ -240,6 +255,7 @@ extension Committer.Job {
         switch self {
         case .decide(_, let continuation): continuation.resume(returning: .failure(error))
         case .absorb(_, let continuation): continuation.resume(returning: .failure(error))
+        case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
         case .append(_, let done): done(.failure(error))
         }
     }

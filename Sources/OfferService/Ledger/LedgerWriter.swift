@@ -9,12 +9,15 @@ package import Storage
 package final class LedgerWriter {
     private let connection: any DatabaseConnection
     private var nextEntryIndex: Int64 = 0
-    private var recordedAt = Timestamp(milliseconds: 0)
+    /// The time of the entries of this transaction.
+    private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// Grants of this transaction that are not yet added to their day.
     private var pendingDays: [DayKey: Int64] = [:]
     /// What earlier transactions granted, as this one has read it; nobody else writes meanwhile.
     private var earlierDays: [Int64: (firstDay: Int, counts: [Int: Int])] = [:]
-    private let subscriptions: SubscriptionTables
+    let subscriptions: SubscriptionTables
+    let holders: SubscriptionHolders
+    let links: CustomerLinks
     private let redemptions: RedemptionTable
     /// What this transaction learnt of redemptions.
     package private(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
@@ -28,7 +31,9 @@ package final class LedgerWriter {
     package init(connection: any DatabaseConnection) {
         self.connection = connection
         subscriptions = SubscriptionTables(connection: connection)
-        redemptions = RedemptionTable(connection: connection)
+        holders = SubscriptionHolders(connection: connection)
+        links = CustomerLinks(connection: connection)
+        redemptions = RedemptionTable(connection: connection, links: links)
     }
 
     /// Begins a transaction.
@@ -47,6 +52,7 @@ package final class LedgerWriter {
             // Entries of an earlier run or of a command, or a batch that was undone.
             recordedAt = max(recordedAt, try time(ofEntry: last))
             nextEntryIndex = last + 1
+            links.ledgerChanged()
         }
         recordedAt = max(recordedAt, now)
     }
@@ -63,6 +69,7 @@ package final class LedgerWriter {
     package func commit() throws(LedgerError) {
         for (key, count) in pendingDays { try add(count, to: key) }
         do { try connection.commit() } catch { throw .database(error) }
+        links.committed(nextEntry: nextEntryIndex)
     }
 
     /// Forgets everything since ``begin(at:)``.
@@ -94,9 +101,13 @@ package final class LedgerWriter {
             if !needs.isEmpty { return .storeNeeded(needs) }
         }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
-        guard let allows = request.plan.statement.answer(to: decision.outcome) else {
+        guard let allows = request.deliverable.answer(to: decision.outcome) else {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
+        }
+        if case .authorization(let plan) = request.deliverable, case .failure(let obstacle) = plan.offer {
+            if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
+            return .obstructed(obstacle)
         }
         return .granted(try grant(request, decision, allows: allows, known.chain))
     }
@@ -141,7 +152,7 @@ package final class LedgerWriter {
             allows: allows,
             nonce: request.nonce,
             signedAt: request.receivedAt,
-            intents: try intents(request.plan, allows, request.nonce, request.receivedAt),
+            intents: try intents(request.deliverable, allows, request.nonce, request.receivedAt),
             basis: .decision(decision)
         )
         let index = try record(grant, request)
@@ -158,8 +169,15 @@ package final class LedgerWriter {
     /// One entry for each signature that will be made.
     private func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
         let first = nextEntryIndex
-        for intent in grant.intents {
-            try append(.signature(SignatureRecord(request: request, grant: grant, intent: intent)))
+        switch request.deliverable {
+        case .signature(let plan):
+            for intent in grant.intents {
+                try append(
+                    .signature(SignatureRecord(request: request, grant: grant, plan: plan, intent: intent))
+                )
+            }
+        case .authorization(let plan):
+            try append(.authorization(AuthorizationRecord(request: request, grant: grant, plan: plan)))
         }
         return first
     }
@@ -196,13 +214,13 @@ package final class LedgerWriter {
     }
 
     private func intents(
-        _ plan: SigningPlan,
+        _ deliverable: Deliverable,
         _ allows: Bool,
         _ nonce: UniqueID,
         _ instant: Timestamp
     ) throws(LedgerError) -> [SigningIntent] {
         do {
-            return try plan.intents(allows: allows, nonce: nonce, at: instant)
+            return try deliverable.intents(allows: allows, nonce: nonce, at: instant)
         } catch {
             throw .unbuildable(error)
         }
@@ -245,14 +263,14 @@ package final class LedgerWriter {
     /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
     private func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Grant {
         guard let decision = RecordedDecision(earlier.decisionJSON),
-            let allows = request.plan.statement.answer(to: decision.outcome)
+            let allows = request.deliverable.answer(to: decision.outcome)
         else { throw .database(.unexpectedValue(column: 4)) }
         let grant = Grant(
             id: earlier.grantID,
             allows: allows,
             nonce: earlier.nonce,
             signedAt: earlier.signedAt,
-            intents: try intents(request.plan, allows, earlier.nonce, earlier.signedAt),
+            intents: try intents(request.deliverable, allows, earlier.nonce, earlier.signedAt),
             basis: .replay(decision)
         )
         _ = try record(grant, request)
@@ -292,13 +310,24 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            history.byCustomer = try grantTimes(of: request.subjects(with: known.chain), offer)
+            let subjects = request.subjects(with: known.chain) + (try linked(to: request.customers))
+            history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.byCustomerInOtherStore = try grantTimes(of: subjects, key)
+            }
         }
         if offer.needs.originalTransactionGrants {
-            history.byOriginalTransaction = try grantTimes(of: request.subscriptions(with: known.chain), offer)
+            history.byOriginalTransaction = try grantTimes(
+                of: request.subscriptions(with: known.chain),
+                offer.ledgerKey
+            )
         }
         if let span = offer.needs.budget {
-            history.offerGrantsPerDay = try grantsPerDay(offer, span, until: request.receivedAt.utcDay)
+            let today = request.receivedAt.utcDay
+            history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: today)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: today)
+            }
         }
         return EvaluationContext(
             facts: known.facts,
@@ -311,14 +340,14 @@ package final class LedgerWriter {
     }
 
     /// When the offer was granted to any of the subjects, each grant once, in order.
-    private func grantTimes(of subjects: [[UInt8]], _ offer: CatalogOffer) throws(LedgerError) -> [Timestamp] {
+    private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
         var grants: Set<UniqueID> = []
         for subject in subjects {
             try rows(
                 SQL(
                     "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
                     .blob(subject),
-                    .integer(offer.ledgerKey)
+                    .integer(offerKey)
                 )
             ) { row in
                 if let id = UniqueID(bytes: row.blob(0)) { grants.insert(id) }
@@ -328,7 +357,7 @@ package final class LedgerWriter {
     }
 
     private func grantsPerDay(
-        _ offer: CatalogOffer,
+        _ offerKey: Int64,
         _ span: BudgetSpan,
         until today: Int
     ) throws(LedgerError) -> [GrantHistory.DayCount] {
@@ -337,32 +366,32 @@ package final class LedgerWriter {
             case .forever: 0
             case .days(let days): today - days + 1
             }
-        var counts = try earlierGrantsPerDay(offer, from: firstDay)
-        for (key, count) in pendingDays where key.offer == offer.ledgerKey && key.day >= firstDay {
+        var counts = try earlierGrantsPerDay(offerKey, from: firstDay)
+        for (key, count) in pendingDays where key.offer == offerKey && key.day >= firstDay {
             counts[key.day, default: 0] += Int(count)
         }
         return counts.sorted { $0.key < $1.key }.map { GrantHistory.DayCount(day: $0.key, count: $0.value) }
     }
 
-    private func earlierGrantsPerDay(_ offer: CatalogOffer, from firstDay: Int) throws(LedgerError) -> [Int: Int] {
-        if let known = earlierDays[offer.ledgerKey], known.firstDay == firstDay { return known.counts }
+    private func earlierGrantsPerDay(_ offerKey: Int64, from firstDay: Int) throws(LedgerError) -> [Int: Int] {
+        if let known = earlierDays[offerKey], known.firstDay == firstDay { return known.counts }
         var counts: [Int: Int] = [:]
         try rows(
             SQL(
                 "SELECT day, granted FROM grants_per_day WHERE offer_key = ? AND day >= ?",
-                .integer(offer.ledgerKey),
+                .integer(offerKey),
                 .integer(Int64(firstDay))
             )
         ) { row in
             counts[Int(row.integer(0))] = Int(row.integer(1))
         }
-        earlierDays[offer.ledgerKey] = (firstDay, counts)
+        earlierDays[offerKey] = (firstDay, counts)
         return counts
     }
 
     // MARK: - SQL
 
-    private func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
+    func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
         do { return try body() } catch { throw .database(error) }
     }
 
@@ -394,7 +423,7 @@ extension LedgerWriter {
         let isNeeded = !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
         guard request.knowledge.report != nil || isNeeded else { return KnownCustomer(facts: request.facts) }
         let knowledge = request.knowledge
-        let names = knowledge.believesNames ? request.subjects(with: nil) : []
+        let names = try purchaseSubjects(request)
         var history = try database { () throws(StorageError) in
             try subscriptions.history(of: names + knowledge.subjects, chains: knowledge.chains)
         }
@@ -402,7 +431,7 @@ extension LedgerWriter {
         // An answer of the store that names no subscription is kept with none.
         history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
         history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
-        let (group, product, now) = (offer.subscriptionGroupID, offer.productID, request.receivedAt)
+        let (group, product, now) = (offer.appStore?.subscriptionGroupID, offer.appStore?.productID, request.receivedAt)
         let isStoreDown = knowledge.isStoreDown
         let facts = history.facts(group: group, productID: product, at: now).forgetting { source, observedAt in
             guard let hours = offer.freshness.limit(for: source, isStoreDown: isStoreDown) else { return false }
@@ -412,6 +441,22 @@ extension LedgerWriter {
             facts: request.facts.filled(from: facts),
             chain: history.relevantChain(group: group, productID: product, at: now)
         )
+    }
+
+    /// Under which names of the request its customer's purchases are looked for.
+    ///
+    /// An anonymous id proves nothing, so an app that gives one doesn't open what was bought under it, nor what was
+    /// bought by who is linked to it. From a customer whom the caller names, and not from the device as well, leads a
+    /// link on: others who used the device have bought for themselves.
+    private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
+        guard request.knowledge.believesNames else { return [] }
+        guard request.knowledge.isVouchedFor else { return request.provenSubjects }
+        return try request.subjects(with: nil) + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
+    }
+
+    /// The customers that are one link away from one of these.
+    private func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
+        try database { () throws(StorageError) in try links.linked(to: customers) }
     }
 
     /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
@@ -428,14 +473,24 @@ extension LedgerWriter {
     }
 
     private func merge(_ report: SubscriptionReport) throws(LedgerError) {
+        try note(report.holders, report.bundleID)
         let changed = try database { () throws(StorageError) in
             try subscriptions.merge(report.history, report.links)
         }
-        for (key, chain) in changed.sorted(by: { $0.key < $1.key }) {
+        try drawRedemptions(of: changed, report.bundleID, report.catalog)
+    }
+
+    /// Brings the redemptions of chains up to what is known of them now.
+    func drawRedemptions(
+        of chains: [ChainKey: SubscriptionChain],
+        _ bundleID: BundleID,
+        _ catalog: Catalog
+    ) throws(LedgerError) {
+        for (key, chain) in chains.sorted(by: { $0.key < $1.key }) {
             let entries = try database { () throws(StorageError) in
-                try redemptions.update(key, chain, report)
+                try redemptions.update(key, chain, of: bundleID, catalog)
             }
-            for entry in entries { try append(.redemption(entry, report.bundleID)) }
+            for entry in entries { try append(.redemption(entry, bundleID)) }
             redemptionsLearnt += entries
         }
     }
@@ -450,6 +505,22 @@ extension DecisionRequest {
         }
         if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
         return subjects
+    }
+
+    /// The keys of the names alone, without those of subscriptions.
+    fileprivate var customers: [[UInt8]] {
+        identities.filter(\.identity.namesCustomer).map(\.pseudonym.ledgerKey)
+    }
+
+    /// The key of the customer that the caller names as known; it is named first.
+    fileprivate var knownCustomer: [UInt8]? {
+        guard let (identity, pseudonym) = identities.first, case .customer = identity else { return nil }
+        return pseudonym.ledgerKey
+    }
+
+    /// The keys of all names but anonymous ids.
+    fileprivate var provenSubjects: [[UInt8]] {
+        identities.filter { if case .anonymous = $0.identity { false } else { true } }.map(\.pseudonym.ledgerKey)
     }
 
     /// The keys of subscriptions alone.
