@@ -178,6 +178,7 @@ private let storeOffers = """
             {id: "american", appStore: {offerId: "store_american"}, eligibility: {storefront: {in: ["USA"]}}},
             {id: "patient", appStore: {offerId: "store_patient"}, eligibility: {status: {in: ["expired"]}},
              facts: {maximumAgeHours: 1, whenStoreIsDownUseUpToHours: 72}},
+            {id: "once_a_customer", appStore: {offerId: "store_once_a_customer"}, eligibility: {grants: {atMost: 1}}},
             {id: "once", appStore: {offerId: "store_once"},
              eligibility: {grants: {atMost: 1, per: "originalTransaction"}}},
           ],
