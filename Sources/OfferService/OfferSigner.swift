@@ -132,6 +132,7 @@ package final class OfferSigner: Sendable {
         let pseudonyms = configuration.pseudonyms
         var names = CustomerIdentity.known(
             customer: request.customerID,
+            anonymous: request.anonymousID,
             binding: request.binding,
             originalTransaction: request.facts.originalTransactionID?.value
         )

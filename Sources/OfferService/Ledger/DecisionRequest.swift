@@ -143,6 +143,9 @@ package struct StoreKnowledge: Sendable {
     ///
     /// Those under names that an app gives are not, where what is signed is bound to an account and not to the name.
     package var believesNames = true
+    /// Whether a trusted caller gave the names; then purchases under an anonymous id, or by who is linked to the
+    /// customer, are the customer's too.
+    package var isVouchedFor = false
     /// Whether there is a store that can still be asked.
     package var mayAsk = false
     /// Whether it was asked and did not answer.

@@ -9,15 +9,22 @@ package import Storage
 package final class LedgerWriter {
     private let connection: any DatabaseConnection
     private var nextEntryIndex: Int64 = 0
-    private var recordedAt = Timestamp(milliseconds: 0)
+    /// The time of the entries of this transaction.
+    private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// Grants of this transaction that are not yet added to their day.
     private var pendingDays: [DayKey: Int64] = [:]
     /// What earlier transactions granted, as this one has read it; nobody else writes meanwhile.
     private var earlierDays: [Int64: (firstDay: Int, counts: [Int: Int])] = [:]
-    private let subscriptions: SubscriptionTables
+    let subscriptions: SubscriptionTables
+    let holders: SubscriptionHolders
+    let links: CustomerLinks
     private let redemptions: RedemptionTable
     /// What this transaction learnt of redemptions.
     package private(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    let googlePlay: GooglePlayTables
+    let googlePlayRedemptions: GooglePlayRedemptionTable
+    /// What it learnt of those at Google Play.
+    package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
 
     private struct DayKey: Hashable {
         let offer: Int64
@@ -28,7 +35,11 @@ package final class LedgerWriter {
     package init(connection: any DatabaseConnection) {
         self.connection = connection
         subscriptions = SubscriptionTables(connection: connection)
-        redemptions = RedemptionTable(connection: connection)
+        holders = SubscriptionHolders(connection: connection)
+        links = CustomerLinks(connection: connection)
+        redemptions = RedemptionTable(connection: connection, links: links)
+        googlePlay = GooglePlayTables(connection: connection)
+        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
     }
 
     /// Begins a transaction.
@@ -38,6 +49,7 @@ package final class LedgerWriter {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
+        googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         do { try connection.begin() } catch { throw .database(error) }
         var last: Int64 = -1
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
@@ -47,6 +59,7 @@ package final class LedgerWriter {
             // Entries of an earlier run or of a command, or a batch that was undone.
             recordedAt = max(recordedAt, try time(ofEntry: last))
             nextEntryIndex = last + 1
+            links.ledgerChanged()
         }
         recordedAt = max(recordedAt, now)
     }
@@ -63,6 +76,7 @@ package final class LedgerWriter {
     package func commit() throws(LedgerError) {
         for (key, count) in pendingDays { try add(count, to: key) }
         do { try connection.commit() } catch { throw .database(error) }
+        links.committed(nextEntry: nextEntryIndex)
     }
 
     /// Forgets everything since ``begin(at:)``.
@@ -303,7 +317,11 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            history.byCustomer = try grantTimes(of: request.subjects(with: known.chain), offer.ledgerKey)
+            let subjects = request.subjects(with: known.chain) + (try linked(to: request.customers))
+            history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.byCustomerInOtherStore = try grantTimes(of: subjects, key)
+            }
         }
         if offer.needs.originalTransactionGrants {
             history.byOriginalTransaction = try grantTimes(
@@ -312,10 +330,11 @@ package final class LedgerWriter {
             )
         }
         if let span = offer.needs.budget {
-            history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: request.receivedAt.utcDay)
-        }
-        if offer.needs.otherStore, let key = offer.otherStoreKey {
-            try addOtherStore(key, request, known, to: &history)
+            let today = request.receivedAt.utcDay
+            history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: today)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: today)
+            }
         }
         return EvaluationContext(
             facts: known.facts,
@@ -325,21 +344,6 @@ package final class LedgerWriter {
             now: request.receivedAt,
             knowsSubscription: known.chain != nil
         )
-    }
-
-    /// What the other store's offer of the same entry counts.
-    private func addOtherStore(
-        _ key: Int64,
-        _ request: DecisionRequest,
-        _ known: KnownCustomer,
-        to history: inout GrantHistory
-    ) throws(LedgerError) {
-        if request.offer.needs.customerGrants {
-            history.byCustomerInOtherStore = try grantTimes(of: request.subjects(with: known.chain), key)
-        }
-        if let span = request.offer.needs.budget {
-            history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: request.receivedAt.utcDay)
-        }
     }
 
     /// When the offer was granted to any of the subjects, each grant once, in order.
@@ -394,7 +398,7 @@ package final class LedgerWriter {
 
     // MARK: - SQL
 
-    private func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
+    func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
         do { return try body() } catch { throw .database(error) }
     }
 
@@ -426,7 +430,7 @@ extension LedgerWriter {
         let isNeeded = !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
         guard request.knowledge.report != nil || isNeeded else { return KnownCustomer(facts: request.facts) }
         let knowledge = request.knowledge
-        let names = knowledge.believesNames ? request.subjects(with: nil) : []
+        let names = try purchaseSubjects(request)
         var history = try database { () throws(StorageError) in
             try subscriptions.history(of: names + knowledge.subjects, chains: knowledge.chains)
         }
@@ -446,6 +450,22 @@ extension LedgerWriter {
         )
     }
 
+    /// Under which names of the request its customer's purchases are looked for.
+    ///
+    /// An anonymous id proves nothing, so an app that gives one doesn't open what was bought under it, nor what was
+    /// bought by who is linked to it. From a customer whom the caller names, and not from the device as well, leads a
+    /// link on: others who used the device have bought for themselves.
+    private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
+        guard request.knowledge.believesNames else { return [] }
+        guard request.knowledge.isVouchedFor else { return request.provenSubjects }
+        return try request.subjects(with: nil) + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
+    }
+
+    /// The customers that are one link away from one of these.
+    private func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
+        try database { () throws(StorageError) in try links.linked(to: customers) }
+    }
+
     /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
     private func hasRead(
         _ knowledge: StoreKnowledge,
@@ -460,14 +480,24 @@ extension LedgerWriter {
     }
 
     private func merge(_ report: SubscriptionReport) throws(LedgerError) {
+        try note(report.holders, report.bundleID)
         let changed = try database { () throws(StorageError) in
             try subscriptions.merge(report.history, report.links)
         }
-        for (key, chain) in changed.sorted(by: { $0.key < $1.key }) {
+        try drawRedemptions(of: changed, report.bundleID, report.catalog)
+    }
+
+    /// Brings the redemptions of chains up to what is known of them now.
+    func drawRedemptions(
+        of chains: [ChainKey: SubscriptionChain],
+        _ bundleID: BundleID,
+        _ catalog: Catalog
+    ) throws(LedgerError) {
+        for (key, chain) in chains.sorted(by: { $0.key < $1.key }) {
             let entries = try database { () throws(StorageError) in
-                try redemptions.update(key, chain, report)
+                try redemptions.update(key, chain, of: bundleID, catalog)
             }
-            for entry in entries { try append(.redemption(entry, report.bundleID)) }
+            for entry in entries { try append(.redemption(entry, bundleID)) }
             redemptionsLearnt += entries
         }
     }
@@ -482,6 +512,22 @@ extension DecisionRequest {
         }
         if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
         return subjects
+    }
+
+    /// The keys of the names alone, without those of subscriptions.
+    fileprivate var customers: [[UInt8]] {
+        identities.filter(\.identity.namesCustomer).map(\.pseudonym.ledgerKey)
+    }
+
+    /// The key of the customer that the caller names as known; it is named first.
+    fileprivate var knownCustomer: [UInt8]? {
+        guard let (identity, pseudonym) = identities.first, case .customer = identity else { return nil }
+        return pseudonym.ledgerKey
+    }
+
+    /// The keys of all names but anonymous ids.
+    fileprivate var provenSubjects: [[UInt8]] {
+        identities.filter { if case .anonymous = $0.identity { false } else { true } }.map(\.pseudonym.ledgerKey)
     }
 
     /// The keys of subscriptions alone.

@@ -93,6 +93,7 @@ final class TestService: Sendable {
                 log: log
             ),
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
+            transfers: TransfersCall(committer: committer),
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
             metrics: metrics,
             clock: clock.wallClock,
