@@ -26,21 +26,21 @@ package struct GooglePlayCheck: Sendable {
     }
 
     /// Asks for each app in turn, in the order of their names.
-    package func report() async -> GooglePlayReport {
-        var entries: [GooglePlayReport.Entry] = []
+    package func report() async -> GooglePlayLintReport {
+        var entries: [GooglePlayLintReport.Entry] = []
         for app in catalog.googlePlayApps.values.sorted(by: { $0.packageName.text < $1.packageName.text }) {
-            entries.append(GooglePlayReport.Entry(packageName: app.packageName, await outcome(app)))
+            entries.append(GooglePlayLintReport.Entry(packageName: app.packageName, await outcome(app)))
         }
-        return GooglePlayReport(entries: entries)
+        return GooglePlayLintReport(entries: entries)
     }
 
-    private func outcome(_ app: GooglePlayApp) async -> GooglePlayReport.Entry.Outcome {
+    private func outcome(_ app: GooglePlayApp) async -> GooglePlayLintReport.Entry.Outcome {
         guard hasAccount(app.packageName) else { return .noAccount }
         switch await listing.catalogue(of: app.packageName, at: clock.now()) {
         case .failure(let error): return .notRead(error)
         case .success(let catalogue):
             let wanted = catalog.wantedOffers(of: app.packageName)
-            return .read(GooglePlayReport.Reading(wanted: wanted, hideTags: Set(app.hideTags), in: catalogue))
+            return .read(GooglePlayLintReport.Reading(wanted: wanted, hideTags: Set(app.hideTags), in: catalogue))
         }
     }
 }

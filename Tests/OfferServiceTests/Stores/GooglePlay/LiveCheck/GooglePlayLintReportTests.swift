@@ -19,7 +19,7 @@ private struct SettledListing: GooglePlayListing {
 }
 
 @Suite("Google Play: the live check's report")
-struct GooglePlayReportTests {
+struct GooglePlayLintReportTests {
     let app: GooglePlayApp
     let clock = SettableClock()
 
@@ -36,11 +36,13 @@ struct GooglePlayReportTests {
         _ offers: [(id: String, key: GooglePlayOfferKey)],
         _ listing: SettledListing,
         hasAccount: Bool = true
-    ) async throws -> GooglePlayReport {
+    ) async throws -> GooglePlayLintReport {
         let catalog = Catalog(
             apps: [],
             googlePlayApps: [app],
-            offers: try offers.map { CatalogOffer(id: try CatalogOfferID($0.id), app: app.name, listing: $0.key, rule: nil) },
+            offers: try offers.map {
+                CatalogOffer(id: try CatalogOfferID($0.id), app: app.name, listing: $0.key, rule: nil)
+            },
             digest: SHA256.digest(of: [])
         )
         return await GooglePlayCheck(
@@ -111,7 +113,8 @@ struct GooglePlayReportTests {
     }
 
     @Test(arguments: [
-        (StoreError.unavailable(retryAfter: nil), LiveReport.Verdict.unreachable), (.rateLimited(retryAfter: nil), .unreachable),
+        (StoreError.unavailable(retryAfter: nil), LiveReport.Verdict.unreachable),
+        (.rateLimited(retryAfter: nil), .unreachable),
         (.credentialsRefused, .wrong), (.appUnknown(code: 404), .wrong), (.badAnswer(reason: "it is none"), .wrong),
         (.requestRefused(status: 403, code: 0), .wrong), (.cannotSign(reason: "no key"), .wrong),
     ])
@@ -131,7 +134,7 @@ struct GooglePlayReportTests {
 
     @Test
     func `is good of no apps at all`() {
-        #expect(GooglePlayReport(entries: []).verdict == .good)
+        #expect(GooglePlayLintReport(entries: []).verdict == .good)
     }
 }
 
