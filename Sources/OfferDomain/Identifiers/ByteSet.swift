@@ -27,6 +27,8 @@ struct ByteSet: Hashable, Sendable {
     static let digits = ByteSet(0x30...0x39)
     static let uppercase = ByteSet(0x41...0x5A)
     static let uppercaseAndDigits = ByteSet(0x41...0x5A, 0x30...0x39)
+    static let lowercaseAndDigits = ByteSet(0x61...0x7A, 0x30...0x39)
+    static let letters = ByteSet(0x41...0x5A, 0x61...0x7A)
     static let lettersAndDigits = ByteSet(0x41...0x5A, 0x61...0x7A, 0x30...0x39)
     /// Printable ASCII without the space, 0x21 to 0x7E.
     static let visible = ByteSet(0x21...0x7E)

@@ -7,6 +7,8 @@
 package struct IdentifierShape: Hashable, Sendable {
     let allowed: ByteSet
     let length: ClosedRange<Int>
+    /// What the first byte may be; nothing but what is allowed anyway.
+    let leading: ByteSet
     /// Whether single spaces may stand between other characters.
     let admitsInnerSpaces: Bool
     /// What is expected, in words, where the length says more than a limit.
@@ -15,11 +17,13 @@ package struct IdentifierShape: Hashable, Sendable {
     init(
         _ allowed: ByteSet,
         length: ClosedRange<Int> = 1...255,
+        leading: ByteSet? = nil,
         admitsInnerSpaces: Bool = false,
         expectation: String? = nil
     ) {
         self.allowed = allowed
         self.length = length
+        self.leading = leading ?? allowed
         self.admitsInnerSpaces = admitsInnerSpaces
         self.expectation = expectation
     }
@@ -33,7 +37,8 @@ package struct IdentifierShape: Hashable, Sendable {
         for offset in bytes.indices {
             let byte = bytes[offset]
             let isSpace = byte == 0x20
-            guard isSpace && admitsInnerSpaces || allowed.contains(byte) else {
+            let fits = allowed.contains(byte) && (offset > 0 || leading.contains(byte))
+            guard fits || isSpace && admitsInnerSpaces else {
                 throw .notAllowed(OffendingCharacter(in: bytes, at: offset), offset: offset)
             }
             if isSpace, followsSpace || offset == bytes.count - 1 { throw .misplacedSpace(offset: offset) }

@@ -6,6 +6,8 @@ package import OfferDomain
 package enum AuditEvent: Sendable {
     /// A signature is about to be made: written before the key is used, and only then is it used.
     case signature(SignatureRecord)
+    /// A customer may buy an offer that the store does not ask to be signed: written before they are told.
+    case authorization(AuthorizationRecord)
     /// A rule said no, or could not be answered.
     case refusal(RefusalRecord)
     /// What was recorded as a signature could not be made, or did not verify.
@@ -29,6 +31,10 @@ package enum AuditEvent: Sendable {
     case notificationReceived(NotificationReceipt, BundleID)
     /// A customer used an offer, or it is now known what came of that.
     case redemption(RedemptionTable.Entry, BundleID)
+    /// Google Play sent a message that was not known before.
+    case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
+    /// A customer used an offer at Google Play, or it is now known what came of that.
+    case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp)
     /// An anonymous customer became a known one.
     case customerTransferred(CustomerTransfer)
     /// A subscription appeared under another account than before; both are told by the keys of their pseudonyms.
@@ -40,7 +46,12 @@ package enum AuditEvent: Sendable {
     package var name: String {
         switch self {
         case .signature: "sign.intent"
-        case .refusal: "sign.deny"
+        case .authorization: "authorize.intent"
+        case .refusal(let record):
+            switch record.request.deliverable {
+            case .signature: "sign.deny"
+            case .authorization: "authorize.deny"
+            }
         case .signatureFailed: "sign.failed"
         case .serviceStarted: "service.start"
         case .serviceStopped: "service.stop"
@@ -54,8 +65,8 @@ package enum AuditEvent: Sendable {
         case .callerKeyAdded: "caller.key"
         case .callerRevoked: "caller.revoke"
         case .recordsExported: "audit.export"
-        case .notificationReceived: "store.notification"
-        case .redemption: "offer.redemption"
+        case .notificationReceived, .googlePlayMessageReceived: "store.notification"
+        case .redemption, .googlePlayRedemption: "offer.redemption"
         case .customerTransferred: "customer.transferred"
         case .subscriptionTransferred: "subscription.transferred"
         case .storeTokenSigned: "store.token"
@@ -67,7 +78,15 @@ package enum AuditEvent: Sendable {
 package struct SignatureRecord: Sendable {
     package let request: DecisionRequest
     package let grant: Grant
+    package let plan: SigningPlan
     package let intent: SigningIntent
+}
+
+/// What is recorded of one authorization.
+package struct AuthorizationRecord: Sendable {
+    package let request: DecisionRequest
+    package let grant: Grant
+    package let plan: AuthorizationPlan
 }
 
 /// What is recorded of one refusal.

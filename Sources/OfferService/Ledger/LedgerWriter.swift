@@ -18,9 +18,13 @@ package final class LedgerWriter {
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
     let links: CustomerLinks
-    private let redemptions: RedemptionTable
+    let redemptions: RedemptionTable
     /// What this transaction learnt of redemptions.
-    package private(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    let googlePlay: GooglePlayTables
+    let googlePlayRedemptions: GooglePlayRedemptionTable
+    /// What it learnt of those at Google Play.
+    package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
 
     private struct DayKey: Hashable {
         let offer: Int64
@@ -34,6 +38,8 @@ package final class LedgerWriter {
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
         redemptions = RedemptionTable(connection: connection, links: links)
+        googlePlay = GooglePlayTables(connection: connection)
+        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
     }
 
     /// Begins a transaction.
@@ -43,6 +49,7 @@ package final class LedgerWriter {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
+        googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         do { try connection.begin() } catch { throw .database(error) }
         var last: Int64 = -1
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
@@ -101,11 +108,15 @@ package final class LedgerWriter {
             if !needs.isEmpty { return .storeNeeded(needs) }
         }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
-        guard let allows = request.plan.statement.answer(to: decision.outcome) else {
+        guard let allows = request.deliverable.answer(to: decision.outcome) else {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
         }
-        return .granted(try grant(request, decision, allows: allows, known.chain))
+        if case .authorization(let plan) = request.deliverable, case .failure(let obstacle) = plan.offer {
+            if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
+            return .obstructed(obstacle)
+        }
+        return .granted(try grant(request, decision, allows: allows, known.subscriptions))
     }
 
     /// Merges what the store told into what is known; a notification only once.
@@ -141,19 +152,19 @@ package final class LedgerWriter {
         _ request: DecisionRequest,
         _ decision: Decision,
         allows: Bool,
-        _ chain: ChainKey?
+        _ subscriptions: [[UInt8]]
     ) throws(LedgerError) -> Grant {
         let grant = Grant(
             id: request.requestID,
             allows: allows,
             nonce: request.nonce,
             signedAt: request.receivedAt,
-            intents: try intents(request.plan, allows, request.nonce, request.receivedAt),
+            intents: try intents(request.deliverable, allows, request.nonce, request.receivedAt),
             basis: .decision(decision)
         )
         let index = try record(grant, request)
         if allows {
-            for subject in request.subjects(with: chain) { try addGrant(grant.id, to: subject, request.offer, index) }
+            for subject in request.subjects(with: subscriptions) { try addGrant(grant.id, to: subject, request.offer, index) }
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {
@@ -165,8 +176,15 @@ package final class LedgerWriter {
     /// One entry for each signature that will be made.
     private func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
         let first = nextEntryIndex
-        for intent in grant.intents {
-            try append(.signature(SignatureRecord(request: request, grant: grant, intent: intent)))
+        switch request.deliverable {
+        case .signature(let plan):
+            for intent in grant.intents {
+                try append(
+                    .signature(SignatureRecord(request: request, grant: grant, plan: plan, intent: intent))
+                )
+            }
+        case .authorization(let plan):
+            try append(.authorization(AuthorizationRecord(request: request, grant: grant, plan: plan)))
         }
         return first
     }
@@ -203,13 +221,13 @@ package final class LedgerWriter {
     }
 
     private func intents(
-        _ plan: SigningPlan,
+        _ deliverable: Deliverable,
         _ allows: Bool,
         _ nonce: UniqueID,
         _ instant: Timestamp
     ) throws(LedgerError) -> [SigningIntent] {
         do {
-            return try plan.intents(allows: allows, nonce: nonce, at: instant)
+            return try deliverable.intents(allows: allows, nonce: nonce, at: instant)
         } catch {
             throw .unbuildable(error)
         }
@@ -252,14 +270,14 @@ package final class LedgerWriter {
     /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
     private func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Grant {
         guard let decision = RecordedDecision(earlier.decisionJSON),
-            let allows = request.plan.statement.answer(to: decision.outcome)
+            let allows = request.deliverable.answer(to: decision.outcome)
         else { throw .database(.unexpectedValue(column: 4)) }
         let grant = Grant(
             id: earlier.grantID,
             allows: allows,
             nonce: earlier.nonce,
             signedAt: earlier.signedAt,
-            intents: try intents(request.plan, allows, earlier.nonce, earlier.signedAt),
+            intents: try intents(request.deliverable, allows, earlier.nonce, earlier.signedAt),
             basis: .replay(decision)
         )
         _ = try record(grant, request)
@@ -299,14 +317,24 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            let linked = try linked(to: request.customers)
-            history.byCustomer = try grantTimes(of: request.subjects(with: known.chain) + linked, offer)
+            let subjects = request.subjects(with: known.subscriptions) + (try linked(to: request.customers))
+            history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.byCustomerInOtherStore = try grantTimes(of: subjects, key)
+            }
         }
         if offer.needs.originalTransactionGrants {
-            history.byOriginalTransaction = try grantTimes(of: request.subscriptions(with: known.chain), offer)
+            history.byOriginalTransaction = try grantTimes(
+                of: request.subscriptions(with: known.subscriptions),
+                offer.ledgerKey
+            )
         }
         if let span = offer.needs.budget {
-            history.offerGrantsPerDay = try grantsPerDay(offer, span, until: request.receivedAt.utcDay)
+            let today = request.receivedAt.utcDay
+            history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: today)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: today)
+            }
         }
         return EvaluationContext(
             facts: known.facts,
@@ -314,19 +342,19 @@ package final class LedgerWriter {
             identities: request.identities.map(\.identity),
             grants: history,
             now: request.receivedAt,
-            knowsSubscription: known.chain != nil
+            knowsSubscription: !known.subscriptions.isEmpty
         )
     }
 
     /// When the offer was granted to any of the subjects, each grant once, in order.
-    private func grantTimes(of subjects: [[UInt8]], _ offer: CatalogOffer) throws(LedgerError) -> [Timestamp] {
+    private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
         var grants: Set<UniqueID> = []
         for subject in subjects {
             try rows(
                 SQL(
                     "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
                     .blob(subject),
-                    .integer(offer.ledgerKey)
+                    .integer(offerKey)
                 )
             ) { row in
                 if let id = UniqueID(bytes: row.blob(0)) { grants.insert(id) }
@@ -336,7 +364,7 @@ package final class LedgerWriter {
     }
 
     private func grantsPerDay(
-        _ offer: CatalogOffer,
+        _ offerKey: Int64,
         _ span: BudgetSpan,
         until today: Int
     ) throws(LedgerError) -> [GrantHistory.DayCount] {
@@ -345,26 +373,26 @@ package final class LedgerWriter {
             case .forever: 0
             case .days(let days): today - days + 1
             }
-        var counts = try earlierGrantsPerDay(offer, from: firstDay)
-        for (key, count) in pendingDays where key.offer == offer.ledgerKey && key.day >= firstDay {
+        var counts = try earlierGrantsPerDay(offerKey, from: firstDay)
+        for (key, count) in pendingDays where key.offer == offerKey && key.day >= firstDay {
             counts[key.day, default: 0] += Int(count)
         }
         return counts.sorted { $0.key < $1.key }.map { GrantHistory.DayCount(day: $0.key, count: $0.value) }
     }
 
-    private func earlierGrantsPerDay(_ offer: CatalogOffer, from firstDay: Int) throws(LedgerError) -> [Int: Int] {
-        if let known = earlierDays[offer.ledgerKey], known.firstDay == firstDay { return known.counts }
+    private func earlierGrantsPerDay(_ offerKey: Int64, from firstDay: Int) throws(LedgerError) -> [Int: Int] {
+        if let known = earlierDays[offerKey], known.firstDay == firstDay { return known.counts }
         var counts: [Int: Int] = [:]
         try rows(
             SQL(
                 "SELECT day, granted FROM grants_per_day WHERE offer_key = ? AND day >= ?",
-                .integer(offer.ledgerKey),
+                .integer(offerKey),
                 .integer(Int64(firstDay))
             )
         ) { row in
             counts[Int(row.integer(0))] = Int(row.integer(1))
         }
-        earlierDays[offer.ledgerKey] = (firstDay, counts)
+        earlierDays[offerKey] = (firstDay, counts)
         return counts
     }
 
@@ -380,132 +408,5 @@ package final class LedgerWriter {
 
     private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
         do { try connection.rows(sql, each) } catch { throw .database(error) }
-    }
-}
-
-// MARK: - What the store told
-
-extension LedgerWriter {
-    /// What is known of a customer when an offer is decided.
-    private struct KnownCustomer {
-        var facts: CustomerFacts
-        /// The subscription that the offer is for; its grants are counted too.
-        var chain: ChainKey?
-    }
-
-    /// Merges what the request brings, and puts what the ledger knows beside what the request states.
-    ///
-    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already.
-    private func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
-        if let report = request.knowledge.report { try merge(report) }
-        let offer = request.offer
-        let isNeeded = !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
-        guard request.knowledge.report != nil || isNeeded else { return KnownCustomer(facts: request.facts) }
-        let knowledge = request.knowledge
-        let names = try purchaseSubjects(request)
-        var history = try database { () throws(StorageError) in
-            try subscriptions.history(of: names + knowledge.subjects, chains: knowledge.chains)
-        }
-        if try !hasRead(knowledge, history) { history.forgetReadings() }
-        // An answer of the store that names no subscription is kept with none.
-        history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
-        history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
-        let (group, product, now) = (offer.subscriptionGroupID, offer.productID, request.receivedAt)
-        let isStoreDown = knowledge.isStoreDown
-        let facts = history.facts(group: group, productID: product, at: now).forgetting { source, observedAt in
-            guard let hours = offer.freshness.limit(for: source, isStoreDown: isStoreDown) else { return false }
-            return observedAt < now.adding(hours: -hours)
-        }
-        return KnownCustomer(
-            facts: request.facts.filled(from: facts),
-            chain: history.relevantChain(group: group, productID: product, at: now)
-        )
-    }
-
-    /// Under which names of the request its customer's purchases are looked for.
-    ///
-    /// An anonymous id proves nothing, so an app that gives one doesn't open what was bought under it, nor what was
-    /// bought by who is linked to it. From a customer whom the caller names, and not from the device as well, leads a
-    /// link on: others who used the device have bought for themselves.
-    private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
-        guard request.knowledge.believesNames else { return [] }
-        guard request.knowledge.isVouchedFor else { return request.provenSubjects }
-        return try request.subjects(with: nil) + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
-    }
-
-    /// The customers that are one link away from one of these.
-    private func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
-        try database { () throws(StorageError) in try links.linked(to: customers) }
-    }
-
-    /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
-    private func hasRead(
-        _ knowledge: StoreKnowledge,
-        _ history: SubscriptionHistory
-    ) throws(LedgerError) -> Bool {
-        if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil {
-            return true
-        }
-        return try database { () throws(StorageError) in
-            try subscriptions.hasChain(of: knowledge.account, among: history)
-        }
-    }
-
-    private func merge(_ report: SubscriptionReport) throws(LedgerError) {
-        try note(report.holders, report.bundleID)
-        let changed = try database { () throws(StorageError) in
-            try subscriptions.merge(report.history, report.links)
-        }
-        try drawRedemptions(of: changed, report.bundleID, report.catalog)
-    }
-
-    /// Brings the redemptions of chains up to what is known of them now.
-    func drawRedemptions(
-        of chains: [ChainKey: SubscriptionChain],
-        _ bundleID: BundleID,
-        _ catalog: Catalog
-    ) throws(LedgerError) {
-        for (key, chain) in chains.sorted(by: { $0.key < $1.key }) {
-            let entries = try database { () throws(StorageError) in
-                try redemptions.update(key, chain, of: bundleID, catalog)
-            }
-            for entry in entries { try append(.redemption(entry, bundleID)) }
-            redemptionsLearnt += entries
-        }
-    }
-}
-
-extension DecisionRequest {
-    /// The keys under which a grant is counted, each once: the customer's, and the subscription's.
-    fileprivate func subjects(with chain: ChainKey?) -> [[UInt8]] {
-        var subjects: [[UInt8]] = []
-        for (_, pseudonym) in identities where !subjects.contains(pseudonym.ledgerKey) {
-            subjects.append(pseudonym.ledgerKey)
-        }
-        if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
-        return subjects
-    }
-
-    /// The keys of the names alone, without those of subscriptions.
-    fileprivate var customers: [[UInt8]] {
-        identities.filter(\.identity.namesCustomer).map(\.pseudonym.ledgerKey)
-    }
-
-    /// The key of the customer that the caller names as known; it is named first.
-    fileprivate var knownCustomer: [UInt8]? {
-        guard let (identity, pseudonym) = identities.first, case .customer = identity else { return nil }
-        return pseudonym.ledgerKey
-    }
-
-    /// The keys of all names but anonymous ids.
-    fileprivate var provenSubjects: [[UInt8]] {
-        identities.filter { if case .anonymous = $0.identity { false } else { true } }.map(\.pseudonym.ledgerKey)
-    }
-
-    /// The keys of subscriptions alone.
-    fileprivate func subscriptions(with chain: ChainKey?) -> [[UInt8]] {
-        var subjects = identities.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
-        if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
-        return subjects
     }
 }

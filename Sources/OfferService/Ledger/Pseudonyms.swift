@@ -29,10 +29,10 @@ package struct Pseudonyms: Sendable {
     }
 
     /// The pseudonym of a customer within one app.
-    package func pseudonym(of identity: CustomerIdentity, in bundleID: BundleID) -> Pseudonym {
+    package func pseudonym(of identity: CustomerIdentity, in app: AppName) -> Pseudonym {
         var message: [UInt8] = []
         message.reserveCapacity(96)
-        message.append(contentsOf: bundleID.text.utf8)
+        message.append(contentsOf: app.text.utf8)
         message.append(0)
         identity.appendCapBytes(to: &message)
         let code = key.authenticationCode(for: message)
@@ -41,5 +41,18 @@ package struct Pseudonyms: Sendable {
         recordText.append(contentsOf: prefix)
         Base64.appendURL(code, to: &recordText)
         return Pseudonym(ledgerKey: Array(code[..<16]), recordText: recordText)
+    }
+
+    /// What else is made with the secret, beside pseudonyms of customers; none can pass for another.
+    package enum Use: UInt8, Sendable {
+        /// Stands for a purchase token.
+        case purchase = 0x67
+        /// Proves that a grant's mark is ours.
+        case grantMark = 0x6D
+    }
+
+    /// The 32 bytes that stand for, or prove, a message within one app.
+    package func code(_ use: Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
+        key.authenticationCode(for: Array(app.text.utf8) + [0, use.rawValue, 0x3A] + message)
     }
 }

@@ -19,14 +19,21 @@ package enum Metric: Hashable, Sendable {
     case replays
     /// Commits that failed.
     case commitFailures(reason: String)
-    /// Uses of promotional offers that the store told of, by what is known of them and whether we granted them.
-    case redemptions(state: String, isGranted: Bool)
+    /// Uses of offers that a store told of, by what is known of them and whether we granted them.
+    case redemptions(
+        store: String = "app-store",
+        environment: String = "production",
+        state: String,
+        isGranted: Bool
+    )
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
     /// Requests to a store, each attempt and each one that was not let through, by what came of it.
     case storeRequests(store: String, endpoint: String, environment: String, outcome: String)
     /// Questions to a store that were being asked already, and so were not asked again.
     case storeJoined(store: String, endpoint: String)
+    /// Readings of what a store lists of an app, by what came of them.
+    case catalogueReadings(store: String, outcome: String)
     /// Notifications that a store sent, and what came of them; types that we don't know count as one.
     case notifications(type: String, environment: String, outcome: String)
     /// What came as a notification and was refused, by reason.
@@ -59,7 +66,24 @@ package final class Metrics: CommitObserver {
     }
 
     package func learnt(of redemption: RedemptionTable.Entry) {
-        count(.redemptions(state: redemption.redemption.state.name, isGranted: redemption.grantID != nil))
+        count(
+            .redemptions(
+                environment: redemption.redemption.environment.rawValue,
+                state: redemption.redemption.state.name,
+                isGranted: redemption.grantID != nil
+            )
+        )
+    }
+
+    package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
+        count(
+            .redemptions(
+                store: "google-play",
+                environment: redemption.redemption.environment.rawValue,
+                state: redemption.redemption.state.name,
+                isGranted: redemption.match != nil
+            )
+        )
     }
 
     package func failed(_ error: LedgerError) {

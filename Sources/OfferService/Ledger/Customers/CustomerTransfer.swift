@@ -19,8 +19,8 @@ package struct CustomerTransfer: Sendable {
         pseudonyms: Pseudonyms,
         catalog: Catalog
     ) {
-        from = pseudonyms.pseudonym(of: .anonymous(anonymousID), in: bundleID)
-        to = pseudonyms.pseudonym(of: .customer(customerID), in: bundleID)
+        from = pseudonyms.pseudonym(of: .anonymous(anonymousID), in: AppName(bundleID))
+        to = pseudonyms.pseudonym(of: .customer(customerID), in: AppName(bundleID))
         guard from != to else { return nil }
         self.bundleID = bundleID
         self.callerID = callerID
