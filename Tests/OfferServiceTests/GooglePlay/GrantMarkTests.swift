@@ -36,12 +36,16 @@ struct GrantMarkTests {
             let otherApp = GooglePlayPseudonyms(pseudonyms, in: try AppName("com.example.other"))
             #expect(!otherApp.isGenuine(mark, for: offer))
             try await withPlayService { other in
-                #expect(!(try other.place.keys.isGenuine(mark, for: offer)))
+                let keys = try other.place.keys
+                #expect(!keys.isGenuine(mark, for: offer))
             }
         }
     }
 
-    @Test(arguments: ["", "0", String(repeating: "0", count: 63), String(repeating: "A", count: 64), String(repeating: "g", count: 64), String(repeating: "é", count: 32)])
+    @Test(arguments: [
+        "", "0", String(repeating: "0", count: 63), String(repeating: "A", count: 64),
+        String(repeating: "g", count: 64), String(repeating: "é", count: 32),
+    ])
     func `has one form`(text: String) {
         #expect(GrantMark(text) == nil)
         #expect(Pseudonym.ledgerKey(ofAccountID: text) == nil)
@@ -62,7 +66,10 @@ struct GrantMarkTests {
             let token = try PurchaseToken("24lowercase.AO-J1Oabc")
             let key = try world.place.keys.purchaseKey(of: token)
             #expect(key.bytes.count == 16)
-            let other = GooglePlayPseudonyms(world.service.current.value.pseudonyms, in: try AppName("com.example.other"))
+            let other = GooglePlayPseudonyms(
+                world.service.current.value.pseudonyms,
+                in: try AppName("com.example.other")
+            )
             #expect(other.purchaseKey(of: token) != key)
             #expect(try world.place.keys.purchaseKey(of: PurchaseToken("24LOWERCASE.AO-J1Oabc")) != key)
         }

@@ -7,7 +7,8 @@ import Testing
 /// `POST /v1/notifications/google-play`: what is taken, what is refused, and when it is answered.
 struct PlayNotificationTests {
     @Test(arguments: Wire.allCases)
-    func `is acknowledged once what it led to is on record, the first time and each time after`(wire: Wire) async throws {
+    func `is acknowledged once what it led to is on record, the first time and each time after`(wire: Wire) async throws
+    {
         try await withPlayService(wire) { world in
             try world.play.answer("token", PlaySample("ACTIVE") { $0.accountID = try? world.accountID("anna") })
             for _ in 0..<3 { try await world.deliver(PlayService.change(4, "token"), id: "17") }
@@ -40,7 +41,15 @@ struct PlayNotificationTests {
     @Test func `follows the state and not the type`() async throws {
         try await withPlayService { world in
             // “Cancelled” may come when the subscription has expired already.
-            try world.play.answer("token", PlaySample("EXPIRED", .init { $0.expiresInDays = -1; $0.renews = false }))
+            try world.play.answer(
+                "token",
+                PlaySample(
+                    "EXPIRED",
+                    .init {
+                        $0.expiresInDays = -1; $0.renews = false
+                    }
+                )
+            )
             try await world.deliver(PlayService.change(3, "token"), id: "1")
             #expect(try world.facts("token").status?.value == .expired)
             try world.play.answer("token", PlaySample("ACTIVE"))
@@ -63,9 +72,7 @@ struct PlayNotificationTests {
             )
             try await world.deliver(PlayService.change(4, token), id: "1")
             let kept = try (world.tables() + world.service.entries()).joined() + world.service.log.lines.joined()
-            for secret in ["secretToken", "anna", "Anna", "example.com\""] where secret != "example.com\"" {
-                #expect(!kept.contains(secret))
-            }
+            for secret in ["secretToken", "anna", "Anna"] { #expect(!kept.contains(secret)) }
             #expect(try world.tables().count { $0.hasPrefix("link ") } == 1)
         }
     }
@@ -93,7 +100,15 @@ struct PlayNotificationTests {
 
     @Test func `remembers that the store has forgotten a purchase`() async throws {
         try await withPlayService { world in
-            try world.play.answer("token", PlaySample("EXPIRED", .init { $0.expiresInDays = -1; $0.renews = false }))
+            try world.play.answer(
+                "token",
+                PlaySample(
+                    "EXPIRED",
+                    .init {
+                        $0.expiresInDays = -1; $0.renews = false
+                    }
+                )
+            )
             try await world.deliver(PlayService.change(13, "token"), id: "1")
             world.service.clock.advance(days: 61)
             world.play.answer("token", .success(.gone))
@@ -146,10 +161,13 @@ struct PlayNotificationTests {
     // MARK: - What is refused
 
     @Test(arguments: [(nil, "push-token-missing"), ("forged", "push-token-refused"), ("", "push-token-refused")])
-    func `refuses what Pub/Sub does not prove to send, and records nothing`(token: String?, label: String) async throws {
+    func `refuses what Pub/Sub does not prove to send, and records nothing`(token: String?, label: String) async throws
+    {
         try await withPlayService { world in
             try world.play.answer("token", PlaySample("ACTIVE"))
-            let reply = try await world.service.send(PlayService.push(PlayService.change(4, "token"), id: "1", token: token))
+            let reply = try await world.service.send(
+                PlayService.push(PlayService.change(4, "token"), id: "1", token: token)
+            )
             #expect(reply.status == 401 && reply.problem == "unauthenticated", "\(reply)")
             #expect(try world.tables().isEmpty && world.service.entries().isEmpty && world.play.asked.isEmpty)
             #expect(world.service.metrics[.notificationsRefused(reason: label)] == 1)
@@ -162,16 +180,31 @@ struct PlayNotificationTests {
         ("no id", "malformed-message", PlayService.push(body: #"{"message":{"data":"e30="}}"#)),
         ("no data", "malformed-message", PlayService.push(body: #"{"message":{"messageId":"1"}}"#)),
         ("no base64", "malformed-message", PlayService.push(body: #"{"message":{"data":"e30","messageId":"1"}}"#)),
-        ("an id with a space", "malformed-message", PlayService.push(body: #"{"message":{"data":"e30=","messageId":"1 2"}}"#)),
+        (
+            "an id with a space", "malformed-message",
+            PlayService.push(body: #"{"message":{"data":"e30=","messageId":"1 2"}}"#)
+        ),
         ("no package", "malformed-notification", PlayService.push("{}", id: "1")),
         ("no notification", "malformed-notification", PlayService.push("x", id: "1")),
         (
             "two notifications", "malformed-notification",
-            PlayService.push(PlayService.notification(#""testNotification":{},"oneTimeProductNotification":{}"#), id: "1")
+            PlayService.push(
+                PlayService.notification(#""testNotification":{},"oneTimeProductNotification":{}"#),
+                id: "1"
+            )
         ),
-        ("no token", "malformed-notification", PlayService.push(PlayService.notification(#""subscriptionNotification":{"notificationType":4}"#), id: "1")),
-        ("another app", "unknown-package", PlayService.push(PlayService.change(4, "token", package: "com.example.thief"), id: "1")),
-        ("a purchase that there is not", "purchase-not-found", PlayService.push(PlayService.change(4, "nothing"), id: "1")),
+        (
+            "no token", "malformed-notification",
+            PlayService.push(PlayService.notification(#""subscriptionNotification":{"notificationType":4}"#), id: "1")
+        ),
+        (
+            "another app", "unknown-package",
+            PlayService.push(PlayService.change(4, "token", package: "com.example.thief"), id: "1")
+        ),
+        (
+            "a purchase that there is not", "purchase-not-found",
+            PlayService.push(PlayService.change(4, "nothing"), id: "1")
+        ),
         ("a purchase of another app", "purchase-refused", PlayService.push(PlayService.change(4, "foreign"), id: "1")),
     ]
 
@@ -224,7 +257,9 @@ struct PlayNotificationTests {
         }
     }
 
-    @Test func `looks at so many forged tokens and no more, and hears Google all the same once they let up`() async throws {
+    @Test func `looks at so many forged tokens and no more, and hears Google all the same once they let up`()
+        async throws
+    {
         try await withPlayService { world in
             try world.play.answer("token", PlaySample("ACTIVE"))
             let forged = PlayService.push(PlayService.change(4, "token"), id: "1", token: "forged")

@@ -280,8 +280,8 @@ struct PurchaseFactsTests {
             }
         )
         let facts = try history(first, second).facts(.premium, at: PlaySample.now)
-        #expect(facts.offersUsed?.value.map(\.offerID?.text) == ["winback-50", "trial"])
-        #expect(facts.offersUsed?.value.map(\.type) == [.promotional, .introductory])
+        #expect(facts.offersUsed?.value.map(\.offerID?.text) == ["trial", "winback-50"])
+        #expect(facts.offersUsed?.value.map(\.type) == [.introductory, .promotional])
         #expect(facts.offersUsed?.value.map(\.usedAt) == Array(repeating: PlaySample.now.adding(days: -90), count: 2))
         let none = try history(second).facts(.premium, at: PlaySample.now)
         #expect(none.offersUsed?.value == [] && none.refundedAt?.value == [])

@@ -60,27 +60,6 @@ package struct GooglePlayRedemptionTable {
         return news.sorted { $0.redemption.isBefore($1.redemption) }
     }
 
-    /// The grants of an offer that were used for one of these purchases: they count for the chain from then on, whoever
-    /// will have it.
-    package func grants(
-        usedFor purchases: some Sequence<PurchaseKey>,
-        offerKey: Int64
-    ) throws(StorageError) -> Set<UniqueID> {
-        var grants: Set<UniqueID> = []
-        for purchase in purchases {
-            try connection.rows(
-                SQL(
-                    "SELECT grant_id FROM google_play_redemptions WHERE purchase = ? AND offer_key = ?",
-                    .blob(purchase.bytes),
-                    .integer(offerKey)
-                )
-            ) { row in
-                if let id = row.optionalBlob(0).flatMap(UniqueID.init(bytes:)) { grants.insert(id) }
-            }
-        }
-        return grants
-    }
-
     // MARK: - Matching
 
     /// A redemption of an offer of the catalogue, and the grants of that offer that are its customer's.
