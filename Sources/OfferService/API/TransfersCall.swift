@@ -21,9 +21,8 @@ package struct TransfersCall: Sendable {
         try request.requireJSON()
         let asked = try TransfersRequest(request.body)
         guard caller.role.mayAssertFacts else { throw .caller(.roleNotAllowed(caller.role)) }
-        guard caller.mayAsk(for: AppName(asked.bundleID)) else {
-            throw .caller(.bundleNotAllowed(AppName(asked.bundleID)))
-        }
+        let app = AppName(asked.bundleID)
+        guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(app)) }
         guard snapshot.catalog.apps[asked.bundleID] != nil else { throw .decision(.unknownOffer(.app)) }
         let transfer = try Self.transfer(asked, caller, snapshot)
         let outcome: TransferOutcome

@@ -67,7 +67,7 @@ package final class Committer: Sendable {
         Worker.start(named: "committer") { [self] in run(first) }
     }
 
-    /// Writes what still waits, then ends the thread; what comes later is refused.
+    /// Writes what still waits, closes the connection and ends the thread; what comes later is refused.
     package func stop() {
         queue.withLock { $0.isStopping = true }
         queue.wakeOne()
@@ -166,6 +166,13 @@ package final class Committer: Sendable {
 
 extension Committer {
     private func run(_ first: Handover<any DatabaseConnection>) {
+        work(first)
+        hasEnded.withLock { $0 = true }
+        hasEnded.wakeOne()
+    }
+
+    /// Writes until it is told to stop; when it returns, no connection is open.
+    private func work(_ first: Handover<any DatabaseConnection>) {
         var writer = first.take().map(LedgerWriter.init(connection:))
         var cleaning = Cleaning()
         while case let batch = nextBatch(), !batch.isEmpty {
@@ -186,8 +193,6 @@ extension Committer {
                 for job in batch { job.fail(error) }
             }
         }
-        hasEnded.withLock { $0 = true }
-        hasEnded.wakeOne()
     }
 
     private func reopened() throws(LedgerError) -> LedgerWriter {

@@ -10,6 +10,16 @@ package protocol GooglePlayListing: Sendable {
     func offerPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument]
 }
 
+extension JSONLimits {
+    /// Room for a page of a thousand subscriptions with a price in each region, and for what Google may add.
+    package static let googlePlayListing = JSONLimits(
+        maximumBytes: 64 * 1024 * 1024,
+        maximumDepth: 32,
+        maximumNodes: 8_000_000,
+        maximumStringBytes: 64 * 1024
+    )
+}
+
 /// What Google Play lists of our apps, at hand.
 ///
 /// Whoever has a copy that can be used never waits: it is read anew behind their back. Only who has none waits, and all

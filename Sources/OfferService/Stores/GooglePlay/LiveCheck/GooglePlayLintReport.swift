@@ -2,7 +2,7 @@
 package import OfferDomain
 
 /// How our offers are set up at Google Play, for people.
-package struct GooglePlayReport: Sendable {
+package struct GooglePlayLintReport: Sendable {
     /// An app that has offers at Google Play.
     package struct Entry: Hashable, Sendable {
         package enum Outcome: Hashable, Sendable {
@@ -75,8 +75,8 @@ package struct GooglePlayReport: Sendable {
     }
 }
 
-extension GooglePlayReport.Entry.Outcome {
-    var reading: GooglePlayReport.Reading? {
+extension GooglePlayLintReport.Entry.Outcome {
+    var reading: GooglePlayLintReport.Reading? {
         if case .read(let reading) = self { reading } else { nil }
     }
 
