@@ -138,7 +138,7 @@ extension StoreError {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."
         case .credentialsRefused:
             "Google Play refuses the service account. It must be invited under Users and permissions in the Play Console, "
-                + "with the right to view the app, and its key must not have been deleted in Google Cloud."
+                + "with rights to the app, and its key must not have been deleted in Google Cloud."
         case .notFound, .appUnknown:
             "Google Play does not know the app: compare packageName in the offers file with the Play Console, letter case "
                 + "included."
