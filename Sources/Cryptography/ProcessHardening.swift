@@ -4,7 +4,7 @@ import Glibc
 
 /// What a process that holds keys asks of Linux and of the Swift runtime, so that a crash does not print them.
 ///
-/// Call ``restartWithoutBacktracer()`` first, because `execve` undoes the rest.
+/// Call ``restartWithoutBacktracer(adding:)`` first, because `execve` undoes the rest.
 package enum ProcessHardening {
     /// Forbids core dumps, and debuggers of the same user, for the rest of the process's life.
     ///

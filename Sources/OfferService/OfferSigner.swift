@@ -8,6 +8,7 @@ package struct SignedOffer: Sendable {
     package let grant: Grant
     /// What was decided.
     package let request: DecisionRequest
+    package let plan: SigningPlan
     /// DER in Base64 with padding.
     package let signature: [UInt8]?
     /// Compact JWS.
@@ -58,14 +59,22 @@ package final class OfferSigner: Sendable {
     ) async throws(Refusal) -> SignedOffer {
         try authorize(request, caller)
         let offer = try findOffer(request, configuration.catalog)
-        guard let key = configuration.keyRing.activeKey(for: offer.bundleID, purpose: offer.purpose) else {
-            throw .service(.keyUnavailable(offer.purpose))
+        guard let listing = offer.appStore else { throw .decision(.unknownOffer(.offer)) }
+        guard let key = configuration.keyRing.activeKey(for: listing.bundleID, purpose: listing.purpose) else {
+            throw .service(.keyUnavailable(listing.purpose))
         }
-        let customer = try KnownByStore(request, caller, offer, configuration, store, at: now)
+        let customer = try KnownByStore(request, caller, listing, configuration, store, at: now)
+        let plan = SigningPlan(
+            key: key,
+            listing: listing,
+            binding: request.binding,
+            statement: customer.statement
+        )
         let decision = decisionRequest(
             request,
             caller,
-            SigningPlan(key: key, offer: offer, binding: request.binding, statement: customer.statement),
+            offer,
+            plan,
             idempotency,
             configuration,
             customer,
@@ -73,7 +82,7 @@ package final class OfferSigner: Sendable {
             now
         )
         let grant = try await granted(decision, caller, customer)
-        return try await signed(grant, decision)
+        return try await signed(grant, decision, plan)
     }
 
     /// Lets the requests of a turn be committed, all together.
@@ -88,7 +97,9 @@ package final class OfferSigner: Sendable {
 
     private func authorize(_ request: SignatureRequest, _ caller: Caller) throws(Refusal) {
         guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
-        guard caller.mayAsk(for: request.bundleID) else { throw .caller(.bundleNotAllowed(request.bundleID)) }
+        guard caller.mayAsk(for: AppName(request.bundleID)) else {
+            throw .caller(.bundleNotAllowed(AppName(request.bundleID)))
+        }
         if !caller.role.mayAssertFacts, let assertion = request.assertions.first {
             throw .caller(.assertionNotAllowed(pointer: assertion, caller.role))
         }
@@ -110,6 +121,7 @@ package final class OfferSigner: Sendable {
     private func decisionRequest(
         _ request: SignatureRequest,
         _ caller: Caller,
+        _ offer: CatalogOffer,
         _ plan: SigningPlan,
         _ idempotency: IdempotencyClaim?,
         _ configuration: Snapshot,
@@ -118,14 +130,13 @@ package final class OfferSigner: Sendable {
         _ now: Timestamp
     ) -> DecisionRequest {
         let pseudonyms = configuration.pseudonyms
-        let offer = plan.offer
         var names = CustomerIdentity.known(
             customer: request.customerID,
             binding: request.binding,
             originalTransaction: request.facts.originalTransactionID?.value
         )
         if !customer.accounts.isEmpty { names += customer.accounts }
-        let identities = names.map { (identity: $0, pseudonym: pseudonyms.pseudonym(of: $0, in: offer.bundleID)) }
+        let identities = names.map { (identity: $0, pseudonym: pseudonyms.pseudonym(of: $0, in: offer.app)) }
         return DecisionRequest(
             requestID: requestID,
             nonce: UniqueID.version4(random.next(), random.next()),
@@ -136,7 +147,7 @@ package final class OfferSigner: Sendable {
             knowledge: customer.knowledge,
             attributes: request.attributes,
             idempotency: idempotency?.bound(to: offer),
-            plan: plan,
+            deliverable: .signature(plan),
             policyName: configuration.catalog.policyName,
             receivedAt: now
         )
@@ -155,6 +166,8 @@ package final class OfferSigner: Sendable {
             return try await granted(request.with(knowledge), caller, customer)
         case .storeSilent: throw .service(.storeUnavailable(retryAfterSeconds: nil))
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
+        // Said of authorizations only.
+        case .obstructed: throw .service(.storeUnavailable(retryAfterSeconds: nil))
         case .refused(let decision):
             count(decision, request.offer)
             let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
@@ -222,17 +235,21 @@ package final class OfferSigner: Sendable {
 
     // MARK: - Signing
 
-    private func signed(_ grant: Grant, _ request: DecisionRequest) async throws(Refusal) -> SignedOffer {
+    private func signed(
+        _ grant: Grant,
+        _ request: DecisionRequest,
+        _ plan: SigningPlan
+    ) async throws(Refusal) -> SignedOffer {
         var signature: [UInt8]?
         var jws: [UInt8]?
         for intent in grant.intents {
-            let made = try await ecdsaSignature(of: intent, grant, request.plan.key)
+            let made = try await ecdsaSignature(of: intent, grant, plan.key)
             switch intent.form {
             case .v1: signature = Base64.encode(made.der)
             case .jws: jws = intent.jws?.serialized(signature: made)
             }
         }
-        return SignedOffer(grant: grant, request: request, signature: signature, jws: jws)
+        return SignedOffer(grant: grant, request: request, plan: plan, signature: signature, jws: jws)
     }
 
     private func ecdsaSignature(

@@ -42,7 +42,7 @@ package enum CallerFault: Sendable {
     case unauthenticated
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
-    case bundleNotAllowed(BundleID)
+    case bundleNotAllowed(AppName)
 }
 
 /// The catalogue or the rules said no.

@@ -2,8 +2,8 @@
 
 /// Why a request has no answer; these are all the ways.
 ///
-/// Except for ``requestInvalid(_:)``, ``plainHTTPNotAllowed``, ``tooManyWaiting`` and ``stopped`` (before the transfer), the
-/// server may have received the request.
+/// Except for ``requestInvalid(_:)``, ``plainHTTPNotAllowed``, ``tooManyWaiting(limit:)`` and ``stopped`` (before the
+/// transfer), the server may have received the request.
 package enum ClientError: Error, Hashable, Sendable {
     /// Our own mistake, or data that must not reach a request; nothing was sent.
     case requestInvalid(String)

@@ -4,12 +4,20 @@
 package struct EligibilityPolicy: Hashable, Sendable {
     package let rule: Rule?
     package let offerType: OfferType
+    /// Whether the offer is only for who has or had a subscription.
+    ///
+    /// The App Store honours a promotional offer only for them, and nothing in an offers file switches this off there.
+    ///
+    /// Source: Apple, [Implementing promotional offers in your app](https://developer.apple.com/documentation/storekit/implementing-promotional-offers-in-your-app).
+    package let hasFloor: Bool
     /// Kept here, since a case with a value is an allocation, and here it is freed with the rest.
     private let floor = Rule.subscribedBefore(true)
 
-    package init(rule: Rule?, offerType: OfferType = .promotional) {
+    /// `hasFloor` is for a store that enforces nothing itself; `nil` is as the App Store has it.
+    package init(rule: Rule?, offerType: OfferType = .promotional, hasFloor: Bool? = nil) {
         self.rule = rule
         self.offerType = offerType
+        self.hasFloor = hasFloor ?? Self.hasFloor(offerType)
     }
 
     /// Who may have an introductory offer in a subscription group: whom the rule admits, or without one, who has used no
@@ -37,13 +45,8 @@ package struct EligibilityPolicy: Hashable, Sendable {
         )
     }
 
-    /// Whether the App Store honours such an offer only for customers with an existing or expired subscription.
-    ///
-    /// Nothing in an offers file switches this off.
-    ///
-    /// Source: Apple, [Implementing promotional offers in your app](https://developer.apple.com/documentation/storekit/implementing-promotional-offers-in-your-app).
-    package var hasFloor: Bool {
-        switch offerType {
+    private static func hasFloor(_ type: OfferType) -> Bool {
+        switch type {
         case .promotional, .winBack: true
         case .introductory, .offerCode: false
         }

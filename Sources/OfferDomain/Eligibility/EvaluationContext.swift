@@ -34,9 +34,11 @@ package struct EvaluationContext: Hashable, Sendable {
     }
 
     /// The grants that a cap of this scope counts, ascending; nil if it isn't known whose to count.
-    func grants(per scope: GrantScope) -> [Timestamp]? {
+    ///
+    /// An original transaction is of one store.
+    func grants(per scope: GrantScope, in stores: StoreScope) -> [Timestamp]? {
         switch scope {
-        case .customer: identities.contains(where: \.namesCustomer) ? grants.byCustomer : nil
+        case .customer: identities.contains(where: \.namesCustomer) ? grants.byCustomer(in: stores) : nil
         case .originalTransaction: knowsOriginalTransaction ? grants.byOriginalTransaction : nil
         }
     }

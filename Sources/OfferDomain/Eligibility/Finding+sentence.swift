@@ -141,11 +141,11 @@ extension Finding {
         default: break
         }
         switch subject {
-        case .grants(let atMost, let perDays, _):
+        case .grants(let atMost, let perDays, _, _):
             return "\(grants(counted)) \(span(perDays, calendar: false)), at most \(atMost) allowed"
-        case .budget(let atMost, let perDays):
+        case .budget(let atMost, let perDays, _):
             return "\(grants(counted)) to all customers \(span(perDays, calendar: true)), at most \(atMost) allowed"
-        case .cooldown(let needed, _):
+        case .cooldown(let needed, _, _):
             guard case .count = observation else { return "no grant before this one" }
             return "the last grant was \(days(counted)) ago, \(needed) needed"
         default: return ""

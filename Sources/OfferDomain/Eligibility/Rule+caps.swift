@@ -4,8 +4,14 @@
 // plan campaigns by the calendar, so its days are those of UTC.
 
 extension Rule {
-    func grants(_ atMost: Int, _ days: Int?, _ scope: GrantScope, _ context: EvaluationContext) -> Finding {
-        guard let grants = context.grants(per: scope) else { return unknown(scope) }
+    func grants(
+        _ atMost: Int,
+        _ days: Int?,
+        _ scope: GrantScope,
+        _ stores: StoreScope,
+        _ context: EvaluationContext
+    ) -> Finding {
+        guard let grants = context.grants(per: scope, in: stores) else { return unknown(scope) }
         var firstCounted = 0
         if let days {
             firstCounted = grants.firstIndex { $0.adding(days: days) > context.now } ?? grants.count
@@ -19,8 +25,13 @@ extension Rule {
         return Finding(self, .notMet, .grantsCapReached, .count(count), turnsAt: turnsAt)
     }
 
-    func cooldown(_ days: Int, _ scope: GrantScope, _ context: EvaluationContext) -> Finding {
-        guard let grants = context.grants(per: scope) else { return unknown(scope) }
+    func cooldown(
+        _ days: Int,
+        _ scope: GrantScope,
+        _ stores: StoreScope,
+        _ context: EvaluationContext
+    ) -> Finding {
+        guard let grants = context.grants(per: scope, in: stores) else { return unknown(scope) }
         guard let last = grants.last else { return Finding(self, .met, .cooldownOver) }
         let passed = context.now.wholeDays(since: last)
         let end = last.adding(days: days)
@@ -28,11 +39,12 @@ extension Rule {
         return Finding(self, .notMet, .cooldownRunning, .count(passed), turnsAt: end)
     }
 
-    func budget(_ atMost: Int, _ days: Int?, _ context: EvaluationContext) -> Finding {
+    func budget(_ atMost: Int, _ days: Int?, _ stores: StoreScope, _ context: EvaluationContext) -> Finding {
         let today = context.now.utcDay
         var (spent, turnsAt) = (0, Timestamp?.none)
         // From the newest day backwards: the day that exhausts the budget is the one whose passing frees it.
-        for entry in context.grants.offerGrantsPerDay.reversed() where days.map({ today - entry.day < $0 }) ?? true {
+        let perDay = context.grants.offerGrantsPerDay(in: stores)
+        for entry in perDay.reversed() where days.map({ today - entry.day < $0 }) ?? true {
             let wasLeft = spent < atMost
             spent += entry.count
             if let days, wasLeft, spent >= atMost { turnsAt = Timestamp(startOfUTCDay: entry.day).adding(days: days) }

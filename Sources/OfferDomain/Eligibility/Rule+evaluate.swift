@@ -13,9 +13,9 @@ extension Rule {
         case .autoRenew(let wanted): autoRenew(wanted, context.facts.autoRenews)
         case .usedOffers(let type, let offer, let group, let atMost):
             usedOffers(OfferPattern(type: type, offerID: offer, group: group), atMost, context.facts)
-        case .grants(let atMost, let days, let scope): grants(atMost, days, scope, context)
-        case .cooldown(let days, let scope): cooldown(days, scope, context)
-        case .budget(let atMost, let days): budget(atMost, days, context)
+        case .grants(let atMost, let days, let scope, let stores): grants(atMost, days, scope, stores, context)
+        case .cooldown(let days, let scope, let stores): cooldown(days, scope, stores, context)
+        case .budget(let atMost, let days, let stores): budget(atMost, days, stores, context)
         case .window(let from, let until): window(from, until, context.now)
         case .storefront(let allowed):
             membership(

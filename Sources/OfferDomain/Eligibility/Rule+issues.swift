@@ -26,9 +26,9 @@ extension Rule {
         case .usedOffers(let type, let offer, _, let atMost):
             let hasNoID = type == .introductory && offer != nil
             return check.number(atMost, "/atMost", least: 0) + check.when(hasNoID, .introductoryOfferHasNoID, "/offer")
-        case .grants(let atMost, let days, _), .budget(let atMost, let days):
+        case .grants(let atMost, let days, _, _), .budget(let atMost, let days, _):
             return check.number(atMost, "/atMost", least: 1) + check.days(days, "/perDays")
-        case .cooldown(let days, _):
+        case .cooldown(let days, _, _):
             return check.days(days, "/days")
         case .refunded(let days):
             return check.days(days, "/withinDays")

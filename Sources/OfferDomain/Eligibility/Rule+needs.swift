@@ -9,11 +9,13 @@ extension Rule {
             return rules.reduce(needs) { $0.union($1.needs) }
         case .not(let rule):
             return rule.needs
-        case .grants(_, _, let scope), .cooldown(_, let scope):
+        case .grants(_, _, let scope, let stores), .cooldown(_, let scope, let stores):
             needs.customerGrants = scope == .customer
             needs.originalTransactionGrants = scope == .originalTransaction
-        case .budget(_, let days):
+            needs.otherStore = stores == .both && scope == .customer
+        case .budget(_, let days, let stores):
             needs.budget = days.map(BudgetSpan.days) ?? .forever
+            needs.otherStore = stores == .both
         case .subscribedBefore, .status, .lapsed, .autoRenew, .usedOffers, .window, .storefront, .region, .ownership,
             .refunded, .environment, .attribute:
             break

@@ -20,11 +20,11 @@ package indirect enum Rule: Hashable, Sendable {
     /// of what isn't given, any counts.
     case usedOffers(type: OfferType?, offer: OfferID?, group: SubscriptionGroupID? = nil, atMost: Int)
     /// This grant is at most the so-manieth of the offer in the last days of 24 hours, or ever.
-    case grants(atMost: Int, perDays: Int? = nil, per: GrantScope = .customer)
+    case grants(atMost: Int, perDays: Int? = nil, per: GrantScope = .customer, stores: StoreScope = .both)
     /// So many days of 24 hours have passed since the last grant of the offer, if there was one.
-    case cooldown(days: Int, per: GrantScope = .customer)
+    case cooldown(days: Int, per: GrantScope = .customer, stores: StoreScope = .both)
     /// This grant is at most the so-manieth of the offer to anybody in the last UTC calendar days, or ever.
-    case budget(atMost: Int, perDays: Int? = nil)
+    case budget(atMost: Int, perDays: Int? = nil, stores: StoreScope = .both)
     /// Now is `from` or later, and before `until`.
     case window(from: Timestamp?, until: Timestamp?)
     case storefront(in: [Storefront])
@@ -72,6 +72,14 @@ package enum GrantScope: String, CaseIterable, Sendable {
     case customer
     /// Those to the subscription's original transaction.
     case originalTransaction
+}
+
+/// In which stores a cap counts, of an offer that is in both.
+package enum StoreScope: String, CaseIterable, Sendable {
+    /// In both together: what was granted in one is no longer left for the other.
+    case both
+    /// In each by itself.
+    case each
 }
 
 /// What is asked of an attribute.

@@ -9,6 +9,11 @@ package struct GrantHistory: Hashable, Sendable {
     /// The grants to anybody, ascending by day, each day at most once.
     package var offerGrantsPerDay: [DayCount] = []
 
+    /// The same customer's grants of the same offer in the other store, ascending.
+    package var byCustomerInOtherStore: [Timestamp] = []
+    /// The grants of the same offer to anybody in the other store, ascending by day, each day at most once.
+    package var otherStoreGrantsPerDay: [DayCount] = []
+
     package init() {}
 
     /// How many grants the offer had on one UTC calendar day.
@@ -24,11 +29,29 @@ package struct GrantHistory: Hashable, Sendable {
     }
 }
 
+extension GrantHistory {
+    /// The grants to the customer, ascending.
+    func byCustomer(in stores: StoreScope) -> [Timestamp] {
+        guard stores == .both, !byCustomerInOtherStore.isEmpty else { return byCustomer }
+        return (byCustomer + byCustomerInOtherStore).sorted()
+    }
+
+    /// The grants to anybody, ascending by day, each day at most once.
+    func offerGrantsPerDay(in stores: StoreScope) -> [DayCount] {
+        guard stores == .both, !otherStoreGrantsPerDay.isEmpty else { return offerGrantsPerDay }
+        var counts = Dictionary(offerGrantsPerDay.map { ($0.day, $0.count) }, uniquingKeysWith: +)
+        for entry in otherStoreGrantsPerDay { counts[entry.day, default: 0] += entry.count }
+        return counts.sorted { $0.key < $1.key }.map { DayCount(day: $0.key, count: $0.value) }
+    }
+}
+
 /// Which part of a ``GrantHistory`` a rule reads; the rest need not be fetched.
 package struct LedgerNeeds: Hashable, Sendable {
     package var customerGrants: Bool = false
     package var originalTransactionGrants: Bool = false
     package var budget: BudgetSpan?
+    /// Whether a cap counts what was granted in the other store too.
+    package var otherStore: Bool = false
 
     package init() {}
 
@@ -37,6 +60,7 @@ package struct LedgerNeeds: Hashable, Sendable {
         var both = self
         both.customerGrants = customerGrants || other.customerGrants
         both.originalTransactionGrants = originalTransactionGrants || other.originalTransactionGrants
+        both.otherStore = otherStore || other.otherStore
         both.budget = [budget, other.budget].compactMap(\.self).max()
         return both
     }

@@ -95,3 +95,17 @@ package struct PurchaseToken: Hashable, Sendable, CustomStringConvertible, Custo
 
     private static let shape = IdentifierShape(.visible, length: 1...1500)
 }
+
+extension AppName {
+    /// The app of that package name, if it is at Google Play alone.
+    package init(_ packageName: PackageName) {
+        self.init(checked: packageName.text)
+    }
+}
+
+extension OfferTag {
+    /// What hides an offer from paywalls that show all, unless an app says otherwise: `ignore-offer`.
+    ///
+    /// Source: Purchasely, [Developer determined offers](https://docs.purchasely.com/docs/developer-determined-offers-configuration).
+    package static var ignoreOffer: OfferTag { OfferTag(checked: "ignore-offer") }
+}

@@ -23,6 +23,11 @@ package struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomStrin
         self.text = String(decoding: bytes, as: UTF8.self)
     }
 
+    /// What another kind has checked already, and checked no less.
+    init(checked text: String) {
+        self.text = text
+    }
+
     package var description: String { text }
 }
 

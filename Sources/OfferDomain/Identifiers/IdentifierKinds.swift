@@ -4,6 +4,10 @@
 ///
 /// Source: Apple, [CFBundleIdentifier](https://developer.apple.com/documentation/bundleresources/information-property-list/cfbundleidentifier).
 package typealias BundleID = Identifier<AppBundle>
+/// The name under which the ledger knows an app: 1 to 255 of `[A-Za-z0-9._-]`.
+///
+/// It is the bundle identifier or, of an app that is at Google Play alone, the package name.
+package typealias AppName = Identifier<App>
 /// A store's product id: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
 package typealias ProductID = Identifier<StoreProduct>
 /// A store's id of an offer: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside, as in `pay_as_you_go.3 months`.
@@ -28,6 +32,11 @@ package typealias IssuerID = UniqueID
 /// What a ``BundleID`` names.
 package enum AppBundle: IdentifierKind {
     package static let shape = IdentifierShape(.lettersAndDigits.with(".-"))
+}
+
+/// What an ``AppName`` names.
+package enum App: IdentifierKind {
+    package static let shape = IdentifierShape(.lettersAndDigits.with("._-"))
 }
 
 /// What a ``ProductID`` names.
@@ -80,4 +89,11 @@ package enum RegionCountry: IdentifierKind {
         length: 2...2,
         expectation: "a country in two capital letters, as US"
     )
+}
+
+extension AppName {
+    /// The app of that bundle identifier.
+    package init(_ bundleID: BundleID) {
+        self.init(checked: bundleID.text)
+    }
 }

@@ -13,7 +13,7 @@ struct SignatureAnswer: Sendable {
     }
 
     var bytes: [UInt8] {
-        let (grant, plan) = (signed.grant, signed.request.plan)
+        let (grant, plan) = (signed.grant, signed.plan)
         var writer = JSONWriter(reserving: 2048)
         writer.beginObject()
         writer.name("grantId")
@@ -50,7 +50,7 @@ struct SignatureAnswer: Sendable {
             writer.name("signature")
             writer.string { $0.append(contentsOf: signature) }
         }
-        switch signed.request.plan.binding {
+        switch signed.plan.binding {
         case .none: break
         case .appAccountToken(let token):
             writer.name("appAccountToken")

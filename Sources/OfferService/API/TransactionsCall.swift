@@ -28,7 +28,7 @@ package struct TransactionsCall: Sendable {
         try evidence.refuseOtherAccount(than: asked.binding, from: caller)
         let report = SubscriptionReport(
             evidence,
-            keys: AppPseudonyms(snapshot.pseudonyms, in: app.bundleID),
+            keys: AppPseudonyms(snapshot.pseudonyms, in: AppName(app.bundleID)),
             bundleID: app.bundleID,
             catalog: snapshot.catalog,
             customers: Self.vouchedFor(asked, caller)
@@ -39,7 +39,8 @@ package struct TransactionsCall: Sendable {
 
     private static func authorize(_ asked: TransactionsRequest, _ caller: Caller) throws(Refusal) {
         guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
-        guard caller.mayAsk(for: asked.bundleID) else { throw .caller(.bundleNotAllowed(asked.bundleID)) }
+        let app = AppName(asked.bundleID)
+        guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(app)) }
         if asked.customerID != nil, !caller.role.mayAssertFacts {
             throw .caller(.assertionNotAllowed(pointer: "/customerId", caller.role))
         }

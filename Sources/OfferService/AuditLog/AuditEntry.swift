@@ -19,6 +19,7 @@ package enum AuditEntry {
         writer.beginObject()
         switch event {
         case .signature(let record): write(record, event, recordedAt, &writer)
+        case .authorization(let record): write(record, event, recordedAt, &writer)
         case .refusal(let record): write(record, event, recordedAt, &writer)
         default: writeEvent(event, recordedAt, &writer)
         }
@@ -38,13 +39,13 @@ package enum AuditEntry {
         _ writer: inout JSONWriter
     ) {
         let (request, grant) = (record.request, record.grant)
-        let key = request.plan.key
-        if let audience = request.plan.statement.recordedAudience {
+        let (key, listing) = (record.plan.key, record.plan.listing)
+        if let audience = record.plan.statement.recordedAudience {
             writer.name("allow")
             writer.boolean(grant.allows)
             writer.member("aud", audience.rawValue)
         }
-        writer.member("bundle", request.offer.bundleID.text)
+        writer.member("bundle", listing.bundleID.text)
         writer.member("caller", request.callerID.text)
         writer.name("digest")
         writer.string { record.intent.digest.appendHex(to: &$0) }
@@ -53,8 +54,8 @@ package enum AuditEntry {
         writer.member("grant", grant.id)
         writer.member("kid", key.id.text)
         writer.member("nonce", grant.nonce)
-        if let id = request.offer.storeOfferID { writer.member("offer", id.text) }
-        writer.member("product", request.offer.productID.text)
+        if let id = listing.offerID { writer.member("offer", id.text) }
+        writer.member("product", listing.productID.text)
         writer.member("rid", request.requestID)
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
@@ -67,20 +68,58 @@ package enum AuditEntry {
     }
 
     private static func write(
+        _ record: AuthorizationRecord,
+        _ event: AuditEvent,
+        _ recordedAt: Timestamp,
+        _ writer: inout JSONWriter
+    ) {
+        let (request, grant) = (record.request, record.grant)
+        if let listing = request.offer.googlePlay { writer.member("base", listing.basePlanID.text) }
+        writer.member("caller", request.callerID.text)
+        writer.member("ev", event.name)
+        writer.member("grant", grant.id)
+        if let listing = request.offer.googlePlay {
+            writer.member("offer", listing.offerID.text)
+            writer.member("package", listing.packageName.text)
+            writer.member("product", listing.productID.text)
+        }
+        writer.member("rid", request.requestID)
+        writer.member("rule", request.offer.id.text)
+        writer.member("rules", request.policyName)
+        writer.member("t", recordedAt.milliseconds)
+        writer.member("ts", grant.signedAt.milliseconds)
+        write(users: request, &writer)
+        writer.member("v", 1)
+    }
+
+    private static func write(
         _ record: RefusalRecord,
         _ event: AuditEvent,
         _ recordedAt: Timestamp,
         _ writer: inout JSONWriter
     ) {
         let request = record.request
-        if let audience = request.plan.statement.recordedAudience { writer.member("aud", audience.rawValue) }
-        writer.member("bundle", request.offer.bundleID.text)
-        writer.member("caller", request.callerID.text)
-        writer.member("ev", event.name)
-        writer.member("kid", request.plan.key.id.text)
-        if let id = request.offer.storeOfferID { writer.member("offer", id.text) }
-        writer.member("outcome", record.decision.outcome.rawValue)
-        writer.member("product", request.offer.productID.text)
+        switch (request.deliverable, request.offer.listing) {
+        case (.signature(let plan), _):
+            if let audience = plan.statement.recordedAudience { writer.member("aud", audience.rawValue) }
+            writer.member("bundle", plan.listing.bundleID.text)
+            writer.member("caller", request.callerID.text)
+            writer.member("ev", event.name)
+            writer.member("kid", plan.key.id.text)
+            if let id = plan.listing.offerID { writer.member("offer", id.text) }
+            writer.member("outcome", record.decision.outcome.rawValue)
+            writer.member("product", plan.listing.productID.text)
+        case (.authorization(let plan), .googlePlay(let listing)):
+            writer.member("base", listing.basePlanID.text)
+            writer.member("caller", request.callerID.text)
+            writer.member("ev", event.name)
+            if case .failure(.fault(let fault)) = plan.offer { writer.member("fault", fault.code) }
+            writer.member("offer", listing.offerID.text)
+            writer.member("outcome", record.decision.outcome.rawValue)
+            writer.member("package", listing.packageName.text)
+            writer.member("product", listing.productID.text)
+        case (.authorization, .appStore): break
+        }
         writer.member("rid", request.requestID)
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
@@ -135,7 +174,7 @@ package enum AuditEntry {
 
     private static func details(of event: AuditEvent) -> [(name: String, value: Detail)] {
         switch event {
-        case .signature, .refusal, .serviceStopped, .recordsResumed: []
+        case .signature, .authorization, .refusal, .serviceStopped, .recordsResumed: []
         case .signatureFailed(let grantID, let keyID, let form, let reason):
             [
                 ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),

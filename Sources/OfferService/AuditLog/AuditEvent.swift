@@ -6,6 +6,8 @@ package import OfferDomain
 package enum AuditEvent: Sendable {
     /// A signature is about to be made: written before the key is used, and only then is it used.
     case signature(SignatureRecord)
+    /// A customer may buy an offer that the store does not ask to be signed: written before they are told.
+    case authorization(AuthorizationRecord)
     /// A rule said no, or could not be answered.
     case refusal(RefusalRecord)
     /// What was recorded as a signature could not be made, or did not verify.
@@ -36,7 +38,12 @@ package enum AuditEvent: Sendable {
     package var name: String {
         switch self {
         case .signature: "sign.intent"
-        case .refusal: "sign.deny"
+        case .authorization: "authorize.intent"
+        case .refusal(let record):
+            switch record.request.deliverable {
+            case .signature: "sign.deny"
+            case .authorization: "authorize.deny"
+            }
         case .signatureFailed: "sign.failed"
         case .serviceStarted: "service.start"
         case .serviceStopped: "service.stop"
@@ -61,7 +68,15 @@ package enum AuditEvent: Sendable {
 package struct SignatureRecord: Sendable {
     package let request: DecisionRequest
     package let grant: Grant
+    package let plan: SigningPlan
     package let intent: SigningIntent
+}
+
+/// What is recorded of one authorization.
+package struct AuthorizationRecord: Sendable {
+    package let request: DecisionRequest
+    package let grant: Grant
+    package let plan: AuthorizationPlan
 }
 
 /// What is recorded of one refusal.

@@ -43,16 +43,16 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
 package struct Caller: Hashable, Sendable {
     package let id: CallerID
     package let role: CallerRole
-    /// The apps it may ask for; empty for all.
-    package let bundleIDs: Set<BundleID>
+    /// The apps it may ask for, as the ledger names them; empty for all.
+    package let apps: Set<AppName>
 
-    package init(id: CallerID, role: CallerRole, bundleIDs: Set<BundleID>) {
+    package init(id: CallerID, role: CallerRole, apps: Set<AppName>) {
         self.id = id
         self.role = role
-        self.bundleIDs = bundleIDs
+        self.apps = apps
     }
 
-    package func mayAsk(for bundleID: BundleID) -> Bool {
-        bundleIDs.isEmpty || bundleIDs.contains(bundleID)
+    package func mayAsk(for app: AppName) -> Bool {
+        apps.isEmpty || apps.contains(app)
     }
 }

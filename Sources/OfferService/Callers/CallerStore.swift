@@ -61,11 +61,11 @@ package struct CallerStore {
         ) { row in
             guard let id = CallerID(row.text(0)), let role = CallerRole(rawValue: row.text(1)) else { return }
             let texts = row.text(2).split(separator: " ")
-            let bundles = texts.compactMap { try? BundleID(String($0)) }
+            let apps = texts.compactMap { try? AppName(String($0)) }
             // A scope that can't be read is no scope, and no scope means every app.
-            guard bundles.count == texts.count else { return }
+            guard apps.count == texts.count else { return }
             let revoked = row.optionalInteger(3).map(Timestamp.init(milliseconds:))
-            callers.append((Caller(id: id, role: role, bundleIDs: Set(bundles)), keys[id.text] ?? [], revoked))
+            callers.append((Caller(id: id, role: role, apps: Set(apps)), keys[id.text] ?? [], revoked))
         }
         return callers
     }
@@ -86,7 +86,7 @@ package struct CallerStore {
                 "INSERT INTO callers (caller_id, role, bundle_ids, created_at) VALUES (?, ?, ?, ?)",
                 .text(caller.id.text),
                 .text(caller.role.rawValue),
-                .text(caller.bundleIDs.map(\.text).sorted().joined(separator: " ")),
+                .text(caller.apps.map(\.text).sorted().joined(separator: " ")),
                 .integer(now.milliseconds)
             )
         )

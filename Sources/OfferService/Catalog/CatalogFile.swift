@@ -10,7 +10,7 @@ package enum CatalogFile {
     package static func read(_ path: String) throws(ConfigurationError) -> Catalog {
         let file = try ConfigurationFile(path: path)
         let (apps, issues) = file.read { root, mismatches in
-            var names: Set<BundleID> = []
+            var names = AppNames()
             let apps = root.elements("apps") { readApp($0, mismatches, &names) }
             if apps.allSatisfy(\.offers.isEmpty) && mismatches.all.isEmpty {
                 root.note("apps", "names no offer; nothing could be signed")
@@ -18,37 +18,109 @@ package enum CatalogFile {
             return apps
         }
         guard issues.isEmpty else { throw ConfigurationError(issues) }
-        return Catalog(apps: apps.compactMap(\.app), offers: apps.flatMap(\.offers), digest: file.digest)
+        return Catalog(
+            apps: apps.compactMap(\.appStore),
+            googlePlayApps: apps.compactMap(\.googlePlay),
+            offers: apps.flatMap(\.offers),
+            digest: file.digest
+        )
     }
 
-    /// What was read of one app; `app` is nil if its bundle id is not as it must be.
+    /// What was read of one app; what is not as it must be is nil.
     private struct ReadApp {
-        let app: AppStoreApp?
+        let appStore: AppStoreApp?
+        let googlePlay: GooglePlayApp?
         let offers: [CatalogOffer]
+    }
+
+    /// Names that stand for one app each.
+    private struct AppNames {
+        var bundleIDs: Set<BundleID> = []
+        var packageNames: Set<PackageName> = []
+        /// Under which the ledger knows apps; a package name must not be another app's bundle id.
+        var ledgerNames: Set<AppName> = []
     }
 
     private static func readApp(
         _ value: JSONValue,
         _ mismatches: Mismatches,
-        _ apps: inout Set<BundleID>
+        _ names: inout AppNames
     ) -> ReadApp {
         var app = ObjectReader(value, into: mismatches)
-        let bundleID = app.required("bundleId", text: BundleID.init)
-        if let bundleID, !apps.insert(bundleID).inserted {
-            app.note("bundleId", "\(bundleID) is listed already; put its plans into that one")
+        let bundleID = app.optional("bundleId", text: BundleID.init)
+        let packageName = app.optional("packageName", text: PackageName.init)
+        let isInAppStore = app.member("bundleId") != nil
+        let isAtGooglePlay = app.member("packageName") != nil
+        if value.object != nil, !isInAppStore, !isAtGooglePlay {
+            app.note("bundleId", "is missing, and so is packageName; an app is in one store at least")
         }
+        note(bundleID, packageName, app, &names)
         let appleID = app.optional("appAppleId", "a whole number above 0") {
             $0.integer.flatMap { $0 > 0 ? $0 : nil }
         }
         let environments = readEnvironments(&app, mismatches)
-        var names: Set<String> = []
-        var products: Set<ProductID> = []
-        let offers = app.elements("plans") { readPlan($0, bundleID, mismatches, &names, &products) }
+        let hideTags = readHideTags(&app, isAtGooglePlay: isAtGooglePlay, mismatches)
+        let plans = PlanReader(
+            mismatches,
+            bundleID: bundleID,
+            packageName: packageName,
+            isOnlyIn: isInAppStore == isAtGooglePlay ? nil : isInAppStore ? .appStore : .googlePlay
+        )
+        let offers = app.elements("plans") { plans.read($0) }
         app.finish()
+        let name = bundleID.map(AppName.init) ?? packageName.map(AppName.init)
         return ReadApp(
-            app: bundleID.map { AppStoreApp(bundleID: $0, appAppleID: appleID, environments: environments) },
+            appStore: bundleID.map { AppStoreApp(bundleID: $0, appAppleID: appleID, environments: environments) },
+            googlePlay: packageName.flatMap { packageName in
+                name.map { GooglePlayApp(packageName: packageName, name: $0, hideTags: hideTags) }
+            },
             offers: offers.flatMap(\.self)
         )
+    }
+
+    /// Each app stands in the file once.
+    private static func note(
+        _ bundleID: BundleID?,
+        _ packageName: PackageName?,
+        _ app: ObjectReader,
+        _ names: inout AppNames
+    ) {
+        if let bundleID, !names.bundleIDs.insert(bundleID).inserted {
+            return app.note("bundleId", "\(bundleID) is listed already; put its plans into that one")
+        }
+        if let packageName, !names.packageNames.insert(packageName).inserted {
+            return app.note("packageName", "\(packageName) is listed already; put its plans into that one")
+        }
+        guard let name = bundleID.map(AppName.init) ?? packageName.map(AppName.init) else { return }
+        if !names.ledgerNames.insert(name).inserted {
+            app.note(
+                bundleID == nil ? "packageName" : "bundleId",
+                "\(name) names another app too, and customers of one are counted as the other's; if it is the same "
+                    + "app, put both into one entry"
+            )
+        }
+    }
+
+    private static func readHideTags(
+        _ app: inout ObjectReader,
+        isAtGooglePlay: Bool,
+        _ mismatches: Mismatches
+    ) -> [OfferTag] {
+        guard let value = app.member("googlePlay") else { return [.ignoreOffer] }
+        if !isAtGooglePlay { app.note("googlePlay", "stands without packageName") }
+        var reader = ObjectReader(value, into: mismatches)
+        defer { reader.finish() }
+        guard let list = reader.member("hideTags") else { return [.ignoreOffer] }
+        let tags: [OfferTag] = reader.elements("hideTags", atMost: 20) { element in
+            guard let text = element.string else {
+                return mismatches.none(element, "expected a tag, found \(element.summary)")
+            }
+            do { return try OfferTag(text) } catch { return mismatches.none(element, "\(error)") }
+        }
+        if list.array?.isEmpty == true {
+            mismatches.add(list, "is empty; then nothing would keep an offer from being shown to everybody")
+        }
+        return tags
     }
 
     private static func readEnvironments(
@@ -62,148 +134,5 @@ package enum CatalogFile {
         }
         if value.array?.isEmpty == true { mismatches.add(value, "is empty; then no purchase would count") }
         return Set(listed)
-    }
-
-    private static func readFreshness(_ offer: inout ObjectReader, _ mismatches: Mismatches) -> FactFreshness {
-        guard let value = offer.member("facts") else { return FactFreshness() }
-        var reader = ObjectReader(value, into: mismatches)
-        let hours = "a whole number of hours from 1 to 8760"
-        func read(_ name: String) -> Int? {
-            reader.optional(name, hours) { $0.integer.flatMap { (1...8760).contains($0) ? Int($0) : nil } }
-        }
-        let freshness = FactFreshness(
-            maximumAgeHours: read("maximumAgeHours"),
-            knownAgeHours: read("whenStoreIsDownUseUpToHours")
-        )
-        reader.finish()
-        return freshness
-    }
-
-    private static func readPlan(
-        _ value: JSONValue,
-        _ bundleID: BundleID?,
-        _ mismatches: Mismatches,
-        _ names: inout Set<String>,
-        _ products: inout Set<ProductID>
-    ) -> [CatalogOffer]? {
-        var plan = ObjectReader(value, into: mismatches)
-        _ = plan.optional("id", text: CatalogOfferID.init)
-        var product: ProductID?
-        var group: SubscriptionGroupID?
-        if let store = plan.required("appStore", "an object", { $0.object == nil ? nil : $0 }) {
-            var reader = ObjectReader(store, into: mismatches)
-            product = reader.required("productId", text: ProductID.init)
-            group = reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
-            reader.finish()
-            if let product, !products.insert(product).inserted {
-                reader.note("productId", "\(product) already has a plan; put its offers into that one")
-            }
-        }
-        let place = OfferPlace(bundleID, product, group)
-        let offers = plan.elements("offers") { readOffer($0, place, mismatches, &names) }
-        reportAmbiguousNames(offers, plan)
-        let introductory = plan.member("introductoryOffer").flatMap { value in
-            readIntroductoryOffer(value, place, mismatches, &names)
-        }
-        if plan.member("introductoryOffer") != nil, product != nil, group == nil {
-            plan.note(
-                "introductoryOffer",
-                "needs the plan's appStore.subscriptionGroupId: a customer has one introductory offer in each group"
-            )
-        }
-        plan.finish()
-        return offers + (introductory.map { [$0] } ?? [])
-    }
-
-    /// Where an offer belongs, as far as it could be read.
-    private struct OfferPlace {
-        let bundleID: BundleID?
-        let productID: ProductID?
-        let groupID: SubscriptionGroupID?
-
-        init(_ bundleID: BundleID?, _ productID: ProductID?, _ groupID: SubscriptionGroupID?) {
-            self.bundleID = bundleID
-            self.productID = productID
-            self.groupID = groupID
-        }
-    }
-
-    private static func readOffer(
-        _ value: JSONValue,
-        _ place: OfferPlace,
-        _ mismatches: Mismatches,
-        _ names: inout Set<String>
-    ) -> CatalogOffer? {
-        var offer = ObjectReader(value, into: mismatches)
-        let id = offer.required("id", text: CatalogOfferID.init)
-        var storeID: OfferID?
-        if let store = offer.required("appStore", "an object", { $0.object == nil ? nil : $0 }) {
-            var reader = ObjectReader(store, into: mismatches)
-            storeID = reader.required("offerId", text: OfferID.init)
-            reader.finish()
-        }
-        guard let terms = readTerms(&offer, id, .promotional, mismatches, &names), let id, let storeID,
-            let bundleID = place.bundleID, let productID = place.productID
-        else { return nil }
-        return CatalogOffer(
-            id: id,
-            bundleID: bundleID,
-            productID: productID,
-            subscriptionGroupID: place.groupID,
-            storeOfferID: storeID,
-            rule: terms.rule,
-            freshness: terms.freshness
-        )
-    }
-
-    private static func readIntroductoryOffer(
-        _ value: JSONValue,
-        _ place: OfferPlace,
-        _ mismatches: Mismatches,
-        _ names: inout Set<String>
-    ) -> CatalogOffer? {
-        var offer = ObjectReader(value, into: mismatches)
-        let id = offer.required("id", text: CatalogOfferID.init)
-        guard let terms = readTerms(&offer, id, .introductory, mismatches, &names), let id,
-            let bundleID = place.bundleID, let productID = place.productID, let groupID = place.groupID
-        else { return nil }
-        return CatalogOffer(
-            introductory: id,
-            bundleID: bundleID,
-            productID: productID,
-            subscriptionGroupID: groupID,
-            rule: terms.rule,
-            freshness: terms.freshness
-        )
-    }
-
-    /// Reads what every offer has beside its names, and finishes the offer; `nil` if its rule is not as it must be.
-    private static func readTerms(
-        _ offer: inout ObjectReader,
-        _ id: CatalogOfferID?,
-        _ type: OfferType,
-        _ mismatches: Mismatches,
-        _ names: inout Set<String>
-    ) -> (rule: Rule?, freshness: FactFreshness)? {
-        let eligibility = offer.member("eligibility")
-        let rule = eligibility.flatMap { RuleFile.read($0, of: type, mismatches) }
-        let freshness = readFreshness(&offer, mismatches)
-        offer.finish()
-        if let id, !names.insert(id.text).inserted {
-            offer.note("id", "\(printable(id.text)) is the id of another offer of this app; caps count by this id")
-        }
-        return eligibility == nil || rule != nil ? (rule, freshness) : nil
-    }
-
-    /// A request may use either name of an offer, so no name may mean two offers of one product.
-    private static func reportAmbiguousNames(_ offers: [CatalogOffer], _ plan: ObjectReader) {
-        var owner: [String: CatalogOfferID] = [:]
-        for offer in offers {
-            for name in Set([offer.id.text, offer.storeOfferID?.text ?? offer.id.text]) {
-                if let other = owner.updateValue(offer.id, forKey: name), other != offer.id {
-                    plan.note("offers", "\(printable(name)) names both \(other) and \(offer.id)")
-                }
-            }
-        }
     }
 }

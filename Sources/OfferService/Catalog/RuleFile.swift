@@ -71,15 +71,17 @@ struct RuleFile {
         case "lapsed":
             rule = .lapsed(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
         case "cooldown":
-            let scope = scope(&reader)
-            rule = requiredDays(&reader, "days").map { .cooldown(days: $0, per: scope) }
+            let (scope, stores) = (scope(&reader), stores(&reader))
+            rule = requiredDays(&reader, "days").map { .cooldown(days: $0, per: scope, stores: stores) }
         case "refunded": rule = requiredDays(&reader, "withinDays").map(Rule.refunded)
         case "grants":
-            let (perDays, scope) = (days(&reader, "perDays"), scope(&reader))
-            rule = requiredDays(&reader, "atMost").map { .grants(atMost: $0, perDays: perDays, per: scope) }
+            let (perDays, scope, stores) = (days(&reader, "perDays"), scope(&reader), stores(&reader))
+            rule = requiredDays(&reader, "atMost").map {
+                .grants(atMost: $0, perDays: perDays, per: scope, stores: stores)
+            }
         case "budget":
-            let perDays = days(&reader, "perDays")
-            rule = requiredDays(&reader, "atMost").map { .budget(atMost: $0, perDays: perDays) }
+            let (perDays, stores) = (days(&reader, "perDays"), stores(&reader))
+            rule = requiredDays(&reader, "atMost").map { .budget(atMost: $0, perDays: perDays, stores: stores) }
         case "usedOffers": rule = usedOffers(&reader)
         case "window": rule = .window(from: instant(&reader, "from"), until: instant(&reader, "until"))
         case "attribute": rule = attribute(&reader, value)
@@ -105,6 +107,11 @@ struct RuleFile {
     private func scope(_ reader: inout ObjectReader) -> GrantScope {
         let names = GrantScope.allCases.map(\.rawValue).joined(separator: " or ")
         return reader.optional("per", names) { $0.string.flatMap(GrantScope.init) } ?? .customer
+    }
+
+    private func stores(_ reader: inout ObjectReader) -> StoreScope {
+        let names = StoreScope.allCases.map(\.rawValue).joined(separator: " or ")
+        return reader.optional("stores", names) { $0.string.flatMap(StoreScope.init) } ?? .both
     }
 
     private func instant(_ reader: inout ObjectReader, _ name: String) -> Timestamp? {

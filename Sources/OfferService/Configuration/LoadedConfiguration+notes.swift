@@ -9,7 +9,7 @@ extension LoadedConfiguration {
 
     private func notes(_ app: AppStoreApp) -> [String] {
         let bundleID = app.bundleID
-        let asking = catalog.offers.filter { !$0.factNeeds.isEmpty && $0.bundleID == bundleID }.map(\.id.text)
+        let asking = catalog.offers.filter { !$0.factNeeds.isEmpty && $0.appStore?.bundleID == bundleID }.map(\.id.text)
         var notes: [String] = []
         if !asking.isEmpty, keys.ring.activeKey(for: bundleID, purpose: .appStoreServerAPI) == nil {
             notes.append(

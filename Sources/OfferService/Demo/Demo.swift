@@ -82,7 +82,7 @@ package struct Demo {
             throw DemoError(description: "\(path(.database)) is not a path for a database")
         }
         let callers = Callers(ledger: LedgerAccess(location: location, clock: clock), clock: clock)
-        switch callers.add(Caller(id: id, role: .backend, bundleIDs: []), expiresInDays: nil) {
+        switch callers.add(Caller(id: id, role: .backend, apps: []), expiresInDays: nil) {
         case .success(let key): return key
         case .failure(let error): throw DemoError(description: error.description)
         }

@@ -25,7 +25,12 @@ package struct IdempotencyClaim: Hashable, Sendable {
 
     /// The same claim for the offer that the body names now: a retry never gets another offer than was decided on.
     package func bound(to offer: CatalogOffer) -> IdempotencyClaim {
-        let names = [offer.id.text, offer.storeOfferID?.text ?? "", offer.productID.text]
+        let names =
+            switch offer.listing {
+            case .appStore(let listing): [offer.id.text, listing.offerID?.text ?? "", listing.productID.text]
+            case .googlePlay(let listing):
+                [offer.id.text, listing.offerID.text, listing.productID.text, listing.basePlanID.text]
+            }
         let bytes = names.reduce(requestDigest) { $0 + [0] + Array($1.utf8) }
         return IdempotencyClaim(keyDigest: keyDigest, requestDigest: SHA256.digest(of: bytes).bytes)
     }
@@ -49,8 +54,8 @@ package final class DecisionRequest: Sendable {
     /// `nil` if nobody who is believed stated any.
     package let attributes: Attributes?
     package let idempotency: IdempotencyClaim?
-    /// What will be signed if the decision is one that it has an answer to.
-    package let plan: SigningPlan
+    /// What the customer gets if the decision is one that it has an answer to.
+    package let deliverable: Deliverable
     /// The policy in force, `sha256:…` over the offers file.
     package let policyName: String
     package let receivedAt: Timestamp
@@ -65,7 +70,7 @@ package final class DecisionRequest: Sendable {
         knowledge: StoreKnowledge = StoreKnowledge(),
         attributes: Attributes?,
         idempotency: IdempotencyClaim?,
-        plan: SigningPlan,
+        deliverable: Deliverable,
         policyName: String,
         receivedAt: Timestamp
     ) {
@@ -78,7 +83,7 @@ package final class DecisionRequest: Sendable {
         self.knowledge = knowledge
         self.attributes = attributes
         self.idempotency = idempotency
-        self.plan = plan
+        self.deliverable = deliverable
         self.policyName = policyName
         self.receivedAt = receivedAt
     }
@@ -95,14 +100,14 @@ package final class DecisionRequest: Sendable {
             knowledge: knowledge,
             attributes: attributes,
             idempotency: idempotency,
-            plan: plan,
+            deliverable: deliverable,
             policyName: policyName,
             receivedAt: receivedAt
         )
     }
 }
 
-/// Permission to sign, already on disk.
+/// Permission to sign, or to buy, already on disk.
 package struct Grant: Sendable {
     package let id: UniqueID
     /// Whether what may be signed allows the offer; only then does it count against caps.
@@ -110,7 +115,7 @@ package struct Grant: Sendable {
     package let nonce: UniqueID
     /// When it was granted; the timestamp inside what is signed.
     package let signedAt: Timestamp
-    /// Exactly what may be signed, one for each form.
+    /// Exactly what may be signed, one for each form; none of an offer that is not signed.
     package let intents: [SigningIntent]
     package let basis: Basis
 
@@ -158,6 +163,9 @@ package struct StoreKnowledge: Sendable {
 package enum Verdict: Sendable {
     case granted(Grant)
     case refused(Decision)
+    /// The customer might have it, but the offer is not as it must be at the store, or that isn't known; nothing is
+    /// granted.
+    case obstructed(AuthorizationObstacle)
     /// Nothing is decided yet: the store must be asked for these facts.
     case storeNeeded(FactNeeds)
     /// Nothing could be decided, because the store was asked and did not answer; this is not recorded as a refusal.

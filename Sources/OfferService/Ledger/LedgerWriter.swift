@@ -94,9 +94,13 @@ package final class LedgerWriter {
             if !needs.isEmpty { return .storeNeeded(needs) }
         }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
-        guard let allows = request.plan.statement.answer(to: decision.outcome) else {
+        guard let allows = request.deliverable.answer(to: decision.outcome) else {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
+        }
+        if case .authorization(let plan) = request.deliverable, case .failure(let obstacle) = plan.offer {
+            if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
+            return .obstructed(obstacle)
         }
         return .granted(try grant(request, decision, allows: allows, known.chain))
     }
@@ -141,7 +145,7 @@ package final class LedgerWriter {
             allows: allows,
             nonce: request.nonce,
             signedAt: request.receivedAt,
-            intents: try intents(request.plan, allows, request.nonce, request.receivedAt),
+            intents: try intents(request.deliverable, allows, request.nonce, request.receivedAt),
             basis: .decision(decision)
         )
         let index = try record(grant, request)
@@ -158,8 +162,15 @@ package final class LedgerWriter {
     /// One entry for each signature that will be made.
     private func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
         let first = nextEntryIndex
-        for intent in grant.intents {
-            try append(.signature(SignatureRecord(request: request, grant: grant, intent: intent)))
+        switch request.deliverable {
+        case .signature(let plan):
+            for intent in grant.intents {
+                try append(
+                    .signature(SignatureRecord(request: request, grant: grant, plan: plan, intent: intent))
+                )
+            }
+        case .authorization(let plan):
+            try append(.authorization(AuthorizationRecord(request: request, grant: grant, plan: plan)))
         }
         return first
     }
@@ -196,13 +207,13 @@ package final class LedgerWriter {
     }
 
     private func intents(
-        _ plan: SigningPlan,
+        _ deliverable: Deliverable,
         _ allows: Bool,
         _ nonce: UniqueID,
         _ instant: Timestamp
     ) throws(LedgerError) -> [SigningIntent] {
         do {
-            return try plan.intents(allows: allows, nonce: nonce, at: instant)
+            return try deliverable.intents(allows: allows, nonce: nonce, at: instant)
         } catch {
             throw .unbuildable(error)
         }
@@ -245,14 +256,14 @@ package final class LedgerWriter {
     /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
     private func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Grant {
         guard let decision = RecordedDecision(earlier.decisionJSON),
-            let allows = request.plan.statement.answer(to: decision.outcome)
+            let allows = request.deliverable.answer(to: decision.outcome)
         else { throw .database(.unexpectedValue(column: 4)) }
         let grant = Grant(
             id: earlier.grantID,
             allows: allows,
             nonce: earlier.nonce,
             signedAt: earlier.signedAt,
-            intents: try intents(request.plan, allows, earlier.nonce, earlier.signedAt),
+            intents: try intents(request.deliverable, allows, earlier.nonce, earlier.signedAt),
             basis: .replay(decision)
         )
         _ = try record(grant, request)
@@ -292,13 +303,19 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            history.byCustomer = try grantTimes(of: request.subjects(with: known.chain), offer)
+            history.byCustomer = try grantTimes(of: request.subjects(with: known.chain), offer.ledgerKey)
         }
         if offer.needs.originalTransactionGrants {
-            history.byOriginalTransaction = try grantTimes(of: request.subscriptions(with: known.chain), offer)
+            history.byOriginalTransaction = try grantTimes(
+                of: request.subscriptions(with: known.chain),
+                offer.ledgerKey
+            )
         }
         if let span = offer.needs.budget {
-            history.offerGrantsPerDay = try grantsPerDay(offer, span, until: request.receivedAt.utcDay)
+            history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: request.receivedAt.utcDay)
+        }
+        if offer.needs.otherStore, let key = offer.otherStoreKey {
+            try addOtherStore(key, request, known, to: &history)
         }
         return EvaluationContext(
             facts: known.facts,
@@ -310,15 +327,30 @@ package final class LedgerWriter {
         )
     }
 
+    /// What the other store's offer of the same entry counts.
+    private func addOtherStore(
+        _ key: Int64,
+        _ request: DecisionRequest,
+        _ known: KnownCustomer,
+        to history: inout GrantHistory
+    ) throws(LedgerError) {
+        if request.offer.needs.customerGrants {
+            history.byCustomerInOtherStore = try grantTimes(of: request.subjects(with: known.chain), key)
+        }
+        if let span = request.offer.needs.budget {
+            history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: request.receivedAt.utcDay)
+        }
+    }
+
     /// When the offer was granted to any of the subjects, each grant once, in order.
-    private func grantTimes(of subjects: [[UInt8]], _ offer: CatalogOffer) throws(LedgerError) -> [Timestamp] {
+    private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
         var grants: Set<UniqueID> = []
         for subject in subjects {
             try rows(
                 SQL(
                     "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
                     .blob(subject),
-                    .integer(offer.ledgerKey)
+                    .integer(offerKey)
                 )
             ) { row in
                 if let id = UniqueID(bytes: row.blob(0)) { grants.insert(id) }
@@ -328,7 +360,7 @@ package final class LedgerWriter {
     }
 
     private func grantsPerDay(
-        _ offer: CatalogOffer,
+        _ offerKey: Int64,
         _ span: BudgetSpan,
         until today: Int
     ) throws(LedgerError) -> [GrantHistory.DayCount] {
@@ -337,26 +369,26 @@ package final class LedgerWriter {
             case .forever: 0
             case .days(let days): today - days + 1
             }
-        var counts = try earlierGrantsPerDay(offer, from: firstDay)
-        for (key, count) in pendingDays where key.offer == offer.ledgerKey && key.day >= firstDay {
+        var counts = try earlierGrantsPerDay(offerKey, from: firstDay)
+        for (key, count) in pendingDays where key.offer == offerKey && key.day >= firstDay {
             counts[key.day, default: 0] += Int(count)
         }
         return counts.sorted { $0.key < $1.key }.map { GrantHistory.DayCount(day: $0.key, count: $0.value) }
     }
 
-    private func earlierGrantsPerDay(_ offer: CatalogOffer, from firstDay: Int) throws(LedgerError) -> [Int: Int] {
-        if let known = earlierDays[offer.ledgerKey], known.firstDay == firstDay { return known.counts }
+    private func earlierGrantsPerDay(_ offerKey: Int64, from firstDay: Int) throws(LedgerError) -> [Int: Int] {
+        if let known = earlierDays[offerKey], known.firstDay == firstDay { return known.counts }
         var counts: [Int: Int] = [:]
         try rows(
             SQL(
                 "SELECT day, granted FROM grants_per_day WHERE offer_key = ? AND day >= ?",
-                .integer(offer.ledgerKey),
+                .integer(offerKey),
                 .integer(Int64(firstDay))
             )
         ) { row in
             counts[Int(row.integer(0))] = Int(row.integer(1))
         }
-        earlierDays[offer.ledgerKey] = (firstDay, counts)
+        earlierDays[offerKey] = (firstDay, counts)
         return counts
     }
 
@@ -402,7 +434,7 @@ extension LedgerWriter {
         // An answer of the store that names no subscription is kept with none.
         history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
         history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
-        let (group, product, now) = (offer.subscriptionGroupID, offer.productID, request.receivedAt)
+        let (group, product, now) = (offer.appStore?.subscriptionGroupID, offer.appStore?.productID, request.receivedAt)
         let isStoreDown = knowledge.isStoreDown
         let facts = history.facts(group: group, productID: product, at: now).forgetting { source, observedAt in
             guard let hours = offer.freshness.limit(for: source, isStoreDown: isStoreDown) else { return false }

@@ -29,10 +29,10 @@ package struct Pseudonyms: Sendable {
     }
 
     /// The pseudonym of a customer within one app.
-    package func pseudonym(of identity: CustomerIdentity, in bundleID: BundleID) -> Pseudonym {
+    package func pseudonym(of identity: CustomerIdentity, in app: AppName) -> Pseudonym {
         var message: [UInt8] = []
         message.reserveCapacity(96)
-        message.append(contentsOf: bundleID.text.utf8)
+        message.append(contentsOf: app.text.utf8)
         message.append(0)
         identity.appendCapBytes(to: &message)
         let code = key.authenticationCode(for: message)

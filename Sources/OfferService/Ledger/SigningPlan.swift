@@ -49,13 +49,13 @@ package enum Statement: Sendable {
 /// Who signs what for whom, all but the answer, the nonce and the instant, which only a grant gives.
 package struct SigningPlan: Sendable {
     package let key: SigningKey
-    package let offer: CatalogOffer
+    package let listing: AppStoreListing
     package let binding: PurchaseBinding
     package let statement: Statement
 
-    package init(key: SigningKey, offer: CatalogOffer, binding: PurchaseBinding, statement: Statement) {
+    package init(key: SigningKey, listing: AppStoreListing, binding: PurchaseBinding, statement: Statement) {
         self.key = key
-        self.offer = offer
+        self.listing = listing
         self.binding = binding
         self.statement = statement
     }
@@ -78,7 +78,7 @@ package struct SigningPlan: Sendable {
                 case .jws:
                     let claims = AppStoreClaims.promotionalOffer(
                         common(nonce, instant),
-                        productID: offer.productID,
+                        productID: listing.productID,
                         offerID: offerID,
                         transactionID: transactionID
                     )
@@ -89,7 +89,7 @@ package struct SigningPlan: Sendable {
         case .introductoryOfferEligibility(let transactionID):
             let claims = AppStoreClaims.introductoryOfferEligibility(
                 common(nonce, instant),
-                productID: offer.productID,
+                productID: listing.productID,
                 allows: allows,
                 transactionID: transactionID
             )
@@ -103,9 +103,9 @@ package struct SigningPlan: Sendable {
         _ instant: Timestamp
     ) throws(PayloadError) -> SigningIntent {
         let payload = PromotionalOfferPayload(
-            bundleID: offer.bundleID,
+            bundleID: listing.bundleID,
             keyID: key.id,
-            productID: offer.productID,
+            productID: listing.productID,
             offerID: offerID,
             binding: binding,
             nonce: nonce,
@@ -120,6 +120,6 @@ package struct SigningPlan: Sendable {
     }
 
     private func common(_ nonce: UniqueID, _ instant: Timestamp) -> AppStoreClaims.Common {
-        AppStoreClaims.Common(issuerID: key.issuerID, issuedAt: instant, bundleID: offer.bundleID, nonce: nonce)
+        AppStoreClaims.Common(issuerID: key.issuerID, issuedAt: instant, bundleID: listing.bundleID, nonce: nonce)
     }
 }

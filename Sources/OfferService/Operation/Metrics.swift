@@ -27,6 +27,8 @@ package enum Metric: Hashable, Sendable {
     case storeRequests(store: String, endpoint: String, environment: String, outcome: String)
     /// Questions to a store that were being asked already, and so were not asked again.
     case storeJoined(store: String, endpoint: String)
+    /// Readings of what a store lists of an app, by what came of them.
+    case catalogueReadings(store: String, outcome: String)
     /// Notifications that a store sent, and what came of them; types that we don't know count as one.
     case notifications(type: String, environment: String, outcome: String)
     /// What came as a notification and was refused, by reason.

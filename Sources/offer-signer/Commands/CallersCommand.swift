@@ -51,15 +51,15 @@ enum CallersCommand: Command {
         guard let role = try arguments.value("--role", "one of \(roles)", CallerRole.init(rawValue:)) else {
             throw CommandError(usage: "--role is missing; one of \(roles)")
         }
-        var bundleIDs: Set<BundleID> = []
+        var apps: Set<AppName> = []
         for text in arguments.values("--bundle") {
             do throws(IdentifierError) {
-                bundleIDs.insert(try BundleID(text))
+                apps.insert(try AppName(text))
             } catch {
                 throw CommandError(usage: "--bundle: \(error)")
             }
         }
-        let caller = Caller(id: try callerID(words[1]), role: role, bundleIDs: bundleIDs)
+        let caller = Caller(id: try callerID(words[1]), role: role, apps: apps)
         return show(callers.add(caller, expiresInDays: try days(arguments)))
     }
 

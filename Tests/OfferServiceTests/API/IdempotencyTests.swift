@@ -56,10 +56,12 @@ struct IdempotencyTests {
             let before = service.current.value
             let changed = CatalogOffer(
                 id: try CatalogOfferID("open"),
-                bundleID: try BundleID("com.example.app"),
-                productID: try ProductID("pro.monthly"),
-                subscriptionGroupID: nil,
-                storeOfferID: try OfferID("store_much_better"),
+                listing: AppStoreListing(
+                    bundleID: try BundleID("com.example.app"),
+                    productID: try ProductID("pro.monthly"),
+                    subscriptionGroupID: nil,
+                    offerID: try OfferID("store_much_better")
+                ),
                 rule: nil
             )
             service.current.swap(

@@ -44,7 +44,7 @@ struct CallersTests {
         Caller(
             id: try #require(CallerID(name)),
             role: .backend,
-            bundleIDs: Set(try bundleIDs.map { try BundleID($0) })
+            apps: Set(try bundleIDs.map { try AppName($0) })
         )
     }
 

@@ -54,9 +54,9 @@ struct OffersFileTests {
             "a misspelt member",
             "bundleId",
             "bundelId",
-            "error: offers:3:5 /apps/0/bundleId: is missing; expected a string",
+            "error: offers:3:5 /apps/0/bundleId: is missing, and so is packageName; an app is in one store at least",
             "error: offers:4:17 /apps/0/bundelId: is not a known member; did you mean “bundleId”? "
-                + "(known: appAppleId, bundleId, environments, plans)"
+                + "(known: appAppleId, bundleId, environments, googlePlay, packageName, plans)"
         ),
         IssueRow(
             "a misspelt member further in",
@@ -78,14 +78,14 @@ struct OffersFileTests {
             "plans: {}, plan: [",
             "error: offers:6:14 /apps/0/plans: expected an array, found an object",
             "error: offers:6:24 /apps/0/plan: is not a known member; did you mean “plans”? (known: "
-                + "appAppleId, bundleId, environments, plans)"
+                + "appAppleId, bundleId, environments, googlePlay, packageName, plans)"
         ),
         IssueRow(
             "no offers",
             "offers: [",
             "offers: [], offer: [",
             "error: offers:10:30 /apps/0/plans/0/offer: is not a known member; did you mean "
-                + "“offers”? (known: appStore, id, introductoryOffer, offers)"
+                + "“offers”? (known: appStore, googlePlay, id, introductoryOffer, offers)"
         ),
         IssueRow(
             "no apps",
@@ -106,7 +106,7 @@ struct OffersFileTests {
             "an offer without a store",
             #", appStore: {offerId: "store_one"}"#,
             "",
-            "error: offers:11:13 /apps/0/plans/0/offers/0/appStore: is missing; expected an object"
+            "error: offers:11:13 /apps/0/plans/0/offers/0/appStore: is missing, and so is googlePlay; an offer is in one store at least"
         ),
         IssueRow(
             "an offer that is a text",
@@ -276,7 +276,7 @@ struct OffersFileTests {
             "atMost: 1",
             "atMost: 1, perDay: 1",
             "error: offers:12:101 /apps/0/plans/0/offers/1/eligibility/grants/perDay: is not a known "
-                + "member; did you mean “perDays”? (known: atMost, per, perDays)"
+                + "member; did you mean “perDays”? (known: atMost, per, perDays, stores)"
         ),
         IssueRow(
             "a scope that is none",

@@ -84,7 +84,7 @@ struct ServiceTests {
         try await place.run { service async throws in
             let callers = Callers(ledger: place.ledger, clock: place.clock.wallClock)
             let id = try #require(CallerID("late"))
-            let key = try callers.add(Caller(id: id, role: .backend, bundleIDs: []), expiresInDays: nil).get()
+            let key = try callers.add(Caller(id: id, role: .backend, apps: []), expiresInDays: nil).get()
             var call = place.call(offer: "open")
             call.fields = [("Content-Type", "application/json"), ("Authorization", "Bearer \(key.credential)")]
             #expect(try await place.eventually(200, call, service))

@@ -71,8 +71,8 @@ extension TestService {
             for (name, role, bundleIDs, days) in callers {
                 guard let id = CallerID(name) else { continue }
                 let key = APIKey(random: random)
-                let apps = Set(bundleIDs.compactMap { try? BundleID($0) })
-                try store.add(Caller(id: id, role: role, bundleIDs: apps), at: now)
+                let apps = Set(bundleIDs.compactMap { try? AppName($0) })
+                try store.add(Caller(id: id, role: role, apps: apps), at: now)
                 try store.addKey(key, to: id, expiresAt: days.map(now.adding(days:)), at: now)
                 credentials[name] = key.credential
             }

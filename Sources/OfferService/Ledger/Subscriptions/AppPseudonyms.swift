@@ -6,11 +6,11 @@ package import OfferDomain
 /// An original transaction has the same key here and among the grants.
 package struct AppPseudonyms: SubscriptionKeys, Sendable {
     private let pseudonyms: Pseudonyms
-    private let bundleID: BundleID
+    private let app: AppName
 
-    package init(_ pseudonyms: Pseudonyms, in bundleID: BundleID) {
+    package init(_ pseudonyms: Pseudonyms, in app: AppName) {
         self.pseudonyms = pseudonyms
-        self.bundleID = bundleID
+        self.app = app
     }
 
     package func chainKey(of originalTransactionID: TransactionID) -> ChainKey {
@@ -23,6 +23,6 @@ package struct AppPseudonyms: SubscriptionKeys, Sendable {
 
     /// The 16 bytes that stand for a customer, or for a transaction.
     package func key(of identity: CustomerIdentity) -> [UInt8] {
-        pseudonyms.pseudonym(of: identity, in: bundleID).ledgerKey
+        pseudonyms.pseudonym(of: identity, in: app).ledgerKey
     }
 }

@@ -28,16 +28,16 @@ struct KnownByStore: Sendable {
     init(
         _ request: SignatureRequest,
         _ caller: Caller,
-        _ offer: CatalogOffer,
+        _ listing: AppStoreListing,
         _ configuration: Snapshot,
         _ store: AppStore,
         at now: Timestamp
     ) throws(Refusal) {
         self.request = request
         self.caller = caller
-        keys = AppPseudonyms(configuration.pseudonyms, in: offer.bundleID)
+        keys = AppPseudonyms(configuration.pseudonyms, in: AppName(listing.bundleID))
         catalog = configuration.catalog
-        app = configuration.catalog.apps[offer.bundleID]
+        app = configuration.catalog.apps[listing.bundleID]
         if let app, !request.signedData.isEmpty {
             evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
             try evidence.refuseOtherAccount(than: request.binding, from: caller)
@@ -47,9 +47,9 @@ struct KnownByStore: Sendable {
         appTransaction = try Self.appTransaction(request, app.map { store.reader(of: [$0]) }, at: now)
         let shown = ShownAccount(evidence, appTransaction)
         if !caller.role.mayAssertFacts { try shown.refuseOthers() }
-        statement = try Self.statement(request, caller, offer, shown)
-        let canAsk = configuration.keyRing.activeKey(for: offer.bundleID, purpose: .appStoreServerAPI) != nil
-        var knowledge = Self.knowledge(request, caller, evidence, keys, catalog, offer.bundleID, canAsk)
+        statement = try Self.statement(request, caller, listing, shown)
+        let canAsk = configuration.keyRing.activeKey(for: listing.bundleID, purpose: .appStoreServerAPI) != nil
+        var knowledge = Self.knowledge(request, caller, evidence, keys, catalog, listing.bundleID, canAsk)
         if case .introductoryOfferEligibility(let id) = statement {
             accounts = shown.accounts
             knowledge.account = [keys.key(of: .originalTransaction(id)), keys.key(of: .appTransaction(id))]
@@ -86,12 +86,12 @@ struct KnownByStore: Sendable {
     private static func statement(
         _ request: SignatureRequest,
         _ caller: Caller,
-        _ offer: CatalogOffer,
+        _ listing: AppStoreListing,
         _ shown: ShownAccount
     ) throws(Refusal) -> Statement {
         switch request.subject {
         case .promotionalOffer(_, let forms):
-            guard let offerID = offer.storeOfferID else { throw .decision(.unknownOffer(.offer)) }
+            guard let offerID = listing.offerID else { throw .decision(.unknownOffer(.offer)) }
             return .promotionalOffer(offerID, transactionID: request.transactionID, forms: forms)
         case .introductoryOffer:
             guard let id = request.transactionID ?? shown.ids.first,

@@ -61,7 +61,7 @@ package struct LiveReport: Sendable {
         for entry in entries {
             lines += ["", Self.heading(entry)]
             lines += entry.answers.map(Self.line)
-            lines += LiveDiagnosis(entry, among: entries).sentences.flatMap(Self.wrapped)
+            lines += LiveDiagnosis(entry, among: entries).sentences.flatMap { $0.wrapped(first: "  → ", rest: "    ") }
         }
         for bundleID in bundleIDsWithoutApp {
             lines += ["", "\(bundleID)  not asked: a key names it, and the offers file does not"]
@@ -96,18 +96,6 @@ package struct LiveReport: Sendable {
     static func clock(_ skewSeconds: Int) -> String {
         abs(skewSeconds) <= 2
             ? "as the App Store's" : "\(abs(skewSeconds)) s \(skewSeconds > 0 ? "ahead of" : "behind") the App Store's"
-    }
-
-    private static func wrapped(_ sentence: String) -> [String] {
-        var lines: [String] = []
-        for word in sentence.split(separator: " ") {
-            if let last = lines.last, last.count + word.count < 110 {
-                lines[lines.count - 1] += " \(word)"
-            } else {
-                lines.append((lines.isEmpty ? "  → " : "    ") + word)
-            }
-        }
-        return lines
     }
 }
 
@@ -148,11 +136,5 @@ extension LiveAnswer.Outcome {
         case .strange(let status, let reason): "\(status), \(reason)"
         case .notReached(let error): error.label
         }
-    }
-}
-
-extension String {
-    fileprivate func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(1, width - count))
     }
 }

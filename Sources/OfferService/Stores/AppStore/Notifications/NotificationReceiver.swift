@@ -54,7 +54,7 @@ package struct NotificationReceiver: Sendable {
         let evidence = try evidence(of: notification, reader, at: now)
         let report = SubscriptionReport(
             evidence,
-            keys: AppPseudonyms(configuration.pseudonyms, in: notification.bundleID),
+            keys: AppPseudonyms(configuration.pseudonyms, in: AppName(notification.bundleID)),
             bundleID: notification.bundleID,
             catalog: configuration.catalog,
             notification: NotificationReceipt(notification)

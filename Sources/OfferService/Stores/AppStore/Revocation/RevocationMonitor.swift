@@ -73,7 +73,7 @@ package final class RevocationMonitor: Sendable {
     ///
     /// The chain must be one under which a signature was verified: its responders are asked.
     ///
-    /// - Throws: ``SignedDataError/chain(_:)`` with `revoked`, or ``SignedDataError/revocationUnknown``.
+    /// - Throws: `SignedDataError.chain` with `revoked`, or `SignedDataError.revocationUnknown`.
     package func check(_ chain: VerifiedChain, at unixSeconds: Int64) throws(SignedDataError) {
         let now = uptime.milliseconds
         let subjects = RevocationSubject.of(chain)

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Everything that Google Play lists of an app: its subscriptions, and the offers of all their base plans.
+///
+/// What could not be understood is in it as unusable, so that it is neither lost nor taken for something that does not
+/// exist. The order of what is given makes no difference.
+package struct GooglePlayCatalogue: Hashable, Sendable {
+    package let packageName: PackageName
+    /// When the store was asked; nothing in here is older.
+    package let readAt: Timestamp
+    package private(set) var subscriptions: [GooglePlayProductID: Listed<GooglePlaySubscription>] = [:]
+    /// By the ids that the answer gives them, but for the package name, which is as it was asked for.
+    package private(set) var offers: [GooglePlayOfferKey: Listed<GooglePlayOffer>] = [:]
+    /// What is too malformed to tell what it is.
+    package let strays: [ListingFault]
+
+    package init(packageName: PackageName, readAt: Timestamp, strays: [ListingFault] = []) {
+        self.packageName = packageName
+        self.readAt = readAt
+        self.strays = strays.sorted()
+    }
+
+    package init(
+        packageName: PackageName,
+        readAt: Timestamp,
+        subscriptions: [GooglePlaySubscription],
+        offers: [GooglePlayOffer]
+    ) {
+        self.init(packageName: packageName, readAt: readAt)
+        for subscription in subscriptions { add(.usable(subscription), as: subscription.productID) }
+        for offer in offers {
+            add(.usable(offer), offer.key.productID, offer.key.basePlanID, offer.key.offerID)
+        }
+    }
+
+    package mutating func add(_ subscription: Listed<GooglePlaySubscription>, as productID: GooglePlayProductID) {
+        subscriptions[productID] = subscriptions[productID]?.merged(with: subscription) ?? subscription
+    }
+
+    package mutating func add(
+        _ offer: Listed<GooglePlayOffer>,
+        _ productID: GooglePlayProductID,
+        _ basePlanID: BasePlanID,
+        _ offerID: GooglePlayOfferID
+    ) {
+        let key = GooglePlayOfferKey(
+            packageName: packageName,
+            productID: productID,
+            basePlanID: basePlanID,
+            offerID: offerID
+        )
+        offers[key] = offers[key]?.merged(with: offer) ?? offer
+    }
+
+    /// How many entries can't be used, with those of which not even the name could be read.
+    package var unusableCount: Int {
+        subscriptions.values.count { $0.fault != nil } + offers.values.count { $0.fault != nil } + strays.count
+    }
+}
+
+/// An entry of a list, or why it can't be used.
+package enum Listed<Value: Hashable & Sendable>: Hashable, Sendable {
+    case usable(Value)
+    case unusable(ListingFault)
+
+    package var value: Value? {
+        if case .usable(let value) = self { value } else { nil }
+    }
+
+    package var fault: ListingFault? {
+        if case .unusable(let fault) = self { fault } else { nil }
+    }
+
+    /// One entry for two of the same name: a list that was changed while its pages were read may name one twice.
+    ///
+    /// Which of two that differ holds can't be told, so neither is used.
+    fileprivate func merged(with other: Listed) -> Listed {
+        self == other ? self : .unusable(.listedTwice)
+    }
+}
+
+/// Why an entry of a list can't be used.
+package struct ListingFault: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// RFC 6901 pointer to what is wrong, from the entry on; empty for the whole entry.
+    package let place: String
+    /// A sentence without its subject and its full stop.
+    package let reason: String
+
+    package init(place: String, reason: String) {
+        self.place = place
+        self.reason = reason
+    }
+
+    package static let listedTwice = ListingFault(place: "", reason: "is listed twice, and not the same both times")
+
+    package var description: String { "\(place.isEmpty ? "it" : place) \(reason)" }
+
+    package static func < (one: ListingFault, other: ListingFault) -> Bool {
+        (one.place, one.reason) < (other.place, other.reason)
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The four ids that together name an offer of a subscription; an offer's own id is unique only within its base plan.
+package struct GooglePlayOfferKey: Hashable, Sendable, CustomStringConvertible {
+    package let packageName: PackageName
+    package let productID: GooglePlayProductID
+    package let basePlanID: BasePlanID
+    package let offerID: GooglePlayOfferID
+
+    package init(
+        packageName: PackageName,
+        productID: GooglePlayProductID,
+        basePlanID: BasePlanID,
+        offerID: GooglePlayOfferID
+    ) {
+        self.packageName = packageName
+        self.productID = productID
+        self.basePlanID = basePlanID
+        self.offerID = offerID
+    }
+
+    /// The offer within its app, as `premium/monthly/winback-50`.
+    package var description: String { "\(productID)/\(basePlanID)/\(offerID)" }
+}
+
+/// An offer of a subscription as Google Play lists it.
+///
+/// Source: Google, [SubscriptionOffer](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions.basePlans.offers).
+package struct GooglePlayOffer: Hashable, Sendable {
+    /// As the answer names it, which need not be as it was asked for.
+    package let key: GooglePlayOfferKey
+    /// Of no effect while the base plan is not active.
+    package let state: Reported<GooglePlayState>
+    /// In the order in which they follow one another, before the base plan's own price.
+    package let phases: [GooglePlayPhase]
+    package let targeting: GooglePlayTargeting
+    /// Its own, without those of its base plan.
+    package let tags: Set<OfferTag>
+    package let regions: GooglePlayRegions
+
+    package init(
+        key: GooglePlayOfferKey,
+        state: Reported<GooglePlayState>,
+        phases: [GooglePlayPhase],
+        targeting: GooglePlayTargeting,
+        tags: Set<OfferTag>,
+        regions: GooglePlayRegions
+    ) {
+        self.key = key
+        self.state = state
+        self.phases = phases
+        self.targeting = targeting
+        self.tags = tags
+        self.regions = regions
+    }
+}
+
+/// Who decides which customers get an offer.
+package enum GooglePlayTargeting: String, Hashable, Sendable {
+    /// The answer has no `targeting`, which is how a developer-determined offer looks: Google Play shows it to everyone.
+    case absent
+    /// Google Play shows it to who never had the subscription, or any of the app.
+    case acquisition
+    /// Google Play shows it to who has the subscription, or another.
+    case upgrade
+    /// There is a `targeting`, and no rule in it that was known when this was written; also if it is empty.
+    case unknown
+}
+
+/// A time of an offer with a price of its own.
+package struct GooglePlayPhase: Hashable, Sendable {
+    package let duration: OfferDuration
+    /// How many times the duration, at least 1.
+    package let recurrenceCount: Int
+    /// What it does to the price, by region; those where Google Play may open in the future are left out.
+    package let kinds: [Region: GooglePlayPhaseKind]
+
+    package init(duration: OfferDuration, recurrenceCount: Int, kinds: [Region: GooglePlayPhaseKind]) {
+        self.duration = duration
+        self.recurrenceCount = recurrenceCount
+        self.kinds = kinds
+    }
+}
+
+/// What a phase does to the price.
+package enum GooglePlayPhaseKind: String, CaseIterable, Sendable {
+    case freeTrial
+    /// A price of its own, or a part of the base plan's.
+    case priceDiscount
+    /// Nothing that was known when this was written.
+    case unknown
+}

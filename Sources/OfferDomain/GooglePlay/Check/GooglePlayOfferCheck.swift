@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether an offer of Google Play is one that may be authorised: there, active, the developer's to give, hidden by its
+/// tag, of a shape that customers understand, and to be had where the customer is.
+///
+/// Google Play enforces nothing for such an offer, so everything that is missing, unknown or contradictory counts
+/// against it. Pure: the same catalogue gives the same answer.
+package enum GooglePlayOfferCheck {
+    /// What was asked for if nothing is wrong with it, else the first that is, in the order of ``OfferFault``.
+    ///
+    /// - Parameters:
+    ///   - key: The four ids; the store's answers have to name them too.
+    ///   - region: The customer's; without one, an offer passes only if it is to be had in every region that its base
+    ///     plan names.
+    ///   - hideTags: The tags that hide an offer, letter for letter; one of them suffices, and of none nothing passes.
+    ///   - catalogue: What the store lists.
+    package static func validate(
+        _ key: GooglePlayOfferKey,
+        region: Region?,
+        hideTags: Set<OfferTag>,
+        in catalogue: GooglePlayCatalogue
+    ) -> Result<ValidatedOffer, OfferFault> {
+        let found = Found(key, in: catalogue)
+        guard let basePlan = found.basePlan, let offer = found.offer else {
+            return .failure(found.faults(hideTags: hideTags).first ?? .offerNotFound)
+        }
+        if let fault = found.faults(hideTags: hideTags).first ?? regionFault(region, offer, basePlan) {
+            return .failure(fault)
+        }
+        let tags = EffectiveTags(own: offer.tags, inherited: basePlan.tags)
+        return .success(
+            ValidatedOffer(
+                key: key,
+                tags: tags,
+                hideTags: tags.all.filter(hideTags.contains).compactMap { tag in
+                    tags.place(of: tag).map { ValidatedOffer.FoundTag(tag: tag, place: $0) }
+                },
+                phases: offer.phases.compactMap(\.expectation),
+                readAt: catalogue.readAt
+            )
+        )
+    }
+
+    /// Everything that is wrong with an offer in whatever region, in the order of ``OfferFault``.
+    package static func faults(
+        of key: GooglePlayOfferKey,
+        hideTags: Set<OfferTag>,
+        in catalogue: GooglePlayCatalogue
+    ) -> [OfferFault] {
+        let found = Found(key, in: catalogue)
+        let faults = found.faults(hideTags: hideTags)
+        guard let basePlan = found.basePlan, let offer = found.offer,
+            offer.regions.available.isDisjoint(with: basePlan.regions.available)
+        else { return faults }
+        return faults + [.regionNotAvailable(nil)]
+    }
+
+    /// Regions that neither names are no matter of `otherRegionsConfig`, which is for those of the future.
+    private static func regionFault(
+        _ region: Region?,
+        _ offer: GooglePlayOffer,
+        _ basePlan: GooglePlayBasePlan
+    ) -> OfferFault? {
+        let available = offer.regions.available.intersection(basePlan.regions.available)
+        if let region { return available.contains(region) ? nil : .regionNotAvailable(region) }
+        guard !available.isEmpty else { return .regionNotAvailable(nil) }
+        return basePlan.regions.listed.isSubset(of: available) ? nil : .regionUnknown
+    }
+}
+
+/// What a catalogue has under the four ids, as far as it goes.
+private struct Found {
+    let key: GooglePlayOfferKey
+    let subscription: Listed<GooglePlaySubscription>?
+    let basePlan: GooglePlayBasePlan?
+    let listedOffer: Listed<GooglePlayOffer>?
+
+    var offer: GooglePlayOffer? { listedOffer?.value }
+
+    init(_ key: GooglePlayOfferKey, in catalogue: GooglePlayCatalogue) {
+        self.key = key
+        subscription = catalogue.subscriptions[key.productID]
+        basePlan = subscription?.value?.basePlans.first { $0.id == key.basePlanID }
+        listedOffer = catalogue.offers[key]
+    }
+
+    func faults(hideTags: Set<OfferTag>) -> [OfferFault] {
+        switch subscription {
+        case nil: return [.subscriptionNotFound]
+        case .unusable(let fault): return [.subscriptionMalformed(fault)]
+        case .usable(let subscription):
+            if let member = subscription.memberOtherwise(than: key) {
+                return [.answerNamesAnotherOffer(member: member)]
+            }
+        }
+        guard let basePlan else { return [.basePlanNotFound] }
+        return basePlan.faults + offerFaults(basePlan, hideTags)
+    }
+
+    private func offerFaults(_ basePlan: GooglePlayBasePlan, _ hideTags: Set<OfferTag>) -> [OfferFault] {
+        switch listedOffer {
+        case nil: [.offerNotFound]
+        case .unusable(let fault): [.offerMalformed(fault)]
+        case .usable(let offer):
+            if let member = offer.key.memberOtherwise(than: key) {
+                [.answerNamesAnotherOffer(member: member)]
+            } else {
+                offer.faults(EffectiveTags(own: offer.tags, inherited: basePlan.tags), hideTags)
+            }
+        }
+    }
+}
+
+extension GooglePlaySubscription {
+    /// The first id that is not the one of `key`, by the name that it has in an answer.
+    fileprivate func memberOtherwise(than key: GooglePlayOfferKey) -> String? {
+        if packageName != key.packageName { return "packageName" }
+        return productID == key.productID ? nil : "productId"
+    }
+}
+
+extension GooglePlayOfferKey {
+    /// The first id that is not the one of `key`, by the name that it has in an answer.
+    fileprivate func memberOtherwise(than key: GooglePlayOfferKey) -> String? {
+        if packageName != key.packageName { return "packageName" }
+        if productID != key.productID { return "productId" }
+        if basePlanID != key.basePlanID { return "basePlanId" }
+        return offerID == key.offerID ? nil : "offerId"
+    }
+}
+
+extension GooglePlayBasePlan {
+    fileprivate var faults: [OfferFault] {
+        var faults: [OfferFault] = []
+        if state != .known(.active) { faults.append(.basePlanNotActive(state)) }
+        if kind != .autoRenewing { faults.append(.basePlanNotAutoRenewing(kind)) }
+        return faults
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An offer that was found as it must be: the developer's to give, hidden by its tag, and to be had.
+package struct ValidatedOffer: Hashable, Sendable {
+    package let key: GooglePlayOfferKey
+    package let tags: EffectiveTags
+    /// Which of the tags wanted it has, in order, each with where it is.
+    package let hideTags: [FoundTag]
+    /// What a device should find before the base plan's own price, in this order.
+    package let phases: [ExpectedPhase]
+    /// When the store was asked for what this stands on.
+    package let readAt: Timestamp
+
+    /// A phase as it is the same in every region.
+    package struct ExpectedPhase: Hashable, Sendable {
+        /// Never unknown.
+        package let kind: GooglePlayPhaseKind
+        package let duration: OfferDuration
+        package let recurrenceCount: Int
+    }
+
+    /// A tag with where it is.
+    package struct FoundTag: Hashable, Sendable {
+        package let tag: OfferTag
+        package let place: TagPlace
+    }
+}
+
+/// The tags that a device sees on an offer: its own and those of its base plan.
+package struct EffectiveTags: Hashable, Sendable {
+    package let own: Set<OfferTag>
+    /// The base plan's, which may be the same ones.
+    package let inherited: Set<OfferTag>
+
+    package init(own: Set<OfferTag>, inherited: Set<OfferTag>) {
+        self.own = own
+        self.inherited = inherited
+    }
+
+    /// As a device sees them: each once, in the order of their letters.
+    package var all: [OfferTag] { own.union(inherited).sorted { $0.text < $1.text } }
+
+    /// Where a tag is; `nil` if nowhere.
+    package func place(of tag: OfferTag) -> TagPlace? {
+        switch (own.contains(tag), inherited.contains(tag)) {
+        case (true, true): .both
+        case (true, false): .offer
+        case (false, true): .basePlan
+        case (false, false): nil
+        }
+    }
+}
+
+/// Where a tag of an offer was found.
+package enum TagPlace: String, Sendable {
+    case offer
+    case basePlan
+    case both
+}

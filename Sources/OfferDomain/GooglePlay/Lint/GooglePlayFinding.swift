@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that a person should know of how an app's offers are set up at Google Play.
+package struct GooglePlayFinding: Hashable, Sendable {
+    package enum Severity: String, CaseIterable, Comparable, Sendable {
+        /// An offer of the catalogue is not authorised, or is not the catalogue's alone to give.
+        case error
+        /// Likely not what is meant.
+        case warning
+        /// Good to know.
+        case note
+
+        package static func < (one: Severity, other: Severity) -> Bool {
+            allCases.firstIndex(of: one) ?? 0 < allCases.firstIndex(of: other) ?? 0
+        }
+    }
+
+    package let severity: Severity
+    /// What programs know it by, and `docs/google-play.md` has as a heading; those of ``OfferFault`` among them.
+    package let code: String
+    /// Subscription, base plan and offer as far as they are meant, as `premium/monthly/winback-50`.
+    package let place: String
+    /// What is so.
+    package let sentence: String
+    /// What to do about it.
+    package let advice: String
+
+    init(_ severity: Severity, _ code: Code, _ place: String, _ sentence: String, _ advice: String) {
+        self.init(severity, code.rawValue, place, sentence, advice)
+    }
+
+    init(_ severity: Severity, _ fault: OfferFault, _ place: String, _ sentence: String? = nil) {
+        self.init(severity, fault.code, place, sentence ?? fault.sentence, fault.advice)
+    }
+
+    private init(_ severity: Severity, _ code: String, _ place: String, _ sentence: String, _ advice: String) {
+        self.severity = severity
+        self.code = code
+        self.place = place
+        self.sentence = sentence
+        self.advice = advice
+    }
+
+    /// The codes beside those of ``OfferFault``.
+    package enum Code: String, CaseIterable, Sendable {
+        case entryMalformed = "entry-malformed"
+        case hideTagOnBasePlan = "hide-tag-on-base-plan"
+        case hideTagOnAcquisitionOffer = "hide-tag-on-acquisition-offer"
+        case hideTagOnUpgradeOffer = "hide-tag-on-upgrade-offer"
+        case legacyOfferNotHidden = "legacy-offer-not-hidden"
+        case offerNotInCatalogue = "offer-not-in-catalogue"
+        case offerNotInEveryRegion = "offer-not-in-every-region"
+        case phaseRegionUnused = "phase-region-unused"
+        case regionWithoutBasePlan = "region-without-base-plan"
+        case vendorTagWithoutOurs = "vendor-tag-without-ours"
+    }
+}
+
+/// An offer that our catalogue wants to give.
+package struct GooglePlayWantedOffer: Hashable, Sendable {
+    /// The catalogue's own name of it.
+    package let id: CatalogOfferID
+    package let key: GooglePlayOfferKey
+
+    package init(id: CatalogOfferID, key: GooglePlayOfferKey) {
+        self.id = id
+        self.key = key
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension GooglePlayLint {
+    func regionFindings(
+        _ key: GooglePlayOfferKey,
+        _ offer: GooglePlayOffer,
+        _ basePlan: GooglePlayBasePlan?
+    ) -> [GooglePlayFinding] {
+        var findings: [GooglePlayFinding] = []
+        for (number, phase) in zip(1..., offer.phases) {
+            let missing = offer.regions.listed.subtracting(phase.kinds.keys)
+            if !missing.isEmpty, !wantedKeys.contains(key) {
+                let fault = OfferFault.phaseRegionMissing(phase: number, missing)
+                findings.append(GooglePlayFinding(.warning, fault, "\(key)"))
+            }
+            let unused = Set(phase.kinds.keys).subtracting(offer.regions.listed)
+            if !unused.isEmpty {
+                findings.append(
+                    GooglePlayFinding(
+                        .warning,
+                        .phaseRegionUnused,
+                        "\(key)",
+                        "Phase \(number) has a price for \(listed(unused)), which the offer does not name.",
+                        "Add the region to the offer, or take it out of the phase."
+                    )
+                )
+            }
+        }
+        return findings + (basePlan.map { regionFindings(key, offer, $0) } ?? [])
+    }
+
+    private func regionFindings(
+        _ key: GooglePlayOfferKey,
+        _ offer: GooglePlayOffer,
+        _ basePlan: GooglePlayBasePlan
+    ) -> [GooglePlayFinding] {
+        var findings: [GooglePlayFinding] = []
+        let closed = offer.regions.available.subtracting(basePlan.regions.available)
+        if !closed.isEmpty {
+            findings.append(
+                GooglePlayFinding(
+                    .warning,
+                    .regionWithoutBasePlan,
+                    "\(key)",
+                    "The offer is open to new subscribers in \(listed(closed)), and its base plan is not.",
+                    "Open the base plan there, or close the offer there."
+                )
+            )
+        }
+        let without = basePlan.regions.available.subtracting(offer.regions.available)
+        if !without.isEmpty, wantedKeys.contains(key) {
+            findings.append(
+                GooglePlayFinding(
+                    .note,
+                    .offerNotInEveryRegion,
+                    "\(key)",
+                    "The base plan is open to new subscribers in \(listed(without)), and the offer is not.",
+                    "Nothing if that is meant; requests then have to send the customer's region along."
+                )
+            )
+        }
+        return findings
+    }
+}

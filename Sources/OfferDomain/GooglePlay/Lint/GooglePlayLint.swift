@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Compares what the store lists of an app with what our catalogue wants of it, and looks for offers that leak.
+package struct GooglePlayLint {
+    let wanted: [GooglePlayWantedOffer]
+    let wantedKeys: Set<GooglePlayOfferKey>
+    let catalogue: GooglePlayCatalogue
+    let hideTags: Set<OfferTag>
+
+    /// All findings, the worst first, then in the order of their places.
+    package static func findings(
+        wanted: [GooglePlayWantedOffer],
+        hideTags: Set<OfferTag>,
+        in catalogue: GooglePlayCatalogue
+    ) -> [GooglePlayFinding] {
+        let lint = GooglePlayLint(
+            wanted: wanted,
+            wantedKeys: Set(wanted.map(\.key)),
+            catalogue: catalogue,
+            hideTags: hideTags
+        )
+        let findings =
+            wanted.flatMap(lint.findings) + catalogue.subscriptions.flatMap(lint.findings)
+            + catalogue.offers.flatMap(lint.findings) + catalogue.strays.map(lint.finding)
+        return findings.sorted { ($0.severity, $0.place, $0.code) < ($1.severity, $1.place, $1.code) }
+    }
+
+    // MARK: - What we want
+
+    private func findings(_ offer: GooglePlayWantedOffer) -> [GooglePlayFinding] {
+        let name = offer.id.text == offer.key.offerID.text ? "" : " (\(offer.id))"
+        return GooglePlayOfferCheck.faults(of: offer.key, hideTags: hideTags, in: catalogue).map { fault in
+            GooglePlayFinding(.error, fault, "\(offer.key)\(name)", fault.sentence + alternatives(fault, offer.key))
+        }
+    }
+
+    /// What there is where something was not found.
+    private func alternatives(_ fault: OfferFault, _ key: GooglePlayOfferKey) -> String {
+        func thereAre(_ names: [Identifier<some IdentifierKind>]) -> String {
+            names.isEmpty ? " There are none." : " There is \(listed(names))."
+        }
+        switch fault {
+        case .subscriptionNotFound: return thereAre(Array(catalogue.subscriptions.keys))
+        case .basePlanNotFound:
+            return thereAre(catalogue.subscriptions[key.productID]?.value?.basePlans.map(\.id) ?? [])
+        case .offerNotFound: return thereAre(offers(of: key.basePlanID, key.productID).map(\.offerID))
+        default: return ""
+        }
+    }
+
+    func offers(of basePlanID: BasePlanID, _ productID: GooglePlayProductID) -> [GooglePlayOfferKey] {
+        catalogue.offers.keys.filter { $0.productID == productID && $0.basePlanID == basePlanID }
+    }
+
+    // MARK: - What the store lists
+
+    private func finding(_ stray: ListingFault) -> GooglePlayFinding {
+        GooglePlayFinding(
+            .warning,
+            .entryMalformed,
+            "",
+            "Google Play lists something that can't even be named: \(stray).",
+            OfferFault.offerMalformed(stray).advice
+        )
+    }
+
+    private func findings(
+        _ productID: GooglePlayProductID,
+        _ subscription: Listed<GooglePlaySubscription>
+    ) -> [GooglePlayFinding] {
+        switch subscription {
+        case .usable(let subscription): return subscription.basePlans.flatMap { findings($0, productID) }
+        case .unusable(let fault):
+            // Of one that is wanted, each of its offers has said so.
+            guard !wantedKeys.contains(where: { $0.productID == productID }) else { return [] }
+            return [GooglePlayFinding(.warning, .subscriptionMalformed(fault), productID.text)]
+        }
+    }
+
+    private func findings(_ key: GooglePlayOfferKey, _ offer: Listed<GooglePlayOffer>) -> [GooglePlayFinding] {
+        switch offer {
+        case .usable(let offer):
+            let basePlan = catalogue.subscriptions[key.productID]?.value?.basePlans.first { $0.id == key.basePlanID }
+            return tagFindings(key, offer, basePlan) + regionFindings(key, offer, basePlan)
+        case .unusable(let fault):
+            return wantedKeys.contains(key) ? [] : [GooglePlayFinding(.warning, .offerMalformed(fault), "\(key)")]
+        }
+    }
+}

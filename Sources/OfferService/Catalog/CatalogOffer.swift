@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import OfferDomain
+
+/// An offer that the team may give in one store: what it is called there, and who may have it.
+///
+/// An entry of the file that is in both stores makes two, of one id and one rule.
+package final class CatalogOffer: Sendable {
+    /// The team's own name of it, unique within the app; caps count under this name.
+    package let id: CatalogOfferID
+    /// The app, as the ledger names it.
+    package let app: AppName
+    package let listing: StoreListing
+    package let policy: EligibilityPolicy
+    /// What the policy must be told by the ledger.
+    package let needs: LedgerNeeds
+    /// What the policy must be told of the customer's dealings with the store.
+    package let factNeeds: FactNeeds
+    /// How old that may be.
+    package let freshness: FactFreshness
+    /// The key of this offer in the ledger: 64 bits of a digest over app, own id and store, so that the ledger needs
+    /// no table of names and every instance comes to the same number.
+    package let ledgerKey: Int64
+    /// The key of the same entry in the other store; `nil` if it is in one.
+    package let otherStoreKey: Int64?
+    /// What its rules found, in the words that answers have for it.
+    package let findingTexts = FindingTexts()
+
+    /// A promotional offer in the App Store; `isInBothStores` says whether Google Play has it too.
+    package convenience init(
+        id: CatalogOfferID,
+        listing: AppStoreListing,
+        isInBothStores: Bool = false,
+        rule: Rule?,
+        freshness: FactFreshness = FactFreshness()
+    ) {
+        self.init(
+            id,
+            AppName(listing.bundleID),
+            .appStore(listing),
+            isInBothStores,
+            EligibilityPolicy(rule: rule),
+            freshness
+        )
+    }
+
+    /// The introductory offer of a product; without a rule it is for those who have used none in the product's group.
+    package convenience init(
+        introductory id: CatalogOfferID,
+        bundleID: BundleID,
+        productID: ProductID,
+        subscriptionGroupID: SubscriptionGroupID,
+        rule: Rule?,
+        freshness: FactFreshness = FactFreshness()
+    ) {
+        let policy = EligibilityPolicy.introductoryOffer(rule: rule, in: subscriptionGroupID)
+        let listing = AppStoreListing(
+            bundleID: bundleID,
+            productID: productID,
+            subscriptionGroupID: subscriptionGroupID,
+            offerID: nil
+        )
+        self.init(id, AppName(bundleID), .appStore(listing), false, policy, freshness)
+    }
+
+    /// A developer-determined offer at Google Play, which enforces nothing.
+    ///
+    /// Unless `admitsNewCustomers`, it is for current and past subscribers, as the App Store's own are.
+    package convenience init(
+        id: CatalogOfferID,
+        app: AppName,
+        listing: GooglePlayOfferKey,
+        isInBothStores: Bool = false,
+        admitsNewCustomers: Bool = false,
+        rule: Rule?,
+        freshness: FactFreshness = FactFreshness()
+    ) {
+        let policy = EligibilityPolicy(rule: rule, hasFloor: !admitsNewCustomers)
+        self.init(id, app, .googlePlay(listing), isInBothStores, policy, freshness)
+    }
+
+    private init(
+        _ id: CatalogOfferID,
+        _ app: AppName,
+        _ listing: StoreListing,
+        _ isInBothStores: Bool,
+        _ policy: EligibilityPolicy,
+        _ freshness: FactFreshness
+    ) {
+        self.id = id
+        self.app = app
+        self.listing = listing
+        self.policy = policy
+        needs = policy.needs
+        factNeeds = policy.factNeeds
+        self.freshness = freshness
+        let keys = (appStore: Self.ledgerKey(app, id, .appStore), googlePlay: Self.ledgerKey(app, id, .googlePlay))
+        switch listing {
+        case .appStore:
+            ledgerKey = keys.appStore
+            otherStoreKey = isInBothStores ? keys.googlePlay : nil
+        case .googlePlay:
+            ledgerKey = keys.googlePlay
+            otherStoreKey = isInBothStores ? keys.appStore : nil
+        }
+    }
+
+    /// How the App Store knows it; `nil` of an offer at Google Play.
+    package var appStore: AppStoreListing? {
+        if case .appStore(let listing) = listing { listing } else { nil }
+    }
+
+    /// How Google Play knows it; `nil` of an offer in the App Store.
+    package var googlePlay: GooglePlayOfferKey? {
+        if case .googlePlay(let listing) = listing { listing } else { nil }
+    }
+
+    /// The names by which requests may ask for it: its own, and the store's.
+    package var names: Set<String> {
+        switch listing {
+        case .appStore(let listing): [id.text, listing.offerID?.text ?? id.text]
+        case .googlePlay(let listing): [id.text, listing.offerID.text]
+        }
+    }
+
+    private static func ledgerKey(_ app: AppName, _ id: CatalogOfferID, _ store: Store) -> Int64 {
+        var bytes = Array(app.text.utf8) + [0] + Array(id.text.utf8)
+        if store == .googlePlay { bytes += [0] + Array(store.rawValue.utf8) }
+        return SHA256.digest(of: bytes).bytes.prefix(8).reduce(0) { $0 << 8 | Int64($1) }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// A store that offers are given in.
+package enum Store: String, CaseIterable, Hashable, Sendable {
+    case appStore
+    case googlePlay
+}
+
+/// How one store knows an offer.
+package enum StoreListing: Sendable {
+    case appStore(AppStoreListing)
+    /// A developer-determined offer in the Play Console.
+    case googlePlay(GooglePlayOfferKey)
+
+    package var store: Store {
+        switch self {
+        case .appStore: .appStore
+        case .googlePlay: .googlePlay
+        }
+    }
+}
+
+/// An offer of a product in App Store Connect.
+///
+/// A class, because each request is handed it several times over.
+package final class AppStoreListing: Sendable {
+    package let bundleID: BundleID
+    package let productID: ProductID
+    package let subscriptionGroupID: SubscriptionGroupID?
+    /// `nil` of an introductory offer, which has none.
+    package let offerID: OfferID?
+
+    package init(
+        bundleID: BundleID,
+        productID: ProductID,
+        subscriptionGroupID: SubscriptionGroupID?,
+        offerID: OfferID?
+    ) {
+        self.bundleID = bundleID
+        self.productID = productID
+        self.subscriptionGroupID = subscriptionGroupID
+        self.offerID = offerID
+    }
+
+    /// What a key is used for when this offer is signed.
+    package var purpose: KeyPurpose { offerID == nil ? .introductoryOfferEligibility : .promotionalOffer }
+}
+
+/// An app as Google Play knows it.
+package struct GooglePlayApp: Hashable, Sendable {
+    package let packageName: PackageName
+    /// What the ledger calls the app, in both stores.
+    package let name: AppName
+    /// An offer must have one of them, so that no paywall shows it to everybody; in the order of the file.
+    package let hideTags: [OfferTag]
+
+    package init(packageName: PackageName, name: AppName, hideTags: [OfferTag]) {
+        self.packageName = packageName
+        self.name = name
+        self.hideTags = hideTags
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What a customer gets who may have an offer.
+package enum Deliverable: Sendable {
+    /// Something that the App Store wants signed.
+    case signature(SigningPlan)
+    /// Leave to buy what Google Play shows to everybody; nothing is signed.
+    case authorization(AuthorizationPlan)
+
+    /// What is delivered upon a decision: true allows, false denies, and `nil` is nothing.
+    package func answer(to outcome: Outcome) -> Bool? {
+        switch self {
+        case .signature(let plan): plan.statement.answer(to: outcome)
+        case .authorization: outcome == .eligible ? true : nil
+        }
+    }
+
+    /// What is to be signed: nothing of an authorization.
+    package func intents(
+        allows: Bool,
+        nonce: UniqueID,
+        at instant: Timestamp
+    ) throws(PayloadError) -> [SigningIntent] {
+        switch self {
+        case .signature(let plan): try plan.intents(allows: allows, nonce: nonce, at: instant)
+        case .authorization: []
+        }
+    }
+}
+
+/// Leave to buy an offer at Google Play, as far as the store's own catalogue lets it be given.
+package struct AuthorizationPlan: Sendable {
+    /// The offer as the store has it; or why it can't be authorized, whoever asks.
+    package let offer: Result<ValidatedOffer, AuthorizationObstacle>
+
+    package init(offer: Result<ValidatedOffer, AuthorizationObstacle>) {
+        self.offer = offer
+    }
+}
+
+/// Why an offer at Google Play can't be authorized for anybody just now.
+package enum AuthorizationObstacle: Error, Hashable, Sendable {
+    /// The offer is not set up as it must be.
+    case fault(OfferFault)
+    /// The store's catalogue isn't known, or not well enough.
+    case storeUnavailable(retryAfterSeconds: Int?)
+}

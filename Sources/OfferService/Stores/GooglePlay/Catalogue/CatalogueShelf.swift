@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// How old what we know of a store's catalogue may be.
+package struct CatalogueFreshness: Hashable, Sendable {
+    /// From then on it is read again, while what is known is still used.
+    package let refreshedAfterMinutes: Int
+    /// As long as the store can't be read, what is known is used up to this age.
+    package let usableForHours: Int
+    /// After a failure nobody asks again for so long.
+    package let pauseAfterFailureSeconds: Int
+
+    package init(refreshedAfterMinutes: Int = 5, usableForHours: Int = 24, pauseAfterFailureSeconds: Int = 30) {
+        self.refreshedAfterMinutes = refreshedAfterMinutes
+        self.usableForHours = usableForHours
+        self.pauseAfterFailureSeconds = pauseAfterFailureSeconds
+    }
+}
+
+/// The catalogues that are at hand, and what is to be done when one is asked for; pure.
+struct CatalogueShelf: Sendable {
+    /// What is to be done for who asks.
+    enum Step: Hashable {
+        case use(GooglePlayCatalogue)
+        /// Use it, and read it anew meanwhile.
+        case useAndRefresh(GooglePlayCatalogue)
+        /// There is nothing to use before it has been read.
+        case read
+        /// There is nothing to use, and reading it has just failed.
+        case refuse(StoreError)
+    }
+
+    struct Failure: Hashable, Sendable {
+        let error: StoreError
+        let askedAt: Timestamp
+    }
+
+    struct Place: Sendable {
+        var catalogue: GooglePlayCatalogue?
+        /// The last reading's, if it failed.
+        var failure: Failure?
+        var isRefreshing = false
+        var usedAt: Timestamp
+    }
+
+    private let freshness: CatalogueFreshness
+    private let capacity: Int
+    private(set) var places: [PackageName: Place] = [:]
+
+    /// - Parameter capacity: The most apps whose catalogues are held; beyond that, the one not used for longest goes.
+    init(_ freshness: CatalogueFreshness, capacity: Int) {
+        self.freshness = freshness
+        self.capacity = max(1, capacity)
+    }
+
+    mutating func take(_ packageName: PackageName, at now: Timestamp) -> Step {
+        var place = places[packageName] ?? Place(usedAt: now)
+        place.usedAt = now
+        let step = step(place, at: now)
+        if case .useAndRefresh = step { place.isRefreshing = true }
+        places[packageName] = place
+        makeRoom(for: packageName)
+        return step
+    }
+
+    private func step(_ place: Place, at now: Timestamp) -> Step {
+        let isPausing = place.failure.map { age(of: $0.askedAt, at: now) < freshness.pause } ?? false
+        guard let catalogue = place.catalogue, age(of: catalogue.readAt, at: now) <= freshness.limit else {
+            if let failure = place.failure, isPausing { return .refuse(failure.error) }
+            return .read
+        }
+        let isFresh = age(of: catalogue.readAt, at: now) <= freshness.refresh
+        return isFresh || isPausing || place.isRefreshing ? .use(catalogue) : .useAndRefresh(catalogue)
+    }
+
+    /// Takes in what a reading that began at `askedAt` has come to, and says how it was before.
+    ///
+    /// A reading that was given up tells nothing, and of two the later begun holds.
+    mutating func settle(
+        _ packageName: PackageName,
+        _ result: Result<GooglePlayCatalogue, StoreError>,
+        askedAt: Timestamp
+    ) -> Place? {
+        guard let before = places[packageName] else { return nil }
+        var place = before
+        place.isRefreshing = false
+        switch result {
+        case .success(let catalogue):
+            if place.catalogue.map({ $0.readAt <= catalogue.readAt }) ?? true { place.catalogue = catalogue }
+            place.failure = nil
+        case .failure(.cancelled): break
+        case .failure(let error): place.failure = Failure(error: error, askedAt: askedAt)
+        }
+        places[packageName] = place
+        return before
+    }
+
+    private mutating func makeRoom(for newcomer: PackageName) {
+        guard places.count > capacity else { return }
+        let others = places.filter { $0.key != newcomer }
+        guard let oldest = others.min(by: { $0.value.usedAt < $1.value.usedAt }) else { return }
+        places[oldest.key] = nil
+    }
+
+    /// Milliseconds; a clock that was set back makes what it said before old, not young.
+    private func age(of time: Timestamp, at now: Timestamp) -> Int64 {
+        abs(now.milliseconds - time.milliseconds)
+    }
+}
+
+extension CatalogueFreshness {
+    fileprivate var refresh: Int64 { Int64(refreshedAfterMinutes) * 60_000 }
+    fileprivate var limit: Int64 { Int64(usableForHours) * 3_600_000 }
+    fileprivate var pause: Int64 { Int64(pauseAfterFailureSeconds) * 1000 }
+}

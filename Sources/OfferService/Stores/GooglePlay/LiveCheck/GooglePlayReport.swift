@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// How our offers are set up at Google Play, for people.
+package struct GooglePlayReport: Sendable {
+    /// An app that has offers at Google Play.
+    package struct Entry: Hashable, Sendable {
+        package enum Outcome: Hashable, Sendable {
+            case read(Reading)
+            /// No service account may ask for the app.
+            case noAccount
+            case notRead(StoreError)
+        }
+
+        package let packageName: PackageName
+        package let outcome: Outcome
+
+        package init(packageName: PackageName, _ outcome: Outcome) {
+            self.packageName = packageName
+            self.outcome = outcome
+        }
+    }
+
+    /// What came of comparing an app's offers with what the store lists.
+    package struct Reading: Hashable, Sendable {
+        let subscriptions: Int
+        let offers: Int
+        let wanted: Int
+        /// How many of those that are wanted have nothing wrong with them.
+        let good: Int
+        let findings: [GooglePlayFinding]
+
+        package init(wanted: [GooglePlayWantedOffer], hideTags: Set<OfferTag>, in catalogue: GooglePlayCatalogue) {
+            subscriptions = catalogue.subscriptions.count
+            offers = catalogue.offers.count
+            self.wanted = wanted.count
+            good = wanted.count {
+                GooglePlayOfferCheck.faults(of: $0.key, hideTags: hideTags, in: catalogue).isEmpty
+            }
+            findings = GooglePlayLint.findings(wanted: wanted, hideTags: hideTags, in: catalogue)
+        }
+    }
+
+    package let entries: [Entry]
+
+    package init(entries: [Entry]) {
+        self.entries = entries
+    }
+
+    /// What it comes to; warnings and notes leave it good.
+    package var verdict: LiveReport.Verdict {
+        if entries.contains(where: \.outcome.isWrong) { return .wrong }
+        return entries.contains(where: \.outcome.saysNothing) ? .unreachable : .good
+    }
+
+    /// The report, a line each; none is longer than 115 characters unless a name in it is.
+    package var lines: [String] {
+        var lines = ["Google Play, asked what subscriptions and offers it lists of each app:"]
+        for entry in entries {
+            lines += ["", "\(entry.packageName)  \(entry.outcome.heading)"]
+            lines += entry.outcome.lines
+        }
+        return lines + ["", summary]
+    }
+
+    private var summary: String {
+        guard !entries.isEmpty else { return "Nothing was asked: the catalogue has no offers at Google Play." }
+        let findings = entries.flatMap(\.outcome.findings)
+        let counts = GooglePlayFinding.Severity.allCases.map { severity in
+            counted(findings.count { $0.severity == severity }, severity.rawValue)
+        }
+        let unread = entries.count { $0.outcome.reading == nil }
+        let rest = unread == 0 ? "" : "; \(counted(unread, "app")) not read"
+        return counts.joined(separator: ", ") + rest + "."
+    }
+}
+
+extension GooglePlayReport.Entry.Outcome {
+    var reading: GooglePlayReport.Reading? {
+        if case .read(let reading) = self { reading } else { nil }
+    }
+
+    fileprivate var findings: [GooglePlayFinding] { reading?.findings ?? [] }
+
+    fileprivate var isWrong: Bool {
+        switch self {
+        case .read(let reading): reading.findings.contains { $0.severity == .error }
+        case .noAccount: true
+        case .notRead(let error): !error.mayPass
+        }
+    }
+
+    fileprivate var saysNothing: Bool {
+        if case .notRead(let error) = self { error.mayPass } else { false }
+    }
+
+    fileprivate var heading: String {
+        switch self {
+        case .read(let reading):
+            "\(counted(reading.subscriptions, "subscription")), \(counted(reading.offers, "offer")); "
+                + "\(reading.good) of \(reading.wanted) in the offers file can be authorised"
+        case .noAccount: "not asked: no service account of the keys file names it"
+        case .notRead(let error): "not read: \(error.label)"
+        }
+    }
+
+    fileprivate var lines: [String] {
+        switch self {
+        case .read(let reading): reading.findings.flatMap(\.lines)
+        case .noAccount:
+            "Add the app to packageNames of one of googleServiceAccounts in the keys file.".asAdvice
+        case .notRead(let error): error.description.asAdvice + (error.advice?.asAdvice ?? [])
+        }
+    }
+}
+
+extension GooglePlayFinding {
+    fileprivate var lines: [String] {
+        let margin = String(repeating: " ", count: 11)
+        return ["  \(severity.rawValue.padded(to: 9))\(code)\(place.isEmpty ? "" : "  \(place)")"]
+            + sentence.wrapped(first: margin, rest: margin)
+            + advice.wrapped(first: "         → ", rest: margin)
+    }
+}
+
+extension StoreError {
+    /// Whether nobody has to change anything for the store to answer again.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .unavailable, .rateLimited, .budgetSpent, .cancelled: true
+        case .notFound, .credentialsRefused, .appUnknown, .requestRefused, .badAnswer, .cannotSign: false
+        }
+    }
+
+    fileprivate var advice: String? {
+        switch self {
+        case .unavailable, .rateLimited, .budgetSpent, .cancelled: "Check again later."
+        case .credentialsRefused:
+            "In the Play Console under Users and permissions, the service account must be invited to the app with the "
+                + "right to view its information, and its key must not have been deleted in Google Cloud."
+        case .notFound, .appUnknown:
+            "Compare packageName in the offers file with the Play Console, letter case included."
+        case .requestRefused, .badAnswer, .cannotSign: nil
+        }
+    }
+}
+
+extension String {
+    fileprivate var asAdvice: [String] { wrapped(first: "  → ", rest: "    ") }
+}
+
+/// As `1 offer`, `2 offers`.
+private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
