@@ -55,6 +55,11 @@ struct AuditEntryTests {
         let keyID = try KeyID("ACTIVE0001")
         let caller = try #require(CallerID("backend"))
         let grantID = UniqueID.version4(1, 2)
+        let account = GoogleAccountName(
+            email: try #require(GoogleEmail("signer@example.iam.gserviceaccount.com")),
+            keyID: try #require(GoogleKeyID("0123456789abcdef"))
+        )
+        let time = Timestamp(milliseconds: 1_782_907_200_123)
         return [
             .signatureFailed(
                 grantID: grantID,
@@ -68,6 +73,8 @@ struct AuditEntryTests {
             .configurationRefused(issues: 3), .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
             .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
             .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
+            .serviceAccountLoaded(account, publicKeyDigest: "00"),
+            .googleAssertionSigned(account, digest: "00", expiresAt: time),
         ]
     }
 
