@@ -164,7 +164,9 @@ extension Problem {
             let (pointer, what) =
                 switch missing {
                 case .app: ("/bundleId", "app of that bundleId")
+                case .package: ("/packageName", "app of that packageName")
                 case .product: ("/productId", "product of that productId in this app")
+                case .basePlan: ("/basePlanId", "base plan of that basePlanId for this product")
                 case .offer: ("/offerId", "offer of that offerId for this product")
                 case .introductoryOffer: ("/productId", "introductory offer for this product")
                 }

@@ -6,7 +6,7 @@ package import OfferDomain
 package struct Catalog: Sendable {
     /// Why the catalogue has no answer.
     package enum Missing: Error, Hashable, Sendable {
-        case app, product, offer, introductoryOffer
+        case app, package, product, basePlan, offer, introductoryOffer
     }
 
     /// What the catalogue has for one product of the App Store.

@@ -114,7 +114,7 @@ extension LedgerWriter {
     }
 
     func merge(_ report: SubscriptionReport) throws(LedgerError) {
-        try note(report.holders, report.bundleID)
+        try note(report.holders, at: .appStore(report.bundleID))
         let changed = try database { () throws(StorageError) in
             try subscriptions.merge(report.history, report.links)
         }
