@@ -201,6 +201,10 @@ extension FakeGooglePlay {
         }
     }
 
+    struct Written: Decodable {
+        let text: String
+    }
+
     private struct Edit: Encodable {
         let resource: ResourceName
         let path: String
@@ -231,6 +235,12 @@ extension FakeGooglePlay {
     /// Sets a member that a JSON pointer names, as `/phases/0/duration`; `.null` takes it away, and `/-` appends.
     package func edit(_ resource: ResourceName, _ path: String, _ value: FakeValue) throws {
         try perform("edit", Edit(resource: resource, path: path, value: value))
+    }
+
+    /// The JSON that a good answer has for a subscription, a base plan or an offer.
+    package func json(of resource: ResourceName) throws -> String {
+        let written: Written = try call("readResource", resource)
+        return written.text
     }
 
     /// Takes a subscription, a base plan or an offer out of the catalogue.

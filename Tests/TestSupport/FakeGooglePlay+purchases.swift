@@ -185,4 +185,10 @@ extension FakeGooglePlay {
     package func editPurchase(_ token: String, _ path: String, _ value: FakeValue) throws {
         try perform("editPurchase", ["token": .text(token), "path": .text(path), "value": value] as FakeMembers)
     }
+
+    /// The JSON that a good answer has for a purchase, also for one that is gone.
+    package func json(ofPurchase token: String) throws -> String {
+        let written: Written = try call("readPurchase", ["token": token])
+        return written.text
+    }
 }

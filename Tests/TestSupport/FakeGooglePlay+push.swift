@@ -20,6 +20,16 @@ extension FakeGooglePlay {
         package var isAcceptable: Bool { self == .issuerWithoutScheme }
     }
 
+    private struct Names: Decodable {
+        let faults: [String: String]
+    }
+
+    /// The names of the faults that the program itself has.
+    package func tokenFaultNames() throws -> [String] {
+        let names: Names = try call("describe", Nothing())
+        return names.faults.keys.sorted()
+    }
+
     /// What differs in a message, besides a fault of its token.
     package struct MessageChanges: Encodable, Sendable {
         /// The id of the message, instead of its own.
@@ -72,6 +82,11 @@ extension FakeGooglePlay {
     /// Who a push endpoint expects to come, and what for.
     package struct PushIdentity: Codable, Hashable, Sendable {
         package let audience, email: String
+
+        package init(audience: String, email: String) {
+            self.audience = audience
+            self.email = email
+        }
     }
 
     private struct NewMessage: Encodable {

@@ -2,7 +2,9 @@
 """The fake Google Play's own control calls: how a test sets the state and has messages pushed."""
 import dataclasses
 
+import proto3
 import push_faults
+from api import HONEST
 from control_calls import ControlCalls
 from fake import FIRST_APP
 from life import events
@@ -89,6 +91,17 @@ class Control(ControlCalls):
         self._fake.catalogue.remove(packageName, productId, basePlanId, offerId)
         return {}
 
+    def readResource(self, productId, packageName=FIRST_APP, basePlanId=None, offerId=None):
+        """The text that a good answer has for a subscription, a base plan or an offer."""
+        return self._text(self._fake.catalogue.find(packageName, productId, basePlanId, offerId))
+
+    def readPurchase(self, token):
+        """The text that a good answer has for a purchase, also for one that is gone."""
+        return self._text(self._fake.writer.write(self._fake.purchases.get(token)))
+
+    def _text(self, resource):
+        return {"text": proto3.answer(resource, self._fake.habits, HONEST).body.decode()}
+
     # Purchases
 
     def purchase(self, packageName=FIRST_APP, at=None, daysAgo=0, replaces=None, resubscribes=None, **description):
@@ -119,6 +132,7 @@ class Control(ControlCalls):
     def editPurchase(self, token, path, value=None):
         """Sets what the JSON pointer names in every answer about the purchase from now on, or takes it away."""
         purchase = self._fake.purchases.get(token)
+        proto3.edit(self._fake.writer.write(purchase), path, value)
         purchase.edits.append((path, value))
         return {}
 

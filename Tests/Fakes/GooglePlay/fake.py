@@ -31,9 +31,9 @@ class FakeGooglePlay(FakeServer):
         self.tokens = TokenEndpoint(self.accounts, self.clock)
         self.keys = OIDCKeys()
         self.pusher = Pusher(self.keys, self.clock)
-        writer = PurchaseWriter(self.catalogue, self.clock, self.habits)
+        self.writer = PurchaseWriter(self.catalogue, self.clock, self.habits)
         self.api = API(
-            self.catalogue, self.purchases, writer, self.tokens, self.keys, self.habits, self.clock,
+            self.catalogue, self.purchases, self.writer, self.tokens, self.keys, self.habits, self.clock
         )
         self.api.package_names = {FIRST_APP}
 

@@ -45,7 +45,11 @@ class PurchaseWriter:
             resource["latestOrderId"] = order_id(purchase, purchase.items[0])
         resource = copy.deepcopy(resource)
         for path, value in purchase.edits:
-            edit(resource, path, value)
+            try:
+                edit(resource, path, value)
+            except (KeyError, IndexError):
+                # What was edited is not there in every state.
+                pass
         return resource
 
     def _contexts(self, purchase, state):

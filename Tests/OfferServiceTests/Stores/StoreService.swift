@@ -118,6 +118,7 @@ func withStoreService(
     _ wire: Wire = .inProcess,
     asksStore: Bool = true,
     retries: RetryPolicy = .impatient,
+    environments: [StoreEnvironment] = StoreEnvironment.allCases,
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
@@ -125,7 +126,8 @@ func withStoreService(
     defer { store.stop() }
     var files = TestFiles()
     files.keys = storeKeys(asksStore: asksStore)
-    files.offers = storeOffers
+    let listed = environments.map { #""\#($0.rawValue)""# }.joined(separator: ", ")
+    files.offers = storeOffers.replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
     files.privateKeys = ["active.p8"]
     files.showsFindingsToApps = true
     files.appStore = TestFiles.StorePlace(

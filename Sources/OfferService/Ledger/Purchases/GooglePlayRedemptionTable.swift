@@ -21,6 +21,8 @@ package struct GooglePlayRedemptionTable {
     /// A redemption and what it was matched to.
     package struct Entry: Hashable, Sendable {
         package let redemption: GooglePlayRedemption
+        /// The offer's key in the ledger.
+        package let offerKey: Int64
         /// `nil` if no grant of ours fits: nobody was asked whether the customer may have the offer.
         package let match: Match?
     }
@@ -87,6 +89,7 @@ package struct GooglePlayRedemptionTable {
     /// A redemption of an offer of the catalogue, and the grants of that offer that are its customer's.
     private struct Candidate {
         let redemption: GooglePlayRedemption
+        let offerKey: Int64
         /// The grant that its mark names, if the mark is ours and of that offer.
         let marked: UniqueID?
         let grants: Set<UniqueID>
@@ -125,7 +128,13 @@ package struct GooglePlayRedemptionTable {
             taken.insert(grant)
             matches[candidate.redemption] = Match(grantID: grant, way: .customer)
         }
-        return candidates.map { Entry(redemption: $0.redemption, match: matches[$0.redemption]) }
+        return candidates.map { candidate in
+            Entry(
+                redemption: candidate.redemption,
+                offerKey: candidate.offerKey,
+                match: matches[candidate.redemption]
+            )
+        }
     }
 
     /// Purchases whose redemptions may have come from the same grants as those of this one.
@@ -148,7 +157,7 @@ package struct GooglePlayRedemptionTable {
             }
             var grants: Set<UniqueID> = []
             for subject in try subjects(of: purchase) { grants.formUnion(try self.grants(to: subject, offer)) }
-            candidates.append(Candidate(redemption: redemption, marked: mark?.grantID, grants: grants))
+            candidates.append(Candidate(redemption: redemption, offerKey: offer, marked: mark?.grantID, grants: grants))
         }
         return candidates
     }
@@ -197,6 +206,7 @@ package struct GooglePlayRedemptionTable {
     /// A row but for its purchase.
     fileprivate struct Line: Hashable {
         let offer: GooglePlayOfferPath
+        let offerKey: Int64
         let state: String
         let redeemedAt: Int64
         let settledAt: Int64?
@@ -209,7 +219,7 @@ package struct GooglePlayRedemptionTable {
         try connection.rows(
             SQL(
                 """
-                SELECT product_id, base_plan_id, offer_id, state, redeemed_at, settled_at, grant_id, matched_by
+                SELECT product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id, matched_by
                 FROM google_play_redemptions WHERE purchase = ?
                 """,
                 .blob(purchase.bytes)
@@ -218,11 +228,12 @@ package struct GooglePlayRedemptionTable {
             lines.append(
                 Line(
                     offer: GooglePlayOfferPath(productID: row.text(0), basePlanID: row.text(1), offerID: row.text(2)),
-                    state: row.text(3),
-                    redeemedAt: row.integer(4),
-                    settledAt: row.optionalInteger(5),
-                    grantID: row.optionalBlob(6),
-                    matchedBy: row.optionalText(7)
+                    offerKey: row.integer(3),
+                    state: row.text(4),
+                    redeemedAt: row.integer(5),
+                    settledAt: row.optionalInteger(6),
+                    grantID: row.optionalBlob(7),
+                    matchedBy: row.optionalText(8)
                 )
             )
         }
@@ -249,13 +260,15 @@ package struct GooglePlayRedemptionTable {
             SQL(
                 """
                 INSERT INTO google_play_redemptions (
-                    purchase, product_id, base_plan_id, offer_id, state, redeemed_at, settled_at, grant_id, matched_by
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
+                    matched_by
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 .blob(purchase.bytes),
                 .text(line.offer.productID),
                 .text(line.offer.basePlanID),
                 .text(line.offer.offerID),
+                .integer(line.offerKey),
                 .text(line.state),
                 .integer(line.redeemedAt),
                 line.settledAt.map(SQLValue.integer) ?? .null,
@@ -271,6 +284,7 @@ extension GooglePlayRedemptionTable.Line {
         let redemption = entry.redemption
         self.init(
             offer: redemption.offer,
+            offerKey: entry.offerKey,
             state: redemption.state.name,
             redeemedAt: redemption.redeemedAt.milliseconds,
             settledAt: redemption.state.settledAt?.milliseconds,
