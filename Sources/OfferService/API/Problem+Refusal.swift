@@ -49,6 +49,14 @@ extension Problem {
                 "Nobody is linked to more than \(CustomerLinks.limit) others, so nothing was transferred."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "has \(CustomerLinks.limit) links already")]
+        case .purchaseOfOtherAccount(let pointer):
+            self.init(
+                "purchase-of-other-account",
+                "The purchase belongs to another account",
+                403,
+                "The purchase was made with another obfuscatedAccountId than this customer has."
+            )
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is of a purchase of another account")]
         case .unsupportedMediaType:
             self.init(
                 "unsupported-media-type",
@@ -172,6 +180,14 @@ extension Problem {
                 }
             self.init("unknown-offer", "The catalogue has no such offer", 404, "The catalogue has no \(what).")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is not in the catalogue")]
+        case .offerNotUsable(let fault):
+            self.init(
+                "offer-not-usable",
+                "The offer is not set up as it must be",
+                409,
+                "\(fault.code): \(fault.description) See docs/google-play.md."
+            )
+            mismatches = [Mismatch(pointer: "/offerId", offset: 0, message: fault.code)]
         case .notEligible(let outcome, let decision, let showsFindings):
             if outcome == .undecided {
                 self.init(
