@@ -158,6 +158,14 @@ extension DecisionRequest {
         return pseudonym.ledgerKey
     }
 
+    /// The keys of the names that purchases are filed under where a trusted caller gave them; that of the customer whom
+    /// the caller calls its own comes first.
+    ///
+    /// What a known customer buys is not everybody's who will use that device.
+    var purchaseHolders: [[UInt8]] {
+        knownCustomer == nil ? customers : provenSubjects.filter(customers.contains)
+    }
+
     /// The keys of all names but anonymous ids.
     var provenSubjects: [[UInt8]] {
         identities.filter { if case .anonymous = $0.identity { false } else { true } }.map(\.pseudonym.ledgerKey)
