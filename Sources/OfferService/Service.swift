@@ -106,7 +106,7 @@ package final class Service: Sendable {
             authorizer: OfferAuthorizer(
                 decider: decider,
                 catalogues: stores.catalogues,
-                purchases: stores.googlePlayPurchases,
+                purchases: stores.googlePlay,
                 random: random,
                 log: log
             ),
@@ -114,7 +114,7 @@ package final class Service: Sendable {
                 committer: committer,
                 appStore: stores.appStore,
                 catalogues: stores.catalogues,
-                purchases: stores.googlePlayPurchases,
+                purchases: stores.googlePlay,
                 log: log
             ),
             transactions: TransactionsCall(store: stores.appStore, committer: committer),

@@ -56,6 +56,11 @@ struct AuditEntryTests {
         let keyID = try KeyID("ACTIVE0001")
         let caller = try #require(CallerID("backend"))
         let grantID = UniqueID.version4(1, 2)
+        let account = GoogleAccountName(
+            email: try #require(GoogleEmail("signer@example.iam.gserviceaccount.com")),
+            keyID: try #require(GoogleKeyID("0123456789abcdef"))
+        )
+        let time = Timestamp(milliseconds: 1_782_907_200_123)
         return [
             .signatureFailed(
                 grantID: grantID,
@@ -77,6 +82,8 @@ struct AuditEntryTests {
                     store: .googlePlay(try PackageName("com.a"))
                 )
             ),
+            .serviceAccountLoaded(account, publicKeyDigest: "00"),
+            .googleAssertionSigned(account, digest: "00", expiresAt: time),
         ]
     }
 
