@@ -3,6 +3,11 @@ import OfferDomain
 import Storage
 
 extension LedgerWriter {
+    /// Reads what is to be known of all links, if it isn't known; else the first request would wait for it.
+    func readLinks() throws(LedgerError) {
+        try database { () throws(StorageError) in try links.refresh() }
+    }
+
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.
     package func transfer(_ transfer: CustomerTransfer) throws(LedgerError) -> TransferOutcome {
         let (from, to) = (transfer.from.ledgerKey, transfer.to.ledgerKey)
