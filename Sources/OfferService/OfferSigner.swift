@@ -146,6 +146,7 @@ package final class OfferSigner: Sendable {
             identities: identities,
             facts: request.facts,
             knowledge: customer.knowledge,
+            googlePlayScope: configuration.catalog.googlePlayScope(of: offer),
             attributes: request.attributes,
             idempotency: idempotency?.bound(to: offer),
             deliverable: .signature(plan),

@@ -10,6 +10,7 @@ package final class API: Responder {
     private let current: CurrentSnapshot
     private let signatures: SignatureCall
     private let notifications: NotificationCall
+    private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
     private let operation: OperationCalls
@@ -22,6 +23,7 @@ package final class API: Responder {
         current: CurrentSnapshot,
         signer: OfferSigner,
         notifications: NotificationReceiver,
+        googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
         operation: OperationCalls,
@@ -33,6 +35,7 @@ package final class API: Responder {
         self.current = current
         signatures = SignatureCall(signer: signer)
         self.notifications = NotificationCall(receiver: notifications)
+        self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
         self.operation = operation
@@ -97,6 +100,8 @@ package final class API: Responder {
             )
         case .appStoreNotification:
             return try await notifications.respond(to: request, under: current.value, at: now)
+        case .googlePlayNotification:
+            return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()

@@ -35,10 +35,7 @@ struct TransfersRequest: Sendable {
         _ mismatches: Mismatches,
         _ name: (inout ObjectReader) -> Name?
     ) -> Name? {
-        guard let value = reader.member(side) else {
-            reader.note(side, "is missing; expected an object")
-            return nil
-        }
+        guard let value = reader.required(side, "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var inner = ObjectReader(value, into: mismatches)
         let found = name(&inner)
         inner.finish()

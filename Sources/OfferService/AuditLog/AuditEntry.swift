@@ -167,7 +167,7 @@ package enum AuditEntry {
         }
     }
 
-    private enum Detail {
+    enum Detail {
         case text(String)
         case integer(Int64)
     }
@@ -194,6 +194,8 @@ package enum AuditEntry {
         case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
         case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
         case .redemption(let entry, let bundleID): details(of: entry, bundleID)
+        case .googlePlayMessageReceived(let message, let app): details(of: message, app)
+        case .googlePlayRedemption(let entry, let app): details(of: entry, app)
         case .customerTransferred(let transfer):
             [
                 ("bundle", .text(transfer.bundleID.text)), ("caller", .text(transfer.callerID.text)),
@@ -225,7 +227,7 @@ package enum AuditEntry {
     }
 
     /// The key of a pseudonym, as the ledger's tables have it.
-    private static func text(ofKey key: [UInt8]) -> String {
+    static func text(ofKey key: [UInt8]) -> String {
         String(decoding: Base64.encodeURL(key), as: UTF8.self)
     }
 

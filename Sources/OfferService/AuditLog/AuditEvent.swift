@@ -31,6 +31,10 @@ package enum AuditEvent: Sendable {
     case notificationReceived(NotificationReceipt, BundleID)
     /// A customer used an offer, or it is now known what came of that.
     case redemption(RedemptionTable.Entry, BundleID)
+    /// Google Play sent a message that was not known before.
+    case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
+    /// A customer used an offer at Google Play, or it is now known what came of that.
+    case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp)
     /// An anonymous customer became a known one.
     case customerTransferred(CustomerTransfer)
     /// A subscription appeared under another account than before; both are told by the keys of their pseudonyms.
@@ -61,8 +65,8 @@ package enum AuditEvent: Sendable {
         case .callerKeyAdded: "caller.key"
         case .callerRevoked: "caller.revoke"
         case .recordsExported: "audit.export"
-        case .notificationReceived: "store.notification"
-        case .redemption: "offer.redemption"
+        case .notificationReceived, .googlePlayMessageReceived: "store.notification"
+        case .redemption, .googlePlayRedemption: "offer.redemption"
         case .customerTransferred: "customer.transferred"
         case .subscriptionTransferred: "subscription.transferred"
         case .storeTokenSigned: "store.token"

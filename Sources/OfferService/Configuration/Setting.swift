@@ -56,7 +56,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
         case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: "the path of a file"
-        case .appStoreURL, .appStoreSandboxURL: "https://HOST or https://HOST:PORT; http only for 127.0.0.1 and [::1]"
+        case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .database: "sqlite:PATH"
         case .revocationCheck: RevocationCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")

@@ -149,5 +149,6 @@ package enum LedgerSchema {
                 """,
             ]
         ),
+        googlePlay,
     ]
 }

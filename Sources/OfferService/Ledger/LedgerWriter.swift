@@ -18,9 +18,13 @@ package final class LedgerWriter {
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
     let links: CustomerLinks
-    private let redemptions: RedemptionTable
+    let redemptions: RedemptionTable
     /// What this transaction learnt of redemptions.
-    package private(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    let googlePlay: GooglePlayTables
+    let googlePlayRedemptions: GooglePlayRedemptionTable
+    /// What it learnt of those at Google Play.
+    package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
 
     private struct DayKey: Hashable {
         let offer: Int64
@@ -34,6 +38,8 @@ package final class LedgerWriter {
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
         redemptions = RedemptionTable(connection: connection, links: links)
+        googlePlay = GooglePlayTables(connection: connection)
+        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
     }
 
     /// Begins a transaction.
@@ -43,6 +49,7 @@ package final class LedgerWriter {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
+        googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         do { try connection.begin() } catch { throw .database(error) }
         var last: Int64 = -1
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
@@ -109,7 +116,7 @@ package final class LedgerWriter {
             if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
             return .obstructed(obstacle)
         }
-        return .granted(try grant(request, decision, allows: allows, known.chain))
+        return .granted(try grant(request, decision, allows: allows, known.subscriptions))
     }
 
     /// Merges what the store told into what is known; a notification only once.
@@ -145,7 +152,7 @@ package final class LedgerWriter {
         _ request: DecisionRequest,
         _ decision: Decision,
         allows: Bool,
-        _ chain: ChainKey?
+        _ subscriptions: [[UInt8]]
     ) throws(LedgerError) -> Grant {
         let grant = Grant(
             id: request.requestID,
@@ -157,7 +164,7 @@ package final class LedgerWriter {
         )
         let index = try record(grant, request)
         if allows {
-            for subject in request.subjects(with: chain) { try addGrant(grant.id, to: subject, request.offer, index) }
+            for subject in request.subjects(with: subscriptions) { try addGrant(grant.id, to: subject, request.offer, index) }
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {
@@ -310,7 +317,7 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            let subjects = request.subjects(with: known.chain) + (try linked(to: request.customers))
+            let subjects = request.subjects(with: known.subscriptions) + (try linked(to: request.customers))
             history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
             if offer.needs.otherStore, let key = offer.otherStoreKey {
                 history.byCustomerInOtherStore = try grantTimes(of: subjects, key)
@@ -318,7 +325,7 @@ package final class LedgerWriter {
         }
         if offer.needs.originalTransactionGrants {
             history.byOriginalTransaction = try grantTimes(
-                of: request.subscriptions(with: known.chain),
+                of: request.subscriptions(with: known.subscriptions),
                 offer.ledgerKey
             )
         }
@@ -335,7 +342,7 @@ package final class LedgerWriter {
             identities: request.identities.map(\.identity),
             grants: history,
             now: request.receivedAt,
-            knowsSubscription: known.chain != nil
+            knowsSubscription: !known.subscriptions.isEmpty
         )
     }
 
@@ -401,132 +408,5 @@ package final class LedgerWriter {
 
     private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
         do { try connection.rows(sql, each) } catch { throw .database(error) }
-    }
-}
-
-// MARK: - What the store told
-
-extension LedgerWriter {
-    /// What is known of a customer when an offer is decided.
-    private struct KnownCustomer {
-        var facts: CustomerFacts
-        /// The subscription that the offer is for; its grants are counted too.
-        var chain: ChainKey?
-    }
-
-    /// Merges what the request brings, and puts what the ledger knows beside what the request states.
-    ///
-    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already.
-    private func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
-        if let report = request.knowledge.report { try merge(report) }
-        let offer = request.offer
-        let isNeeded = !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
-        guard request.knowledge.report != nil || isNeeded else { return KnownCustomer(facts: request.facts) }
-        let knowledge = request.knowledge
-        let names = try purchaseSubjects(request)
-        var history = try database { () throws(StorageError) in
-            try subscriptions.history(of: names + knowledge.subjects, chains: knowledge.chains)
-        }
-        if try !hasRead(knowledge, history) { history.forgetReadings() }
-        // An answer of the store that names no subscription is kept with none.
-        history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
-        history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
-        let (group, product, now) = (offer.appStore?.subscriptionGroupID, offer.appStore?.productID, request.receivedAt)
-        let isStoreDown = knowledge.isStoreDown
-        let facts = history.facts(group: group, productID: product, at: now).forgetting { source, observedAt in
-            guard let hours = offer.freshness.limit(for: source, isStoreDown: isStoreDown) else { return false }
-            return observedAt < now.adding(hours: -hours)
-        }
-        return KnownCustomer(
-            facts: request.facts.filled(from: facts),
-            chain: history.relevantChain(group: group, productID: product, at: now)
-        )
-    }
-
-    /// Under which names of the request its customer's purchases are looked for.
-    ///
-    /// An anonymous id proves nothing, so an app that gives one doesn't open what was bought under it, nor what was
-    /// bought by who is linked to it. From a customer whom the caller names, and not from the device as well, leads a
-    /// link on: others who used the device have bought for themselves.
-    private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
-        guard request.knowledge.believesNames else { return [] }
-        guard request.knowledge.isVouchedFor else { return request.provenSubjects }
-        return try request.subjects(with: nil) + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
-    }
-
-    /// The customers that are one link away from one of these.
-    private func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
-        try database { () throws(StorageError) in try links.linked(to: customers) }
-    }
-
-    /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
-    private func hasRead(
-        _ knowledge: StoreKnowledge,
-        _ history: SubscriptionHistory
-    ) throws(LedgerError) -> Bool {
-        if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil {
-            return true
-        }
-        return try database { () throws(StorageError) in
-            try subscriptions.hasChain(of: knowledge.account, among: history)
-        }
-    }
-
-    private func merge(_ report: SubscriptionReport) throws(LedgerError) {
-        try note(report.holders, report.bundleID)
-        let changed = try database { () throws(StorageError) in
-            try subscriptions.merge(report.history, report.links)
-        }
-        try drawRedemptions(of: changed, report.bundleID, report.catalog)
-    }
-
-    /// Brings the redemptions of chains up to what is known of them now.
-    func drawRedemptions(
-        of chains: [ChainKey: SubscriptionChain],
-        _ bundleID: BundleID,
-        _ catalog: Catalog
-    ) throws(LedgerError) {
-        for (key, chain) in chains.sorted(by: { $0.key < $1.key }) {
-            let entries = try database { () throws(StorageError) in
-                try redemptions.update(key, chain, of: bundleID, catalog)
-            }
-            for entry in entries { try append(.redemption(entry, bundleID)) }
-            redemptionsLearnt += entries
-        }
-    }
-}
-
-extension DecisionRequest {
-    /// The keys under which a grant is counted, each once: the customer's, and the subscription's.
-    fileprivate func subjects(with chain: ChainKey?) -> [[UInt8]] {
-        var subjects: [[UInt8]] = []
-        for (_, pseudonym) in identities where !subjects.contains(pseudonym.ledgerKey) {
-            subjects.append(pseudonym.ledgerKey)
-        }
-        if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
-        return subjects
-    }
-
-    /// The keys of the names alone, without those of subscriptions.
-    fileprivate var customers: [[UInt8]] {
-        identities.filter(\.identity.namesCustomer).map(\.pseudonym.ledgerKey)
-    }
-
-    /// The key of the customer that the caller names as known; it is named first.
-    fileprivate var knownCustomer: [UInt8]? {
-        guard let (identity, pseudonym) = identities.first, case .customer = identity else { return nil }
-        return pseudonym.ledgerKey
-    }
-
-    /// The keys of all names but anonymous ids.
-    fileprivate var provenSubjects: [[UInt8]] {
-        identities.filter { if case .anonymous = $0.identity { false } else { true } }.map(\.pseudonym.ledgerKey)
-    }
-
-    /// The keys of subscriptions alone.
-    fileprivate func subscriptions(with chain: ChainKey?) -> [[UInt8]] {
-        var subjects = identities.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
-        if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
-        return subjects
     }
 }

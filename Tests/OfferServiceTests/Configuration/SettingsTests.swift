@@ -57,6 +57,29 @@ struct SettingsTests {
 
     @Test(
         arguments: [
+            "https://api.storekit.apple.com", "https://API.storekit.apple.com:443", "http://127.0.0.1:8081",
+            "https://127.0.0.1:8081", "http://[::1]:8081",
+        ]
+    )
+    func `asks Apple's own server, or one on this machine`(text: String) throws {
+        let settings = try Settings(flags: [.appStoreURL: text], environment: [:])
+        #expect(settings.appStoreOrigins.sandbox == AppStoreOrigins.apple.sandbox)
+        #expect((settings.appStoreOrigins.production == AppStoreOrigins.apple.production) == text.contains("apple"))
+    }
+
+    @Test(
+        arguments: [
+            "http://api.storekit.apple.com", "https://api.storekit.apple.com:8443", "https://apple.com",
+            "https://api.storekit-sandbox.apple.com", "https://api.storekit.apple.com.example.net",
+            "https://localhost:8081", "http://127.0.0.2:8081", "https://10.0.0.1", "https://127.0.0.1:8081/path", "",
+        ]
+    )
+    func `asks nobody else, for they would be given a token for the store`(text: String) {
+        #expect(throws: ConfigurationError.self) { try Settings(flags: [.appStoreURL: text], environment: [:]) }
+    }
+
+    @Test(
+        arguments: [
             "127.0.0.1", ":8080", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:8080", "[]:80", "127.0.0.1:+80",
             "127.0.0.1:8080 ",
         ]

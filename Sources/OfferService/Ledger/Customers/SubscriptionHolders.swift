@@ -46,7 +46,7 @@ struct SubscriptionHolders {
 
     /// Makes this the holder of its chain, unless a later purchase names another; says who was before.
     ///
-    /// The order in which evidence comes makes no difference to who it is in the end.
+    /// The order in which purchases are told of makes no difference to who it is in the end.
     func replace(with holder: SubscriptionHolder, at now: Timestamp) throws(StorageError) -> Earlier {
         let since = holder.since ?? now
         guard let current = try current(of: holder.chain, holder.kind) else {
@@ -57,9 +57,8 @@ struct SubscriptionHolders {
             if holder.since != nil, since > current.since { try set(holder, since: since) }
             return .same
         }
-        guard since > current.since || since == current.since && isFirst(current.subject, holder.subject) else {
-            return .later
-        }
+        let isLater = since > current.since || since == current.since && isFirst(current.subject, holder.subject)
+        guard holder.since == nil || isLater else { return .later }
         try set(holder, since: since)
         return .other(current.subject)
     }

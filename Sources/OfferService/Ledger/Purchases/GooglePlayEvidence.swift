@@ -73,32 +73,20 @@ extension GooglePlayEvidence {
     }
 }
 
-extension GooglePlayReport {
+extension GooglePlayPurchaseReport {
     /// Files evidence; `customers` are keys of pseudonyms of a customer whom a trusted caller vouches for, and are linked
     /// to every purchase.
     package init(
         _ evidence: GooglePlayEvidence,
-        app: AppName,
-        packageName: PackageName,
-        pseudonyms: Pseudonyms,
-        offers: any GooglePlayOffers,
+        place: GooglePlayPlace,
         customers: [[UInt8]] = [],
         message: GooglePlayMessage? = nil
     ) {
-        let keys = GooglePlayPseudonyms(pseudonyms, in: app)
-        var links = evidence.links(keys)
+        var links = evidence.links(place.keys)
         for case (let token, .purchase) in evidence.purchases {
-            let purchase = keys.purchaseKey(of: token)
+            let purchase = place.keys.purchaseKey(of: token)
             links.formUnion(customers.map { GooglePlayLink(subject: $0, purchase: purchase) })
         }
-        self.init(
-            app: app,
-            packageName: packageName,
-            history: evidence.history(keys),
-            links: links,
-            keys: keys,
-            offers: offers,
-            message: message
-        )
+        self.init(place: place, history: evidence.history(place.keys), links: links, message: message)
     }
 }

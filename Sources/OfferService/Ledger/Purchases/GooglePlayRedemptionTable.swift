@@ -10,15 +10,19 @@ package import Storage
 /// transaction.
 package struct GooglePlayRedemptionTable {
     private let tables: GooglePlayTables
+    private let links: CustomerLinks
     private var connection: any DatabaseConnection { tables.connection }
 
-    package init(_ tables: GooglePlayTables) {
+    package init(_ tables: GooglePlayTables, links: CustomerLinks) {
         self.tables = tables
+        self.links = links
     }
 
     /// A redemption and what it was matched to.
     package struct Entry: Hashable, Sendable {
         package let redemption: GooglePlayRedemption
+        /// The offer's key in the ledger.
+        package let offerKey: Int64
         /// `nil` if no grant of ours fits: nobody was asked whether the customer may have the offer.
         package let match: Match?
     }
@@ -39,10 +43,10 @@ package struct GooglePlayRedemptionTable {
     /// Brings the rows up to what the evidence shows; answers those that are new or have changed.
     package func update(
         _ changed: Set<PurchaseKey>,
-        _ report: GooglePlayReport
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> [Entry] {
         var news: [Entry] = []
-        let (purchases, entries) = try matched(changed, report)
+        let (purchases, entries) = try matched(changed, place)
         for purchase in purchases {
             let known = try lines(of: purchase)
             let current = entries.filter { $0.redemption.purchase == purchase }
@@ -61,6 +65,7 @@ package struct GooglePlayRedemptionTable {
     /// A redemption of an offer of the catalogue, and the grants of that offer that are its customer's.
     private struct Candidate {
         let redemption: GooglePlayRedemption
+        let offerKey: Int64
         /// The grant that its mark names, if the mark is ours and of that offer.
         let marked: UniqueID?
         let grants: Set<UniqueID>
@@ -70,14 +75,14 @@ package struct GooglePlayRedemptionTable {
     /// others, each time oldest first.
     private func matched(
         _ changed: Set<PurchaseKey>,
-        _ report: GooglePlayReport
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> (purchases: [PurchaseKey], entries: [Entry]) {
         var reached = Reached(limit: GooglePlayTables.mostPurchases)
         reached.add(changed.sorted())
         var candidates: [Candidate] = []
         while let purchase = reached.next() {
             reached.add(try neighbours(of: purchase))
-            for candidate in try self.candidates(purchase, report) {
+            for candidate in try self.candidates(purchase, place) {
                 reached.add(try holders(of: candidate))
                 candidates.append(candidate)
             }
@@ -99,30 +104,36 @@ package struct GooglePlayRedemptionTable {
             taken.insert(grant)
             matches[candidate.redemption] = Match(grantID: grant, way: .customer)
         }
-        return candidates.map { Entry(redemption: $0.redemption, match: matches[$0.redemption]) }
+        return candidates.map { candidate in
+            Entry(
+                redemption: candidate.redemption,
+                offerKey: candidate.offerKey,
+                match: matches[candidate.redemption]
+            )
+        }
     }
 
     /// Purchases whose redemptions may have come from the same grants as those of this one.
     private func neighbours(of purchase: PurchaseKey) throws(StorageError) -> [PurchaseKey] {
         var neighbours = try tables.linked(to: purchase)
-        for subject in try tables.subjects(of: purchase) { neighbours += try tables.purchases(of: subject) }
+        for subject in try customers(of: purchase) { neighbours += try tables.purchases(of: subject) }
         return neighbours
     }
 
     private func candidates(
         _ purchase: PurchaseKey,
-        _ report: GooglePlayReport
+        _ place: GooglePlayPlace
     ) throws(StorageError) -> [Candidate] {
         guard let record = try tables.record(of: purchase) else { return [] }
         var candidates: [Candidate] = []
         for redemption in record.redemptions(purchase) {
-            guard let offer = report.offers.ledgerKey(of: redemption.offer, in: report.packageName) else { continue }
+            guard let offer = place.offer(redemption.offer)?.ledgerKey else { continue }
             let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
-                report.keys.isGenuine($0, for: offer) ? $0 : nil
+                place.keys.isGenuine($0, for: offer) ? $0 : nil
             }
             var grants: Set<UniqueID> = []
             for subject in try subjects(of: purchase) { grants.formUnion(try self.grants(to: subject, offer)) }
-            candidates.append(Candidate(redemption: redemption, marked: mark?.grantID, grants: grants))
+            candidates.append(Candidate(redemption: redemption, offerKey: offer, marked: mark?.grantID, grants: grants))
         }
         return candidates
     }
@@ -132,7 +143,13 @@ package struct GooglePlayRedemptionTable {
         var chain = Reached(limit: GooglePlayTables.mostPurchases)
         chain.add([purchase])
         while let next = chain.next() { chain.add(try tables.linked(to: next)) }
-        return try tables.subjects(of: purchase) + chain.all.map(\.bytes)
+        return try customers(of: purchase) + chain.all.map(\.bytes)
+    }
+
+    /// The customers who have a purchase, and those who are the same people under other names.
+    private func customers(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
+        let subjects = try tables.subjects(of: purchase)
+        return try subjects + links.linked(to: subjects)
     }
 
     private func grants(to subject: [UInt8], _ offer: Int64) throws(StorageError) -> [UniqueID] {
@@ -165,6 +182,7 @@ package struct GooglePlayRedemptionTable {
     /// A row but for its purchase.
     fileprivate struct Line: Hashable {
         let offer: GooglePlayOfferPath
+        let offerKey: Int64
         let state: String
         let redeemedAt: Int64
         let settledAt: Int64?
@@ -177,7 +195,7 @@ package struct GooglePlayRedemptionTable {
         try connection.rows(
             SQL(
                 """
-                SELECT product_id, base_plan_id, offer_id, state, redeemed_at, settled_at, grant_id, matched_by
+                SELECT product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id, matched_by
                 FROM google_play_redemptions WHERE purchase = ?
                 """,
                 .blob(purchase.bytes)
@@ -186,11 +204,12 @@ package struct GooglePlayRedemptionTable {
             lines.append(
                 Line(
                     offer: GooglePlayOfferPath(productID: row.text(0), basePlanID: row.text(1), offerID: row.text(2)),
-                    state: row.text(3),
-                    redeemedAt: row.integer(4),
-                    settledAt: row.optionalInteger(5),
-                    grantID: row.optionalBlob(6),
-                    matchedBy: row.optionalText(7)
+                    offerKey: row.integer(3),
+                    state: row.text(4),
+                    redeemedAt: row.integer(5),
+                    settledAt: row.optionalInteger(6),
+                    grantID: row.optionalBlob(7),
+                    matchedBy: row.optionalText(8)
                 )
             )
         }
@@ -217,13 +236,15 @@ package struct GooglePlayRedemptionTable {
             SQL(
                 """
                 INSERT INTO google_play_redemptions (
-                    purchase, product_id, base_plan_id, offer_id, state, redeemed_at, settled_at, grant_id, matched_by
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
+                    matched_by
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 .blob(purchase.bytes),
                 .text(line.offer.productID),
                 .text(line.offer.basePlanID),
                 .text(line.offer.offerID),
+                .integer(line.offerKey),
                 .text(line.state),
                 .integer(line.redeemedAt),
                 line.settledAt.map(SQLValue.integer) ?? .null,
@@ -239,6 +260,7 @@ extension GooglePlayRedemptionTable.Line {
         let redemption = entry.redemption
         self.init(
             offer: redemption.offer,
+            offerKey: entry.offerKey,
             state: redemption.state.name,
             redeemedAt: redemption.redeemedAt.milliseconds,
             settledAt: redemption.state.settledAt?.milliseconds,

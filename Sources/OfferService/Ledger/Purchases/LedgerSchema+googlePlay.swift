@@ -49,6 +49,7 @@ extension LedgerSchema {
                 product_id TEXT NOT NULL,
                 base_plan_id TEXT NOT NULL,
                 offer_id TEXT NOT NULL,
+                offer_key BIGINT NOT NULL,
                 state TEXT NOT NULL,
                 redeemed_at BIGINT NOT NULL,
                 settled_at BIGINT,

@@ -109,7 +109,7 @@ extension GooglePlayLintReport.Entry.Outcome {
         case .read(let reading): reading.findings.flatMap(\.lines)
         case .noAccount:
             "Add the app to packageNames of one of googleServiceAccounts in the keys file.".asAdvice
-        case .notRead(let error): error.description.asAdvice + (error.advice?.asAdvice ?? [])
+        case .notRead(let error): (error.advice ?? error.description).asAdvice
         }
     }
 }
@@ -132,14 +132,16 @@ extension StoreError {
         }
     }
 
+    /// What to do, where that can be told; the store's words for itself are others than the App Store's.
     fileprivate var advice: String? {
         switch self {
-        case .unavailable, .rateLimited, .budgetSpent, .cancelled: "Check again later."
+        case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."
         case .credentialsRefused:
-            "In the Play Console under Users and permissions, the service account must be invited to the app with the "
-                + "right to view its information, and its key must not have been deleted in Google Cloud."
+            "Google Play refuses the service account. It must be invited under Users and permissions in the Play Console, "
+                + "with the right to view the app, and its key must not have been deleted in Google Cloud."
         case .notFound, .appUnknown:
-            "Compare packageName in the offers file with the Play Console, letter case included."
+            "Google Play does not know the app: compare packageName in the offers file with the Play Console, letter case "
+                + "included."
         case .requestRefused, .badAnswer, .cannotSign: nil
         }
     }

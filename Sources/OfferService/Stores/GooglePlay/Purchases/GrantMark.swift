@@ -13,7 +13,9 @@ package struct GrantMark: Hashable, Sendable {
     /// 16 bytes.
     let code: [UInt8]
 
-    /// Reads a mark; nil of what has not the form of one. Whether it is genuine is for ``GooglePlayPseudonyms`` to say.
+    /// Reads a mark; nil of what has not the form of one.
+    ///
+    /// Whether it is genuine is for ``GooglePlayPseudonyms`` to say.
     package init?(_ text: String) {
         guard text.utf8.count == 64, let bytes = [UInt8](hexadecimal: text),
             let grantID = UniqueID(bytes: Array(bytes[..<16]))

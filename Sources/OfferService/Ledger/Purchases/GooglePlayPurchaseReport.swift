@@ -1,35 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
+/// What purchases of one app at Google Play are filed under and compared with.
+package struct GooglePlayPlace: Sendable {
+    package let app: GooglePlayApp
+    /// Makes keys of tokens, and tells a genuine mark of a grant.
+    package let keys: GooglePlayPseudonyms
+    /// For the offers that redemptions are of.
+    package let catalog: Catalog
+
+    package init(_ app: GooglePlayApp, _ pseudonyms: Pseudonyms, _ catalog: Catalog) {
+        self.app = app
+        self.catalog = catalog
+        keys = GooglePlayPseudonyms(pseudonyms, in: app.name)
+    }
+
+    /// `nil` if the catalogue has no app of that package.
+    package init?(_ packageName: PackageName, under snapshot: Snapshot) {
+        guard let app = snapshot.catalog.googlePlayApps[packageName] else { return nil }
+        self.init(app, snapshot.pseudonyms, snapshot.catalog)
+    }
+
+    /// The offer that the store calls so; `nil` if the catalogue has none.
+    package func offer(_ path: GooglePlayOfferPath) -> CatalogOffer? {
+        guard let offerID = try? GooglePlayOfferID(path.offerID), let basePlanID = try? BasePlanID(path.basePlanID),
+            let productID = try? GooglePlayProductID(path.productID)
+        else { return nil }
+        return catalog.googlePlayStoreOffer(offerID, of: productID, basePlan: basePlanID, in: app.packageName)
+    }
+}
+
 /// Something that Google Play told, ready for the ledger: filed under keys, with nothing personal in the clear.
-package struct GooglePlayReport: Sendable {
-    package let app: AppName
-    package let packageName: PackageName
+package struct GooglePlayPurchaseReport: Sendable {
+    package let place: GooglePlayPlace
     package let history: GooglePlayHistory
     /// Which customer has which purchase.
     package let links: Set<GooglePlayLink>
-    /// Tells a genuine mark of a grant.
-    package let keys: GooglePlayPseudonyms
-    /// For the offers that redemptions are of.
-    package let offers: any GooglePlayOffers
     /// The message that it came in; `nil` of what was asked for, or sent along.
     package let message: GooglePlayMessage?
 
     package init(
-        app: AppName,
-        packageName: PackageName,
+        place: GooglePlayPlace,
         history: GooglePlayHistory,
         links: Set<GooglePlayLink>,
-        keys: GooglePlayPseudonyms,
-        offers: any GooglePlayOffers,
         message: GooglePlayMessage? = nil
     ) {
-        self.app = app
-        self.packageName = packageName
+        self.place = place
         self.history = history
         self.links = links
-        self.keys = keys
-        self.offers = offers
         self.message = message
     }
 }
@@ -44,14 +62,6 @@ package struct GooglePlayLink: Hashable, Sendable {
         self.subject = subject
         self.purchase = purchase
     }
-}
-
-/// What of the catalogue Google Play's purchases are compared with.
-package protocol GooglePlayOffers: Sendable {
-    /// The app of that package; `nil` if the catalogue has none.
-    func app(of packageName: PackageName) -> AppName?
-    /// The key in the ledger of the offer that the store calls so; `nil` if the catalogue has none.
-    func ledgerKey(of offer: GooglePlayOfferPath, in packageName: PackageName) -> Int64?
 }
 
 /// Which message of the store it was.
