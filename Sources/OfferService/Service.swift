@@ -70,11 +70,17 @@ package final class Service: Sendable {
             log: log
         )
         self.stores = stores
+        let decider = OfferDecider(
+            committer: committer,
+            showsFindingsToApps: settings.showsFindingsToApps,
+            metrics: metrics,
+            log: log
+        )
         let signer = OfferSigner(
+            decider: decider,
             committer: committer,
             store: stores.appStore,
             verification: SelfVerification(settings.selfVerification),
-            showsFindingsToApps: settings.showsFindingsToApps,
             metrics: metrics,
             random: random,
             log: log
@@ -97,6 +103,30 @@ package final class Service: Sendable {
                 metrics: metrics,
                 log: log
             ),
+            authorizer: OfferAuthorizer(
+                decider: decider,
+                catalogues: stores.catalogues,
+                purchases: stores.googlePlayAPI,
+                random: random,
+                log: log
+            ),
+            previewer: OfferPreviewer(
+                committer: committer,
+                appStore: stores.appStore,
+                catalogues: stores.catalogues,
+                purchases: stores.googlePlayAPI,
+                log: log
+            ),
+            googlePlayNotifications: stores.googlePush.map { [committer, metrics] push in
+                GooglePlayNotificationReceiver(
+                    authentication: push,
+                    store: stores.googlePlayAPI,
+                    committer: committer,
+                    allowance: StrangerAllowance(clock: clock),
+                    metrics: metrics,
+                    log: log
+                )
+            },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
             operation: operation,
