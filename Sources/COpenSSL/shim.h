@@ -9,6 +9,7 @@
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
@@ -58,6 +59,9 @@ static inline long shim_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get
 // A decoder keeps the pointers to these words, and words that come from Swift are gone after the call.
 static inline OSSL_DECODER_CTX *shim_ec_key_decoder(EVP_PKEY **key) {
     return OSSL_DECODER_CTX_new_for_pkey(key, "DER", "PrivateKeyInfo", "EC", EVP_PKEY_KEYPAIR, NULL, NULL);
+}
+static inline OSSL_DECODER_CTX *shim_rsa_key_decoder(EVP_PKEY **key) {
+    return OSSL_DECODER_CTX_new_for_pkey(key, "DER", "PrivateKeyInfo", "RSA", EVP_PKEY_KEYPAIR, NULL, NULL);
 }
 
 // A parameter keeps the pointers to its name and text, too.

@@ -55,6 +55,21 @@ struct KeyResidueTests {
         }
     }
 
+    @Test
+    func `has the key of a service account in secure memory only, and none after`() async throws {
+        let directory = try TemporaryDirectory()
+        let pem = try KeyTool.makeRSAKey()
+        let der = try KeyDER.contents(of: pem)
+        let exponent = Array(der[KeyDER.rsaNumbers(in: der)[3]].drop { $0 == 0 })
+        let needles = KeyNeedles(scalar: exponent, line: Array(pem.split(separator: 10)[3]))
+        let path = try directory.write(ServiceAccountDraft(pem: pem).bytes, to: "account.json")
+        await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
+            try SecureMemory.start()
+            try useServiceAccount(path, needles: needles)
+            #expect(needles.copies() == KeyCopies())
+        }
+    }
+
     private func makeKey(
         in directory: TemporaryDirectory,
         passphrase: String? = nil
@@ -73,6 +88,21 @@ private func useKey(_ path: String, needles: KeyNeedles, passphrase: SecureBytes
     #expect(needles.copies() == KeyCopies(littleEndian: 1))
     _ = try key.verifiedSignature(of: SHA256.digest(of: [1]))
     #expect(needles.copies() == KeyCopies(littleEndian: 1))
+}
+
+/// Reads a service account's file, signs with its key, and releases it.
+private func useServiceAccount(_ path: String, needles: KeyNeedles) throws {
+    let key = try loadServiceAccount(path, needles: needles)
+    #expect(needles.copies() == KeyCopies(littleEndian: 1))
+    _ = try key.signatureRS256(of: [1])
+    #expect(needles.copies() == KeyCopies(littleEndian: 1))
+}
+
+private func loadServiceAccount(_ path: String, needles: KeyNeedles) throws -> RSAPrivateKey {
+    let object = try SecretObject(SecretFile.read(path: path))
+    #expect(needles.copies() == KeyCopies(text: 1))
+    guard let pem = try object.secret("private_key") else { throw SecretObjectError.empty }
+    return try RSAPrivateKey(pem: pem)
 }
 
 /// Writes a key from two objects; without wiping, a copy is left that no later call writes over.

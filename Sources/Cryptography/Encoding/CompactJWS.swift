@@ -17,5 +17,10 @@ package struct CompactJWS: Hashable, Sendable {
         signingInput + [Self.separator] + Base64.encodeURL(signature.rawRS)
     }
 
+    /// The whole JWS in ASCII, with an RS256 signature of ``signingInput``.
+    package func serialized(rs256 signature: [UInt8]) -> [UInt8] {
+        signingInput + [Self.separator] + Base64.encodeURL(signature)
+    }
+
     private static let separator = UInt8(ascii: ".")
 }

@@ -52,4 +52,40 @@ enum EVPKey {
             freedBy: { unsafe EVP_PKEY_CTX_free($0) }
         )
     }
+
+    /// Contexts that sign or verify SHA-256 digests with an RSA key, padded as RFC 8017 section 9.2 (PKCS1-v1_5) has it.
+    static func rsaContexts(
+        _ key: OpaquePointer,
+        preparedBy prepare: (OpaquePointer) -> Int32
+    ) throws(OpenSSLError) -> ContextPool {
+        try unsafe contexts(key) { context in
+            guard unsafe prepare(context) == 1 else { return 0 }
+            return unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING)
+        }
+    }
+
+    /// The SubjectPublicKeyInfo of a key's public half, in DER.
+    static func spki(of key: OpaquePointer) throws(OpenSSLError) -> [UInt8] {
+        let count = unsafe i2d_PUBKEY(key, nil)
+        guard count > 0 else { throw .drain("derive the public key") }
+        return unsafe [UInt8](unsafeUninitializedCapacity: Int(count)) { target, written in
+            var next = target.baseAddress
+            written = unsafe Int(i2d_PUBKEY(key, &next))
+        }
+    }
+
+    /// Reads a SubjectPublicKeyInfo in DER; nothing may follow it.
+    static func publicKey(_ spki: [UInt8]) throws(OpenSSLError) -> Owned {
+        let reading = "read the public key"
+        var isWhole = false
+        let key = unsafe spki.withUnsafeBufferPointer { spki in
+            var next = spki.baseAddress
+            let key = unsafe d2i_PUBKEY(nil, &next, spki.count)
+            isWhole = unsafe spki.baseAddress.map { unsafe next == $0 + spki.count } == true
+            return unsafe key
+        }
+        let owned = try unsafe Owned(key, freedBy: { unsafe EVP_PKEY_free($0) }, while: reading)
+        guard isWhole else { throw OpenSSLError(operation: reading, reasons: ["bytes follow the key"]) }
+        return owned
+    }
 }

@@ -5,15 +5,23 @@ import COpenSSL
 ///
 /// OpenSSL reads the key; what it would let pass is looked at before, so that every refusal can say what was found.
 enum PKCS8 {
-    /// Reads a PrivateKeyInfo that holds an EC key for the named curve P-256.
+    /// What a PrivateKeyInfo is to hold a key for.
+    enum Algorithm {
+        /// EC on the named curve P-256.
+        case p256
+        /// RSA, and not RSA for PSS alone.
+        case rsa
+    }
+
+    /// Reads a PrivateKeyInfo that holds a key for that algorithm.
     ///
     /// The numbers are not checked yet.
-    static func decode(_ der: SecureBytes) throws(PrivateKeyError) -> Owned {
+    static func decode(_ der: SecureBytes, as algorithm: Algorithm = .p256) throws(PrivateKeyError) -> Owned {
         try checkLength(der)
         let info = try privateKeyInfo(der)
-        try unsafe checkAlgorithm(info.pointer)
+        try unsafe checkAlgorithm(info.pointer, algorithm)
         try unsafe checkKeyLength(info.pointer)
-        return try decodeKey(der)
+        return try decodeKey(der, as: algorithm)
     }
 
     /// Decrypts an EncryptedPrivateKeyInfo into a PrivateKeyInfo.
@@ -113,22 +121,29 @@ enum PKCS8 {
         guard scheme.algorithm == NID_pbes2 else { throw .outdatedEncryption(scheme: scheme.algorithmName) }
     }
 
-    private static func checkAlgorithm(_ info: OpaquePointer) throws(PrivateKeyError) {
+    private static func checkAlgorithm(
+        _ info: OpaquePointer,
+        _ expected: Algorithm
+    ) throws(PrivateKeyError) {
         var algorithm: UnsafePointer<X509_ALGOR>?
         guard unsafe PKCS8_pkey_get0(nil, nil, nil, &algorithm, info) == 1 else {
             throw .malformedPKCS8(.drain("read the key's algorithm"))
         }
         let found = unsafe AlgorithmIdentifier(algorithm)
-        guard found.algorithm == NID_X9_62_id_ecPublicKey else { throw .otherAlgorithm(name: found.algorithmName) }
+        let number = expected == .p256 ? NID_X9_62_id_ecPublicKey : NID_rsaEncryption
+        guard found.algorithm == number else { throw .otherAlgorithm(name: found.algorithmName) }
+        guard expected == .p256 else { return }
         guard let curve = found.parameter else { throw .explicitCurve }
         guard curve == NID_X9_62_prime256v1 else { throw .otherCurve(name: found.parameterName) }
     }
 
-    /// Lets OpenSSL read the key, as nothing but an EC PrivateKeyInfo.
-    private static func decodeKey(_ der: SecureBytes) throws(PrivateKeyError) -> Owned {
+    /// Lets OpenSSL read the key, as nothing but a PrivateKeyInfo for that algorithm.
+    private static func decodeKey(_ der: SecureBytes, as algorithm: Algorithm) throws(PrivateKeyError) -> Owned {
         var key: OpaquePointer?
         // The decoder keeps the place where the key goes from its making to its use, so the place must stay.
-        let isRead = unsafe withUnsafeMutablePointer(to: &key) { place in unsafe decodeKey(der, into: place) }
+        let isRead = unsafe withUnsafeMutablePointer(to: &key) { place in
+            unsafe decodeKey(der, as: algorithm, into: place)
+        }
         do throws(OpenSSLError) {
             // Owned first: a key that was made must be freed even if something followed it.
             let owned = try unsafe Owned(key, freedBy: { unsafe EVP_PKEY_free($0) }, while: "read the key")
@@ -139,8 +154,12 @@ enum PKCS8 {
         }
     }
 
-    private static func decodeKey(_ der: SecureBytes, into place: UnsafeMutablePointer<OpaquePointer?>) -> Bool {
-        let decoder = unsafe shim_ec_key_decoder(place)
+    private static func decodeKey(
+        _ der: SecureBytes,
+        as algorithm: Algorithm,
+        into place: UnsafeMutablePointer<OpaquePointer?>
+    ) -> Bool {
+        let decoder = unsafe algorithm == .p256 ? shim_ec_key_decoder(place) : shim_rsa_key_decoder(place)
         defer { unsafe OSSL_DECODER_CTX_free(decoder) }
         return unsafe der.withBytes { bytes in
             var next = unsafe bytes.bindMemory(to: UInt8.self).baseAddress

@@ -19,12 +19,7 @@ extension PrivateKey {
 
     /// The public half, in an OpenSSL object of its own.
     static func publicKey(of key: OpaquePointer) throws(OpenSSLError) -> PublicKey {
-        let count = unsafe i2d_PUBKEY(key, nil)
-        guard count > 0 else { throw .drain("derive the public key") }
-        let spki = unsafe [UInt8](unsafeUninitializedCapacity: Int(count)) { target, written in
-            var next = target.baseAddress
-            written = unsafe Int(i2d_PUBKEY(key, &next))
-        }
+        let spki = try unsafe EVPKey.spki(of: key)
         do throws(PublicKeyError) {
             return try PublicKey(spki: spki)
         } catch {

@@ -14,7 +14,7 @@ package struct PublicKey: Sendable {
     /// Reads a SubjectPublicKeyInfo in DER; nothing may follow it, and it must be a point of P-256.
     package init(spki: [UInt8]) throws(PublicKeyError) {
         do throws(OpenSSLError) {
-            let key = try Self.decode(spki)
+            let key = try EVPKey.publicKey(spki)
             guard unsafe EVPKey.isOnP256(key.pointer) else { throw OpenSSLError(operation: Self.reading, reasons: []) }
             verifiers = try unsafe EVPKey.contexts(key.pointer, preparedBy: EVP_PKEY_verify_init)
         } catch {
@@ -55,19 +55,6 @@ package struct PublicKey: Sendable {
     }
 
     private static let reading = "read the public key"
-
-    private static func decode(_ spki: [UInt8]) throws(OpenSSLError) -> Owned {
-        var isWhole = false
-        let key = unsafe spki.withUnsafeBufferPointer { spki in
-            var next = spki.baseAddress
-            let key = unsafe d2i_PUBKEY(nil, &next, spki.count)
-            isWhole = unsafe spki.baseAddress.map { unsafe next == $0 + spki.count } == true
-            return unsafe key
-        }
-        let owned = try unsafe Owned(key, freedBy: { unsafe EVP_PKEY_free($0) }, while: reading)
-        guard isWhole else { throw OpenSSLError(operation: reading, reasons: ["bytes follow the key"]) }
-        return owned
-    }
 }
 
 extension PublicKey: Hashable {

@@ -11,6 +11,8 @@ package struct ClientRequest: Sendable {
     package let body: [UInt8]
     /// From the call to the end of the answer, waiting for a connection included; `nil` takes the client's own.
     package let timeoutMilliseconds: Int?
+    /// Of the answer's body, after decompression; `nil` takes the client's own.
+    package var maximumResponseBytes: Int?
 
     /// Builds the target out of parts, each percent-encoded but for RFC 3986's unreserved characters.
     ///

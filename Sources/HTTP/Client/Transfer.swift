@@ -18,7 +18,7 @@ final class Transfer {
     init(_ order: Order, _ configuration: ClientConfiguration, millisecondsLeft: Int) throws(ClientError) {
         self.order = order
         handle = try EasyHandle()
-        maximumBodyBytes = configuration.maximumResponseBytes
+        maximumBodyBytes = order.request.maximumResponseBytes ?? configuration.maximumResponseBytes
         head = ResponseHeadReader(
             limitBytes: configuration.maximumHeadBytes,
             admitsBody: order.request.method != .head

@@ -183,6 +183,8 @@ package enum AuditEntry {
         case .serviceStarted(let version): [("version", .text(version))]
         case .keyLoaded(let keyID, let digest, let status):
             [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
+        case .serviceAccountLoaded(let name, let digest):
+            [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
         case .keyDisabled(let keyID), .keyEnabled(let keyID): [("kid", .text(keyID.text))]
         case .configurationLoaded(let policy, let keys): [("rules", .text(policy)), ("keys", .text(keys))]
         case .configurationRefused(let issues): [("issues", .integer(Int64(issues)))]
@@ -210,6 +212,11 @@ package enum AuditEntry {
         case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
             [
                 ("kid", .text(keyID.text)), ("bundle", .text(bundleID.text)), ("digest", .text(digest)),
+                ("exp", .integer(expiresAt.seconds)),
+            ]
+        case .googleAssertionSigned(let name, let digest, let expiresAt):
+            [
+                ("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("digest", .text(digest)),
                 ("exp", .integer(expiresAt.seconds)),
             ]
         }

@@ -17,6 +17,8 @@ package enum AuditEvent: Sendable {
     /// Records could not be written for a while; now they can.
     case recordsResumed
     case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
+    /// The key of a service account of Google's was read.
+    case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)
     case keyDisabled(KeyID)
     case keyEnabled(KeyID)
     /// A new configuration is in force.
@@ -41,6 +43,8 @@ package enum AuditEvent: Sendable {
     case subscriptionTransferred(ChainKey, from: [UInt8], to: [UInt8], BundleID)
     /// A token for the store's API is about to be signed: written before the key is used.
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
+    /// An assertion, for which Google gives a token, is about to be signed: written before the key is used.
+    case googleAssertionSigned(GoogleAccountName, digest: String, expiresAt: Timestamp)
 
     /// What the entry's `ev` member says.
     package var name: String {
@@ -56,7 +60,7 @@ package enum AuditEvent: Sendable {
         case .serviceStarted: "service.start"
         case .serviceStopped: "service.stop"
         case .recordsResumed: "audit.resume"
-        case .keyLoaded: "key.load"
+        case .keyLoaded, .serviceAccountLoaded: "key.load"
         case .keyDisabled: "key.disable"
         case .keyEnabled: "key.enable"
         case .configurationLoaded: "config.load"
@@ -69,7 +73,7 @@ package enum AuditEvent: Sendable {
         case .redemption, .googlePlayRedemption: "offer.redemption"
         case .customerTransferred: "customer.transferred"
         case .subscriptionTransferred: "subscription.transferred"
-        case .storeTokenSigned: "store.token"
+        case .storeTokenSigned, .googleAssertionSigned: "store.token"
         }
     }
 }

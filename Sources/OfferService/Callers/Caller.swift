@@ -27,6 +27,13 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    private init(own text: StaticString) {
+        self.text = "\(text)"
+    }
+
+    /// The service itself, for what it does on its own account.
+    package static let service = CallerID(own: "service")
+
     package var description: String { text }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -11,6 +11,11 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case appStoreRoots = "app-store-roots"
     case appStoreURL = "app-store-url"
     case appStoreSandboxURL = "app-store-sandbox-url"
+    case googlePlayURL = "google-play-url"
+    case googleOAuthURL = "google-oauth-url"
+    case googleCertsURL = "google-certs-url"
+    case googlePushAudience = "google-push-audience"
+    case googlePushEmail = "google-push-email"
     case trustedCertificates = "trusted-certificates"
     case revocationCheck = "revocation-check"
     case log
@@ -37,9 +42,12 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .keys: "keys"
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
-        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: nil
+        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail: nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
+        case .googlePlayURL: "https://androidpublisher.googleapis.com"
+        case .googleOAuthURL: "https://oauth2.googleapis.com"
+        case .googleCertsURL: "https://www.googleapis.com"
         case .revocationCheck: "background"
         case .log: "info"
         case .selfVerification: "sampled"
@@ -57,6 +65,11 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
         case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: "the path of a file"
         case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
+        case .googlePlayURL, .googleOAuthURL, .googleCertsURL:
+            "Google's own, or http or https on 127.0.0.1 or [::1], for tests"
+        case .googlePushAudience:
+            "1 to 512 visible characters, as https://offers.example.com/v1/notifications/google-play"
+        case .googlePushEmail: "a service account, as push@example.iam.gserviceaccount.com"
         case .database: "sqlite:PATH"
         case .revocationCheck: RevocationCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
@@ -79,6 +92,11 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .appStoreRoots: "further roots, in PEM, for what claims to be signed by the App Store; for tests only"
         case .appStoreURL: "where the App Store Server API is"
         case .appStoreSandboxURL: "where it is for the sandbox"
+        case .googlePlayURL: "where the Google Play Developer API is"
+        case .googleOAuthURL: "where Google gives tokens to service accounts"
+        case .googleCertsURL: "where the keys are that Google signs its notifications' tokens with"
+        case .googlePushAudience: "the audience that the push subscription of Google's notifications is set to"
+        case .googlePushEmail: "the service account that the push subscription is set to"
         case .trustedCertificates: "the only certificates, in PEM, that the stores' servers may have; else the system's"
         case .revocationCheck: "whether it matters that certificates which sign for the App Store may have been revoked"
         case .log: "how much is logged to standard error"

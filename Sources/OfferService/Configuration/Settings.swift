@@ -35,6 +35,9 @@ package struct Settings: Sendable {
     /// PEM with roots that are trusted beside Apple's own.
     package let appStoreRootsPath: String?
     package let appStoreOrigins: AppStoreOrigins
+    package let googleOrigins: GoogleOrigins
+    /// Whose notifications of Google Play are taken; `nil` takes none.
+    package let googlePush: GooglePushIdentity?
     package let trustedCertificatesPath: String?
     package let revocationCheck: RevocationCheck
     package let logLevel: LogLevel
@@ -60,6 +63,10 @@ package struct Settings: Sendable {
         appStoreRootsPath = reader.text(.appStoreRoots)
         let production = reader.origin(.appStoreURL)
         let sandbox = reader.origin(.appStoreSandboxURL)
+        let play = reader.origin(.googlePlayURL)
+        let oauth = reader.origin(.googleOAuthURL)
+        let certs = reader.origin(.googleCertsURL)
+        googlePush = reader.googlePush()
         trustedCertificatesPath = reader.text(.trustedCertificates)
         revocationCheck = reader.value(.revocationCheck, RevocationCheck.init(rawValue:)) ?? .background
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
@@ -70,9 +77,10 @@ package struct Settings: Sendable {
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0
         admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
-        guard reader.issues.isEmpty, let listen, let database, let production, let sandbox else {
-            throw ConfigurationError(reader.issues)
-        }
+        guard reader.issues.isEmpty, let listen, let database, let production, let sandbox, let play,
+            let oauth, let certs
+        else { throw ConfigurationError(reader.issues) }
+        googleOrigins = GoogleOrigins(play: play, oauth: oauth, certs: certs)
         appStoreOrigins = AppStoreOrigins(production: production, sandbox: sandbox)
         self.listen = listen
         self.database = database
@@ -133,6 +141,27 @@ private struct SettingsReader {
             guard let origin = try? Origin(parsing: text) else { return nil }
             return origin == own || ["127.0.0.1", "[::1]"].contains(origin.host) ? origin : nil
         }
+    }
+
+    /// Audience and e-mail go together: either alone would let strangers in.
+    mutating func googlePush() -> GooglePushIdentity? {
+        let audience = value(.googlePushAudience) { GooglePushIdentity.isAudience($0) ? $0 : nil }
+        let email = value(.googlePushEmail, GoogleEmail.init)
+        switch (text(.googlePushAudience), text(.googlePushEmail)) {
+        case (nil, nil): return nil
+        case (.some, .some): break
+        case (let given, _):
+            let missing: Setting = given == nil ? .googlePushAudience : .googlePushEmail
+            issues.append(
+                ConfigurationIssue(
+                    .error,
+                    place: missing.flag,
+                    "is missing: notifications of Google Play need an audience and an e-mail address"
+                )
+            )
+        }
+        guard let audience, let email else { return nil }
+        return GooglePushIdentity(audience: audience, email: email)
     }
 
     mutating func tls() -> TLSConfiguration? {

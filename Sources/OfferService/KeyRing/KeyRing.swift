@@ -69,9 +69,15 @@ package struct KeyRing: Sendable {
     private let active: [BundleID: [KeyPurpose: SigningKey]]
     /// In the order of the file, disabled ones too.
     package let keys: [SigningKey]
+    /// In the order of the file.
+    package let serviceAccounts: [GoogleServiceAccount]
+    private let accounts: [PackageName: GoogleServiceAccount]
 
-    package init(keys: [SigningKey]) {
+    package init(keys: [SigningKey], serviceAccounts: [GoogleServiceAccount] = []) {
         self.keys = keys
+        self.serviceAccounts = serviceAccounts
+        let owned = serviceAccounts.flatMap { account in account.packageNames.map { ($0, account) } }
+        accounts = Dictionary(owned) { first, _ in first }
         var active: [BundleID: [KeyPurpose: SigningKey]] = [:]
         for key in keys where key.status == .active {
             for bundleID in key.bundleIDs {
@@ -86,9 +92,17 @@ package struct KeyRing: Sendable {
         active[bundleID]?[purpose]
     }
 
+    /// The account that asks Google Play about that app.
+    package func serviceAccount(for packageName: PackageName) -> GoogleServiceAccount? {
+        accounts[packageName]
+    }
+
     /// The same ring with some keys disabled by an administrator, whatever the file says.
     package func disabling(_ disabled: Set<KeyID>) -> KeyRing {
         guard !disabled.isEmpty else { return self }
-        return KeyRing(keys: keys.map { disabled.contains($0.id) ? $0.with(status: .disabled) : $0 })
+        return KeyRing(
+            keys: keys.map { disabled.contains($0.id) ? $0.with(status: .disabled) : $0 },
+            serviceAccounts: serviceAccounts
+        )
     }
 }

@@ -32,16 +32,22 @@ package struct KeyRingFile {
     package func load() throws(ConfigurationError) -> KeyMaterial {
         let file = try ConfigurationFile(path: path)
         var warnings: [ConfigurationIssue] = []
-        let ((keys, pseudonyms), issues) = file.read { root, mismatches in
+        let ((keys, accounts, pseudonyms), issues) = file.read { root, mismatches in
             let keys = root.elements("keys") { readKey($0, file, mismatches, &warnings) }
-            if keys.isEmpty && mismatches.all.isEmpty {
-                root.note("keys", "names no key; nothing could be signed")
+            let accounts = readServiceAccounts(&root, mismatches)
+            if keys.isEmpty && accounts.isEmpty && mismatches.all.isEmpty {
+                root.note("keys", "names no key, and no service account is named either; nothing could be done")
             }
             reportConflicts(keys, root)
-            return (keys, readPseudonyms(&root, mismatches))
+            return (keys, accounts, readPseudonyms(&root, mismatches))
         }
         guard issues.isEmpty, let pseudonyms else { throw ConfigurationError(issues + warnings) }
-        return KeyMaterial(ring: KeyRing(keys: keys), pseudonyms: pseudonyms, digest: file.digest, warnings: warnings)
+        return KeyMaterial(
+            ring: KeyRing(keys: keys, serviceAccounts: accounts),
+            pseudonyms: pseudonyms,
+            digest: file.digest,
+            warnings: warnings
+        )
     }
 
     private func readKey(
@@ -130,7 +136,7 @@ package struct KeyRingFile {
         }
     }
 
-    private func readSecret(
+    func readSecret(
         _ reader: inout ObjectReader,
         _ name: String,
         isRequired: Bool,

@@ -62,7 +62,11 @@ final class Housekeeper: Sendable {
         let keys = material.ring.keys.compactMap { key in
             key.publicKeyDigest.map { AuditEvent.keyLoaded(keyID: key.id, publicKeyDigest: $0, status: key.status) }
         }
+        let accounts = material.ring.serviceAccounts.map { account in
+            AuditEvent.serviceAccountLoaded(account.name, publicKeyDigest: account.publicKeyDigest)
+        }
         return [.configurationLoaded(policyName: snapshot.catalog.policyName, keysDigest: material.digest.hex)] + keys
+            + accounts
     }
 
     /// Puts a new configuration into force, once that is on record.

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many requests may be made within any hour, shared fairly by those who cause them.
+/// How many requests a store allows in any span of so much time.
+struct StoreQuota: Hashable, Sendable {
+    let requests: Int
+    let spanMilliseconds: Int64
+
+    static func perHour(_ requests: Int) -> StoreQuota { StoreQuota(requests: requests, spanMilliseconds: 3_600_000) }
+    static func perMinute(_ requests: Int) -> StoreQuota { StoreQuota(requests: requests, spanMilliseconds: 60_000) }
+
+    /// A part of it, 0 to 1; at least one request.
+    func share(_ share: Double) -> StoreQuota {
+        StoreQuota(requests: max(1, Int(Double(requests) * share)), spanMilliseconds: spanMilliseconds)
+    }
+}
+
+/// How many requests may be made within any span of a quota, shared fairly by those who cause them.
 ///
-/// A bucket holds a tenth of the hour's requests and fills steadily with the other nine tenths, so that no hour sees more
+/// A bucket holds a tenth of the span's requests and fills steadily with the other nine tenths, so that no span sees more
 /// than its limit. While the bucket is more than half full, anybody may take; below that, only who has taken less in this
 /// minute than an equal share of it. Thus a caller alone may use everything, and one who comes later finds something.
 ///
@@ -14,11 +28,11 @@ struct FairBudget<Taker: Hashable & Sendable>: Sendable {
         case refused(until: Int64)
     }
 
-    private static var hour: Double { 3_600_000 }
     private static var minute: Int64 { 60_000 }
 
     private let capacity: Double
     private let perMillisecond: Double
+    private let spanMilliseconds: Int64
     private var level: Double
     private var filledAt: Int64
     private var minuteNumber: Int64 = -1
@@ -26,9 +40,10 @@ struct FairBudget<Taker: Hashable & Sendable>: Sendable {
     private var heldUntil: Int64?
 
     /// A full budget.
-    init(perHour: Int, at now: Int64) {
-        capacity = max(1, Double(perHour) / 10)
-        perMillisecond = max(0, Double(perHour) - capacity) / Self.hour
+    init(_ quota: StoreQuota, at now: Int64) {
+        capacity = max(1, Double(quota.requests) / 10)
+        perMillisecond = max(0, Double(quota.requests) - capacity) / Double(quota.spanMilliseconds)
+        spanMilliseconds = quota.spanMilliseconds
         level = capacity
         filledAt = now
     }
@@ -46,7 +61,7 @@ struct FairBudget<Taker: Hashable & Sendable>: Sendable {
     mutating func take(for taker: Taker, at now: Int64) -> Verdict {
         fill(at: now)
         guard level >= 1 else {
-            let wait = perMillisecond > 0 ? ((1 - level) / perMillisecond).rounded(.up) : Self.hour
+            let wait = perMillisecond > 0 ? ((1 - level) / perMillisecond).rounded(.up) : Double(spanMilliseconds)
             return .refused(until: now + Int64(wait))
         }
         let taken = takenThisMinute[taker] ?? 0

@@ -15,6 +15,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case notFound(code: Int64)
     /// The store does not accept our key: it, its issuer or the app's bundle id is wrong, or the clock.
     case credentialsRefused
+    /// The store knows whose key it is, and does not let that account ask; `reason` is a word of the store's own.
+    case notPermitted(reason: String)
     /// The store does not know the app, which is for the operator to put right.
     case appUnknown(code: Int64)
     /// The store refuses the request itself; `code` is 0 if the answer had none.
@@ -34,6 +36,7 @@ package enum StoreError: Error, Hashable, Sendable {
         case .budgetSpent: "budget-spent"
         case .notFound: "not-found"
         case .credentialsRefused: "credentials-refused"
+        case .notPermitted: "not-permitted"
         case .appUnknown: "app-unknown"
         case .requestRefused: "request-refused"
         case .badAnswer: "bad-answer"
@@ -58,10 +61,12 @@ extension StoreError: CustomStringConvertible {
         switch self {
         case .unavailable: "The store does not answer."
         case .rateLimited: "The store limits how often it is asked."
-        case .budgetSpent: "So many questions to the store are not allowed within the hour."
+        case .budgetSpent: "So many questions to the store are not allowed in so short a time."
         case .notFound(let code): "The store knows nothing by that id (code \(code))."
         case .credentialsRefused:
             "The store refuses our credentials: check the key's id, its issuer, the app's bundle id and the clock."
+        case .notPermitted(let reason):
+            "The store knows our account and does not let it ask (\(reason)): check its permissions."
         case .appUnknown(let code): "The store does not know the app (code \(code))."
         case .requestRefused(let status, let code): "The store refuses the request (status \(status), code \(code))."
         case .badAnswer(let reason): "The store's answer makes no sense: \(reason)."

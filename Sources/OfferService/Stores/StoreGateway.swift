@@ -16,15 +16,36 @@ struct StoreCall: Sendable {
 
     let account: Account
     let origin: Origin
-    /// What the store allows for the account in an hour.
-    let perHour: Int
+    /// What the store allows for the account.
+    let quota: StoreQuota
     /// Who causes it.
     let caller: CallerID
+    /// What is spent of: the account's own budget unless the store counts several together.
+    let budget: Account
+    /// For one request; `nil` takes the policy's.
+    let attemptMilliseconds: Int64?
+
+    init(
+        account: Account,
+        origin: Origin,
+        quota: StoreQuota,
+        caller: CallerID,
+        budget: Account? = nil,
+        attemptMilliseconds: Int64? = nil
+    ) {
+        self.account = account
+        self.origin = origin
+        self.quota = quota
+        self.caller = caller
+        self.budget = budget ?? account
+        self.attemptMilliseconds = attemptMilliseconds
+    }
 }
 
 /// What a store's answer comes to.
 enum StoreReading<Answer: Sendable>: Sendable {
-    case answer(Answer)
+    /// `outcome` is what metrics call it.
+    case answer(Answer, outcome: String = "answered")
     /// Another attempt may succeed; `server` is what it says of the server.
     case retry(StoreError, server: CircuitBreaker.Result)
     case failure(StoreError, server: CircuitBreaker.Result)
@@ -114,7 +135,7 @@ package final class StoreGateway: Sendable {
             attempts += 1
             let error: StoreError
             switch try await attempt(call, before: deadline, request, read) {
-            case .answer(let answer): return answer
+            case .answer(let answer, _): return answer
             case .failure(let failure, _): throw failure
             case .limited(let until): throw .rateLimited(retryAfter: until)
             case .retry(let failure, _): error = failure
@@ -134,7 +155,8 @@ package final class StoreGateway: Sendable {
         _ read: (ClientResponse) -> StoreReading<Answer>
     ) async throws(StoreError) -> StoreReading<Answer> {
         let now = uptime.milliseconds
-        let left = min(retries.attemptMilliseconds, deadline.left(at: now))
+        let most = call.attemptMilliseconds ?? retries.attemptMilliseconds
+        let left = min(most, deadline.left(at: now))
         // The pages before have used up the time.
         guard left > 0 else { throw .unavailable(retryAfter: nil) }
         let permit: CircuitBreaker.Permit
@@ -149,7 +171,7 @@ package final class StoreGateway: Sendable {
             let request = try await request(Int(left))
             reading = await send(
                 request,
-                isHurried: left < min(retries.attemptMilliseconds, 1000) && deadline.isNear(at: now),
+                isHurried: left < min(most, 1000) && deadline.isNear(at: now),
                 read
             )
         } catch {
@@ -182,8 +204,7 @@ package final class StoreGateway: Sendable {
     private func admit(_ call: StoreCall) throws(StoreError) -> CircuitBreaker.Permit {
         let now = uptime.milliseconds
         return try state.withLock { state throws(StoreError) in
-            let budgetPerHour = max(1, Int(Double(call.perHour) * budgetShare))
-            var budget = state.budgets[call.account] ?? FairBudget(perHour: budgetPerHour, at: now)
+            var budget = state.budgets[call.budget] ?? FairBudget(call.quota.share(budgetShare), at: now)
             if let time = budget.held(at: now) { throw .rateLimited(retryAfter: uptime.timeOfDay(at: time)) }
             let permit: CircuitBreaker.Permit
             switch state.breakers[call.origin, default: CircuitBreaker()].admit(at: now) {
@@ -192,7 +213,7 @@ package final class StoreGateway: Sendable {
             case .tooManyAtOnce: throw .unavailable(retryAfter: nil)
             }
             let verdict = budget.take(for: call.caller, at: now)
-            state.budgets[call.account] = budget
+            state.budgets[call.budget] = budget
             guard case .refused(let time) = verdict else { return permit }
             state.breakers[call.origin]?.settle(permit, .abandoned, at: now)
             throw .budgetSpent(retryAfter: uptime.timeOfDay(at: time))
@@ -215,7 +236,7 @@ package final class StoreGateway: Sendable {
         // Without a time from the store, one second keeps us from hammering it.
         let wait = time.map { $0.milliseconds - uptime.now.milliseconds } ?? 1000
         let now = uptime.milliseconds
-        state.withLock { $0.budgets[call.account]?.hold(until: now + wait) }
+        state.withLock { $0.budgets[call.budget]?.hold(until: now + wait) }
     }
 
     private func count(_ call: StoreCall, _ outcome: String) {
@@ -268,7 +289,7 @@ extension StoreReading {
 
     fileprivate var label: String {
         switch self {
-        case .answer: "answered"
+        case .answer(_, let outcome): outcome
         case .limited: "rate-limited"
         case .failure(let error, _), .retry(let error, _): error.label
         }

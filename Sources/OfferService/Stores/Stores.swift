@@ -8,6 +8,11 @@ package final class Stores: Sendable {
     package let appStore: AppStore
     /// What ``appStore`` asks, for what is of no customer.
     package let appStoreAPI: AppStoreServerAPI
+    package let googlePlayAPI: GooglePlayAPI
+    /// What Google Play lists of our apps.
+    package let catalogues: GooglePlayCatalogues
+    /// Whose notifications of Google Play are taken; `nil` takes none.
+    package let googlePush: GooglePushAuthenticator?
     package let gateway: StoreGateway
     private let client: Client
     private let verifier: SignedDataVerifier
@@ -47,6 +52,17 @@ package final class Stores: Sendable {
             origins: settings.appStoreOrigins
         )
         appStoreAPI = api
+        googlePlayAPI = GooglePlayAPI(
+            gateway: gateway,
+            signer: Self.assertionSigner(current, committer),
+            clock: clock,
+            metrics: metrics,
+            log: log,
+            origins: settings.googleOrigins
+        )
+        catalogues = GooglePlayCatalogues(listing: googlePlayAPI, metrics: metrics, log: log)
+        let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: log)
+        googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys, clock: clock) }
         let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))
         self.verifier = verifier
         appStore = AppStore(
@@ -95,6 +111,20 @@ package final class Stores: Sendable {
         }
     }
 
+    /// Signs with the service account in force, once the use of its key is on record.
+    private static func assertionSigner(_ current: CurrentSnapshot, _ committer: Committer) -> KeyRingAssertionSigner {
+        KeyRingAssertionSigner { packageName in
+            current.value.keyRing.serviceAccount(for: packageName)
+        } record: { account, expiresAt, digest throws(StoreError) in
+            let event = AuditEvent.googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt)
+            do throws(LedgerError) {
+                try await committer.append([event])
+            } catch {
+                throw .cannotSign(reason: error.label)
+            }
+        }
+    }
+
     /// Apple's root, and those that the settings add.
     static func anchors(_ settings: Settings) throws(ServiceError) -> TrustAnchors {
         do {
@@ -114,7 +144,8 @@ extension Settings {
         ClientConfiguration(
             trustedCertificatesFile: trustedCertificatesPath,
             userAgent: "offer-signer/\(Service.version)",
-            allowsPlainHTTP: [appStoreOrigins.production, appStoreOrigins.sandbox].contains { $0.scheme == .http }
+            allowsPlainHTTP: ([appStoreOrigins.production, appStoreOrigins.sandbox] + googleOrigins.all)
+                .contains { $0.scheme == .http }
         )
     }
 }

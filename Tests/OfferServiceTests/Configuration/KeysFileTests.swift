@@ -189,15 +189,17 @@ struct KeysFileTests {
             "no keys",
             "keys: [",
             "keys: [], key: [",
-            "error: keys:3:9 /keys: names no key; nothing could be signed",
-            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: customerIds, " + "keys)"
+            "error: keys:3:9 /keys: names no key, and no service account is named either; nothing could be done",
+            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: customerIds, "
+                + "googleServiceAccounts, keys)"
         ),
         IssueRow(
             "keys that are an object",
             "keys: [",
             "keys: {}, key: [",
             "error: keys:3:9 /keys: expected an array, found an object",
-            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: customerIds, " + "keys)"
+            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: customerIds, "
+                + "googleServiceAccounts, keys)"
         ),
         IssueRow(
             "no secret for customer ids",
@@ -206,7 +208,7 @@ struct KeysFileTests {
             "error: keys:1:1 /customerIds: is missing; expected an object with epoch and file: the "
                 + "secret under which customer ids are kept",
             "error: keys:13:16 /customerIDs: is not a known member; did you mean “customerIds”? "
-                + "(known: customerIds, keys)"
+                + "(known: customerIds, googleServiceAccounts, keys)"
         ),
         IssueRow(
             "an epoch with a colon",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP
 import OfferService
 import Storage
 import Testing
@@ -53,6 +54,53 @@ struct SettingsTests {
                 "error: --connections-per-address: expected 1 to 1000000, found “1000001”",
             ]
         )
+    }
+
+    @Test func `asks Google where it is, or a server on this very machine`() throws {
+        let usual = try Settings(flags: [:], environment: [:])
+        #expect(usual.googleOrigins == .google && usual.googlePush == nil)
+        let settings = try Settings(
+            flags: [
+                .googlePlayURL: "http://127.0.0.1:8081", .googleOAuthURL: "https://oauth.example:8443",
+                .googlePushAudience: "https://offers.example/push", .googlePushEmail: "push@x.iam.gserviceaccount.com",
+            ],
+            environment: ["OFFER_SIGNER_GOOGLE_CERTS_URL": "http://[::1]:1"]
+        )
+        #expect(settings.googleOrigins.play.description == "http://127.0.0.1:8081")
+        #expect(settings.googleOrigins.oauth.description == "https://oauth.example:8443")
+        #expect(settings.googleOrigins.certs.description == "http://[::1]:1")
+        #expect(settings.googlePush?.audience == "https://offers.example/push")
+        #expect(settings.googlePush?.email.text == "push@x.iam.gserviceaccount.com")
+    }
+
+    @Test func `asks Google nowhere else, and takes notifications only of one account and audience`() throws {
+        let url = "expected https://HOST or https://HOST:PORT; http only for 127.0.0.1 and [::1], found"
+        let rows: [([Setting: String], String)] = [
+            ([.googlePlayURL: "http://play.example"], "--google-play-url: \(url) “http://play.example”"),
+            ([.googleOAuthURL: "https://x.example/token"], "--google-oauth-url: \(url) “https://x.example/token”"),
+            ([.googleCertsURL: "www.googleapis.com"], "--google-certs-url: \(url) “www.googleapis.com”"),
+            (
+                [.googlePushAudience: "a"],
+                "--google-push-email: is missing: notifications of Google Play need an audience and an e-mail address"
+            ),
+            (
+                [.googlePushEmail: "a@b"],
+                "--google-push-audience: is missing: notifications of Google Play need an audience and an e-mail address"
+            ),
+            (
+                [.googlePushEmail: "a", .googlePushAudience: "x"],
+                "--google-push-email: expected a service account, as push@example.iam.gserviceaccount.com, found “a”"
+            ),
+            (
+                [.googlePushEmail: "a@b", .googlePushAudience: "x y"],
+                "--google-push-audience: expected 1 to 512 visible characters, as "
+                    + "https://offers.example.com/v1/notifications/google-play, found “x y”"
+            ),
+        ]
+        for (flags, message) in rows {
+            let error = #expect(throws: ConfigurationError.self) { try Settings(flags: flags, environment: [:]) }
+            #expect(error?.issues.map(\.description) == ["error: \(message)"])
+        }
     }
 
     @Test(

@@ -56,6 +56,11 @@ struct AuditEntryTests {
         let keyID = try KeyID("ACTIVE0001")
         let caller = try #require(CallerID("backend"))
         let grantID = UniqueID.version4(1, 2)
+        let account = GoogleAccountName(
+            email: try #require(GoogleEmail("signer@example.iam.gserviceaccount.com")),
+            keyID: try #require(GoogleKeyID("0123456789abcdef"))
+        )
+        let time = Timestamp(milliseconds: 1_782_907_200_123)
         return [
             .signatureFailed(
                 grantID: grantID,
@@ -70,6 +75,8 @@ struct AuditEntryTests {
             .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
             .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
             .subscriptionTransferred(ChainKey([1]), from: [2], to: [3], try BundleID("com.example.app")),
+            .serviceAccountLoaded(account, publicKeyDigest: "00"),
+            .googleAssertionSigned(account, digest: "00", expiresAt: time),
         ]
     }
 

@@ -77,7 +77,7 @@ struct StorePartTests {
 
     @Test(arguments: [10, 360, 3600, 180_000])
     func `no hour sees more than its limit, wherever it begins`(perHour: Int) {
-        var budget = FairBudget<String>(perHour: perHour, at: 0)
+        var budget = FairBudget<String>(.perHour(perHour), at: 0)
         var granted: [Int64] = []
         // Idle for two hours, then as many as it grants.
         let step = Int64(max(5, 360_000 / perHour / 4))
@@ -97,8 +97,23 @@ struct StorePartTests {
     }
 
     @Test
+    func `no minute sees more than its limit, and what is left over comes back within it`() {
+        var budget = FairBudget<String>(.perMinute(3000), at: 0)
+        var granted: [Int64] = []
+        for now in stride(from: Int64(600_000), to: 800_000, by: 5) {
+            while case .granted = budget.take(for: "one", at: now) { granted.append(now) }
+        }
+        var start = 0
+        for end in granted.indices {
+            while granted[end] - granted[start] >= 60_000 { start += 1 }
+            #expect(end - start + 1 <= 3000)
+        }
+        #expect(granted.count > 9000)
+    }
+
+    @Test
     func `a budget waits when it is told to`() {
-        var budget = FairBudget<String>(perHour: 3600, at: 0)
+        var budget = FairBudget<String>(.perHour(3600), at: 0)
         budget.hold(until: 5000)
         budget.hold(until: 3000)
         #expect(budget.held(at: 4999) == 5000)

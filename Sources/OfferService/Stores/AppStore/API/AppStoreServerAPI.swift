@@ -121,7 +121,7 @@ package final class AppStoreServerAPI: Sendable {
                 app: asking.bundleID.text
             ),
             origin: origins[environment],
-            perHour: endpoint.perHour(in: environment),
+            quota: .perHour(endpoint.perHour(in: environment)),
             caller: asking.caller
         )
         var token: SignedToken?

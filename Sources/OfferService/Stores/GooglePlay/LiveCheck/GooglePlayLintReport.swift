@@ -128,7 +128,7 @@ extension StoreError {
     fileprivate var mayPass: Bool {
         switch self {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled: true
-        case .notFound, .credentialsRefused, .appUnknown, .requestRefused, .badAnswer, .cannotSign: false
+        case .notFound, .credentialsRefused, .notPermitted, .appUnknown, .requestRefused, .badAnswer, .cannotSign: false
         }
     }
 
@@ -137,8 +137,11 @@ extension StoreError {
         switch self {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."
         case .credentialsRefused:
-            "Google Play refuses the service account. It must be invited under Users and permissions in the Play Console, "
-                + "with the right to view the app, and its key must not have been deleted in Google Cloud."
+            "Look whether the service account and its key still exist in Google Cloud, and whether the clock is right."
+        case .notPermitted:
+            "In the Play Console under Users and permissions, the service account must be invited to the app with the "
+                + "right to view its information, which takes up to two days to come into force; the Google Play Android "
+                + "Developer API must be enabled in its project."
         case .notFound, .appUnknown:
             "Google Play does not know the app: compare packageName in the offers file with the Play Console, letter case "
                 + "included."

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a text is not taken as an RSA private key.
+///
+/// The sentences say what was found and what was expected, and nothing of the key; whoever shows one adds where the
+/// text came from.
+package enum RSAPrivateKeyError: Error, Hashable, Sendable {
+    /// Not exactly one PEM block, or a damaged one.
+    case notOneBlock
+    /// A PEM block of another kind: a certificate, a public key.
+    case otherBlock
+    /// PKCS #1 (“RSA PRIVATE KEY”) instead of PKCS #8.
+    case traditionalForm
+    case encrypted
+    case malformedPKCS8(OpenSSLError)
+    case trailingBytes(count: Int)
+    case otherAlgorithm(name: String)
+    case malformedKey(OpenSSLError)
+    /// Outside of ``RSAPrivateKey/bits``.
+    case size(bits: Int)
+    case numbersDoNotMatch
+    case selfTestFailed
+    case secureMemory(SecureMemoryError)
+    case openSSL(OpenSSLError)
+
+    /// What the readers of PEM and PKCS #8 say, in the words of RSA.
+    init(_ error: PrivateKeyError) {
+        switch error {
+        case .containsNUL, .startsWithByteOrderMark, .isDER, .noPEMBlock, .textBeforeBlock, .textAfterBlock,
+            .secondBlock, .blockNotEnded, .malformedBase64:
+            self = .notOneBlock
+        case .certificate, .publicKey, .otherBlock, .openSSHKey: self = .otherBlock
+        case .sec1Key, .curveParameters: self = .otherAlgorithm(name: "an elliptic curve")
+        case .traditionalRSAKey: self = .traditionalForm
+        case .passphraseMissing, .passphraseNotNeeded, .outdatedEncryption, .notDecrypted: self = .encrypted
+        case .malformedPKCS8(let error): self = .malformedPKCS8(error)
+        case .trailingBytes(let count): self = .trailingBytes(count: count)
+        case .otherAlgorithm(let name), .otherCurve(let name): self = .otherAlgorithm(name: name)
+        case .explicitCurve: self = .otherAlgorithm(name: "an elliptic curve")
+        case .malformedKey(let error): self = .malformedKey(error)
+        case .scalarOutOfRange, .invalidPublicKey, .publicKeyMismatch, .otherKeyThanPinned: self = .numbersDoNotMatch
+        case .selfTestFailed: self = .selfTestFailed
+        case .secureMemory(let error), .file(.secureMemory(let error)): self = .secureMemory(error)
+        case .openSSL(let error): self = .openSSL(error)
+        case .file: self = .notOneBlock
+        }
+    }
+}
+
+extension RSAPrivateKeyError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notOneBlock:
+            "The private key is not exactly one whole PEM block “PRIVATE KEY”; nothing else was expected."
+        case .otherBlock: "The PEM block is of another kind; an RSA key in a block “PRIVATE KEY” was expected."
+        case .traditionalForm: "The key is in PKCS #1 form (“RSA PRIVATE KEY”); PKCS #8 was expected."
+        case .encrypted: "The key is encrypted; Google's are not, and an unencrypted one was expected."
+        case .malformedPKCS8(let error): "The PEM block holds no well-formed PKCS #8 key. \(error)"
+        case .trailingBytes(let count):
+            "The key is followed by \(count) bytes that do not belong to it; none were expected."
+        case .otherAlgorithm(let name): "This is a key for \(name); an RSA key was expected."
+        case .malformedKey(let error): "The PKCS #8 text holds no well-formed RSA key. \(error)"
+        case .size(let bits):
+            "The RSA key has \(bits) bits; \(RSAPrivateKey.bits.lowerBound) to \(RSAPrivateKey.bits.upperBound) were expected."
+        case .numbersDoNotMatch: "The numbers of the RSA key do not belong together."
+        case .selfTestFailed: "A signature made with the key does not verify."
+        case .secureMemory(let error): error.description
+        case .openSSL(let error): error.description
+        }
+    }
+}

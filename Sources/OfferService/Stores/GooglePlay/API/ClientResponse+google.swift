@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+
+extension ClientResponse {
+    /// `Retry-After` as RFC 9110 section 10.2.3 has it, in seconds or as a date; what is not within the next hour is
+    /// ignored.
+    func retryAfter(at now: Timestamp) -> Timestamp? {
+        guard let text = headers.only("retry-after"), (1...40).contains(text.count) else { return nil }
+        let time: Timestamp?
+        if text.allSatisfy({ (0x30...0x39).contains($0) }) {
+            time = Int(String(decoding: text.prefix(9), as: UTF8.self)).map { now.adding(seconds: $0) }
+        } else {
+            time = httpDate(String(decoding: text, as: UTF8.self))
+        }
+        guard let time, time > now, time <= now.adding(hours: 1) else { return nil }
+        return time
+    }
+
+    /// The store has enough of us: until the time that it names, or else for as long as a retry waits.
+    func rateLimit<Answer>(at now: Timestamp) -> StoreReading<Answer> {
+        if let time = retryAfter(at: now) { return .limited(until: time) }
+        return .retry(.rateLimited(retryAfter: nil), server: .succeeded)
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP
+
+/// Where Google is asked.
+package struct GoogleOrigins: Hashable, Sendable {
+    /// The Google Play Developer API.
+    package let play: Origin
+    /// Tokens for service accounts; the path is `/token`.
+    package let oauth: Origin
+    /// The public keys of Google's own tokens; the path is `/oauth2/v3/certs`.
+    package let certs: Origin
+
+    /// Other servers than Google's: for tests, by an explicit setting.
+    package init(play: Origin, oauth: Origin, certs: Origin) {
+        self.play = play
+        self.oauth = oauth
+        self.certs = certs
+    }
+
+    /// Google's own.
+    package static let google = GoogleOrigins(
+        play: Origin(https: "androidpublisher.googleapis.com"),
+        oauth: Origin(https: "oauth2.googleapis.com"),
+        certs: Origin(https: "www.googleapis.com")
+    )
+
+    var all: [Origin] { [play, oauth, certs] }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import JSON
+package import OfferDomain
+
+/// Signs the assertions for which Google gives tokens.
+package protocol GoogleAssertionSigner: Sendable {
+    /// The account that asks about that app now; `nil` if there is none.
+    func accountName(for packageName: PackageName) -> GoogleAccountName?
+
+    /// Records the use of the key, then signs.
+    ///
+    /// - Throws: ``StoreError/cannotSign(reason:)``.
+    func assertion(for packageName: PackageName, _ times: AssertionTimes) async throws(StoreError) -> SignedAssertion
+}
+
+/// From when until when an assertion is good.
+package struct AssertionTimes: Hashable, Sendable {
+    package let issuedAt: Timestamp
+    /// At most an hour after ``issuedAt``.
+    package let expiresAt: Timestamp
+
+    package init(issuedAt: Timestamp, expiresAt: Timestamp) {
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+
+    /// The claims as JSON.
+    ///
+    /// The audience is Google's token server also where another one is asked.
+    ///
+    /// Source: Google, [Using OAuth 2.0 for server to server applications](https://developers.google.com/identity/protocols/oauth2/service-account#httprest).
+    package func claims(of email: GoogleEmail) -> [UInt8] {
+        var writer = JSONWriter(reserving: 384)
+        writer.beginObject()
+        writer.name("iss")
+        writer.string(plain: email.text)
+        writer.name("scope")
+        writer.string(plain: Self.scope)
+        writer.name("aud")
+        writer.string(plain: Self.audience)
+        writer.name("iat")
+        writer.integer(issuedAt.seconds)
+        writer.name("exp")
+        writer.integer(expiresAt.seconds)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    package static let audience = "https://oauth2.googleapis.com/token"
+    package static let scope = "https://www.googleapis.com/auth/androidpublisher"
+}
+
+/// An assertion, and whose it is.
+package struct SignedAssertion: Sendable {
+    /// The compact JWS: letters, digits, `-`, `_` and dots.
+    package let text: [UInt8]
+    package let account: GoogleAccountName
+
+    package init(text: [UInt8], account: GoogleAccountName) {
+        self.text = text
+        self.account = account
+    }
+}
+
+/// Signs assertions with the service accounts of the key ring.
+package struct KeyRingAssertionSigner: GoogleAssertionSigner {
+    /// Makes the use of a key durable before it happens; what it throws keeps it from happening.
+    package typealias Recording =
+        @Sendable (GoogleServiceAccount, _ expiresAt: Timestamp, SHA256Digest) async throws(StoreError) -> Void
+
+    private let account: @Sendable (PackageName) -> GoogleServiceAccount?
+    private let record: Recording
+
+    /// - Parameters:
+    ///   - account: The account of an app, as the ring has it now.
+    ///   - record: Makes the use of the key durable.
+    package init(account: @escaping @Sendable (PackageName) -> GoogleServiceAccount?, record: @escaping Recording) {
+        self.account = account
+        self.record = record
+    }
+
+    package func accountName(for packageName: PackageName) -> GoogleAccountName? { account(packageName)?.name }
+
+    package func assertion(
+        for packageName: PackageName,
+        _ times: AssertionTimes
+    ) async throws(StoreError) -> SignedAssertion {
+        guard let account = account(packageName) else {
+            throw .cannotSign(reason: "no service account is set for \(packageName)")
+        }
+        let unsigned = CompactJWS(
+            header: Self.header(account.name.keyID),
+            payload: times.claims(of: account.name.email)
+        )
+        let digest = SHA256.digest(of: unsigned.signingInput)
+        try await record(account, times.expiresAt, digest)
+        do throws(SigningError) {
+            let signature = try account.privateKey.signatureRS256(of: digest)
+            return SignedAssertion(text: unsigned.serialized(rs256: signature), account: account.name)
+        } catch {
+            throw .cannotSign(reason: error.description)
+        }
+    }
+
+    private static func header(_ keyID: GoogleKeyID) -> [UInt8] {
+        var writer = JSONWriter(reserving: 128)
+        writer.beginObject()
+        writer.name("alg")
+        writer.string(plain: "RS256")
+        writer.name("typ")
+        writer.string(plain: "JWT")
+        writer.name("kid")
+        writer.string(plain: keyID.text)
+        writer.endObject()
+        return writer.bytes
+    }
+}
