@@ -132,6 +132,7 @@ package final class OfferSigner: Sendable {
         let pseudonyms = configuration.pseudonyms
         var names = CustomerIdentity.known(
             customer: request.customerID,
+            anonymous: request.anonymousID,
             binding: request.binding,
             originalTransaction: request.facts.originalTransactionID?.value
         )
@@ -145,6 +146,7 @@ package final class OfferSigner: Sendable {
             identities: identities,
             facts: request.facts,
             knowledge: customer.knowledge,
+            googlePlayScope: configuration.catalog.googlePlayScope(of: offer),
             attributes: request.attributes,
             idempotency: idempotency?.bound(to: offer),
             deliverable: .signature(plan),

@@ -28,10 +28,14 @@ package enum RequestFault: Sendable {
     case signedDataOfOtherAccount(pointer: String, member: String)
     /// An app names a transaction, and nothing that it sends along shows that it is the customer's.
     case transactionNotShown
+    /// So many customers became one, or one so many, that no more are linked to it.
+    case tooManyTransfers(pointer: String)
     case unsupportedMediaType
     case invalidIdempotencyKey
     case idempotencyKeyReused
     case noSuchPath
+    /// The call is there, and the settings that it needs are not.
+    case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])
     /// The HTTP server turned it away before anybody read it.
     case rejected(Rejection)
@@ -40,6 +44,8 @@ package enum RequestFault: Sendable {
 /// The caller is nobody we know, or may not ask for this.
 package enum CallerFault: Sendable {
     case unauthenticated
+    /// A message whose token does not show that our own subscription of Pub/Sub sends it.
+    case pushUnauthenticated
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
     case bundleNotAllowed(AppName)

@@ -29,7 +29,7 @@ package final class Service: Sendable {
     private let server: Server
     private let housekeeper: Housekeeper
     private let stores: Stores
-    /// Held for as long as the service runs, so that no second one writes to the same database.
+    /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
     /// Loads everything, opens the database and binds the port; answers nothing yet.
@@ -98,6 +98,7 @@ package final class Service: Sendable {
                 log: log
             ),
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
+            transfers: TransfersCall(committer: committer),
             operation: operation,
             metrics: metrics,
             clock: clock,
@@ -184,7 +185,7 @@ package final class Service: Sendable {
         done.wait()
     }
 
-    /// Answers what is in flight, records the end, and ends every thread.
+    /// Answers what is in flight, records the end, ends every thread, and lets the next service have the database.
     package func stop() {
         health.beginStopping()
         stopServer()
@@ -192,6 +193,7 @@ package final class Service: Sendable {
         housekeeper.stop()
         try? committer.appendBlocking([.serviceStopped])
         committer.stop()
+        instanceLock?.release()
         log(.info, "stopped")
     }
 }

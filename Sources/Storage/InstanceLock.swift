@@ -3,8 +3,8 @@ import Glibc
 
 /// The right to be the one service that writes to a SQLite database.
 ///
-/// It is a lock on the file `PATH.lock`, which the system releases when the object goes away or the process ends,
-/// however it ends. The file stays; it holds the number of the last process that had the lock. The lock is
+/// It is a lock on the file `PATH.lock`, which ends with ``release()``, or when the object goes away, or when the process
+/// ends, however it ends. The file stays; it holds the number of the last process that had the lock. The lock is
 /// `flock`'s, so the database must not lie on a network file system.
 package final class InstanceLock: Sendable {
     private let descriptor: Int32
@@ -24,7 +24,16 @@ package final class InstanceLock: Sendable {
     }
 
     deinit {
-        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 else { return }
+        release()
+        close(descriptor)
+    }
+
+    /// Lets the next one in, whoever still holds this object; the second time it does nothing.
+    ///
+    /// Closing the file would not be enough: a process that was just forked has it open too, for a moment.
+    package func release() {
+        _ = flock(descriptor, LOCK_UN)
     }
 
     private static func process(in descriptor: Int32) -> Int32? {

@@ -4,28 +4,7 @@ import TestSupport
 
 /// curl with a token of PyJWT's, as a client of the fake App Store.
 struct FakeAppStoreClient {
-    /// What came back; status 0 if nothing did.
-    struct Answer: CustomStringConvertible {
-        let end: ChildProcess.End
-        let head, body: String
-
-        var status: Int { head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0 }
-        var errorCode: Int? { (try? decode(Failure.self))?.errorCode }
-        var description: String { "\(end)\n\(head)\n\(body.prefix(400))" }
-
-        private struct Failure: Decodable {
-            let errorCode: Int
-        }
-
-        func field(_ name: String) -> String? {
-            head.split(whereSeparator: \.isNewline).first { $0.lowercased().hasPrefix(name + ":") }
-                .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
-        }
-
-        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            try JSONDecoder().decode(type, from: Data(body.utf8))
-        }
-    }
+    typealias Answer = CurlAnswer
 
     private let store: FakeAppStore
     private let folder: TemporaryDirectory
@@ -61,14 +40,12 @@ struct FakeAppStoreClient {
         token: String? = nil,
         options: [String] = []
     ) async throws -> Answer {
-        let answer = try TemporaryDirectory()
-        let (head, body) = (answer.path(of: "head"), answer.path(of: "body"))
-        let outcome = try await runProcess(
-            ["curl", "-sS", "--noproxy", "*", "--cacert", store.tlsCAPath, "-D", head, "-o", body]
-                + ["-H", "Authorization: Bearer \(token ?? self.token)"] + options
-                + [store.apiOrigin(environment, scheme) + path]
+        let authorization = ["-H", "Authorization: Bearer \(token ?? self.token)"]
+        return try await curl(
+            store.apiOrigin(environment, scheme) + path,
+            trusting: store.tlsCAPath,
+            authorization + options
         )
-        return Answer(end: outcome.end, head: textOfFile(head), body: textOfFile(body))
     }
 
     func post(_ path: String, _ body: String) async throws -> Answer {
@@ -145,4 +122,9 @@ struct Notifications: Decodable {
     let hasMore: Bool
     let paginationToken: String?
     let notificationHistory: [Item]
+}
+
+extension CurlAnswer {
+    /// The code of an error of the App Store Server API.
+    var errorCode: Int? { value("/errorCode").flatMap { Int($0) } }
 }

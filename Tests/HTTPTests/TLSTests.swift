@@ -106,6 +106,29 @@ struct TLSTests {
     }
 
     @Test
+    func `shows the new certificate only once what must come first has succeeded`() async throws {
+        struct Refused: Error {}
+        try await withServer(configuration) { server in
+            func shows(_ name: String) throws -> Bool {
+                try connect(server.port, [], sending: request("GET", "/", "Connection: close\r\n")).contains(name)
+            }
+            try makeCertificate(named: "second.example", key: "key.pem", certificate: "chain.pem")
+            #expect(throws: Refused.self) { try server.reloadTLS { throw Refused() } }
+            #expect(try shows("first.example"))
+            func theOldOneIsShown() throws { #expect(try shows("first.example")) }
+            try server.reloadTLS(after: theOldOneIsShown)
+            #expect(try shows("second.example"))
+
+            try makeCertificate(named: "third.example", key: "other.pem", certificate: "chain.pem")
+            #expect(throws: ServerError.self) {
+                try server.reloadTLS { Issue.record("a wrong certificate is found before anything else is done") }
+            }
+            #expect(try shows("second.example"))
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test
     func `keeps a connection over a reload`() async throws {
         try await withServer(configuration) { server in
             let process = try start(server.port, ["-tls1_3"])

@@ -98,6 +98,25 @@ import Testing
         #expect(lock != nil)
     }
 
+    @Test func `a service that has let go keeps nobody out, though a process that it forked has the file open`() throws
+    {
+        let folder = try Folder()
+        let lock = try InstanceLock(database: folder.database)
+        let file = try #require(
+            (3..<4096).first { descriptor in
+                let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+                return link == folder.database + ".lock"
+            }
+        )
+        // What a fork leaves in the other process, too: the same open file under one more descriptor.
+        let inherited = dup(Int32(file))
+        defer { close(inherited) }
+        lock.release()
+        lock.release()
+        let next = try InstanceLock(database: folder.database)
+        withExtendedLifetime((lock, next)) {}
+    }
+
     @Test func `another name of the same database is no way round the lock`() throws {
         let folder = try Folder()
         _ = try folder.connect()

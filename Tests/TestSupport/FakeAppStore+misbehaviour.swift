@@ -15,49 +15,16 @@ extension FakeAppStore {
     }
 
     /// A way to be rude.
-    package struct Misbehaviour: Sendable {
-        let kind: String
-        let arguments: Members
+    package struct Misbehaviour: FakeMisbehaviour {
+        package let kind: String
+        package let arguments: Members
 
         /// Any kind that `Tests/Fakes/AppStore/misbehaviour.py` has.
-        package init(_ kind: String, _ arguments: Members = [:]) {
+        package init(_ kind: String, _ arguments: Members) {
             self.kind = kind
             self.arguments = arguments
         }
 
-        /// No answer, and the connection stays.
-        package static let hang = Misbehaviour("hang")
-        package static func slow(milliseconds: Int) -> Self { .init("slow", ["milliseconds": .integer(milliseconds)]) }
-        /// So many bytes of the body at a time.
-        package static func drip(milliseconds: Int, bytes: Int = 1) -> Self {
-            .init("drip", ["milliseconds": .integer(milliseconds), "bytes": .integer(bytes)])
-        }
-        /// Ends the connection in the middle of the body.
-        package static let cutOff = Misbehaviour("cutOff")
-        /// Stops in the middle of the body, and the connection stays.
-        package static let stall = Misbehaviour("stall")
-        /// Ends the connection without an answer.
-        package static let close = Misbehaviour("close")
-        package static let resetStream = Misbehaviour("resetStream")
-        /// Answers, and then says GOAWAY (HTTP/2) or closes (HTTP/1.1).
-        package static let goAway = Misbehaviour("goAway")
-        package static let garbage = Misbehaviour("garbage")
-        package static func answer(
-            status: Int = 200,
-            body: String,
-            contentType: String = "application/json",
-            headers: Members = [:]
-        ) -> Self {
-            .init(
-                "answer",
-                [
-                    "status": .integer(status), "body": .text(body), "contentType": .text(contentType),
-                    "headers": .object(headers),
-                ]
-            )
-        }
-        /// A bare status with HTML.
-        package static func status(_ status: Int) -> Self { .init("status", ["status": .integer(status)]) }
         /// An error of the API, whose HTTP status is the code's first three digits.
         package static func error(_ code: Int) -> Self { .init("error", ["code": .integer(code)]) }
         /// 4040010: the id is not in this environment.
@@ -73,19 +40,8 @@ extension FakeAppStore {
         package static func rateLimit(retryAfter: String) -> Self {
             .init("rateLimit", ["retryAfter": .text(retryAfter)])
         }
-        package static func redirect(to location: String) -> Self { .init("redirect", ["location": .text(location)]) }
-        /// A body that is cut short, yet of the declared length.
-        package static let wrongJSON = Misbehaviour("wrongJSON")
         /// Good JSON whose members have other types.
         package static let wrongShape = Misbehaviour("wrongShape")
-        package static let wrongContentType = Misbehaviour("wrongContentType")
-        package static func oversized(bytes: Int, declaresLength: Bool = true) -> Self {
-            .init("oversized", ["bytes": .integer(bytes), "declaresLength": .boolean(declaresLength)])
-        }
-        /// A body without end.
-        package static let endlessBody = Misbehaviour("oversized", ["declaresLength": false])
-        package static let oversizedHead = Misbehaviour("oversizedHead")
-        package static let gzipBomb = Misbehaviour("gzipBomb")
         /// Signed data that says it was signed so many days ago.
         package static func stale(days: Double) -> Self { .init("stale", ["days": .number(days)]) }
         /// Signed data that is wrong.
@@ -144,9 +100,7 @@ extension FakeAppStore {
         try perform("setOCSP", ["behaviour": behaviour.rawValue, "certificate": certificate.rawValue])
     }
 
-    package enum TLSCertificate: String, Sendable {
-        case good, otherAuthority, otherAddress, expired
-    }
+    package typealias TLSCertificate = FakeTLSCertificate
 
     /// Shows another certificate from the next connection on.
     package func setTLS(_ certificate: TLSCertificate) throws {

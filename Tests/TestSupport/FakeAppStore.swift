@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 
 /// A fake App Store on 127.0.0.1: it signs like Apple with a chain of its own, answers the App Store Server API and OCSP,
 /// and misbehaves on request.
@@ -23,19 +22,7 @@ package final class FakeAppStore: Sendable {
         let tlsCAPath: String
     }
 
-    private struct Message<Arguments: Encodable>: Encodable {
-        let call: String
-        let arguments: Arguments
-    }
-
-    private struct Answer<Result: Decodable>: Decodable {
-        let result: Result?
-        let error: String?
-    }
-
-    private let directory: TemporaryDirectory
-    private let channel: LineChannel
-    private let process: ChildProcess
+    private let program: FakeProgram
     private let description: Description
 
     /// The root that its signed data ends at.
@@ -45,42 +32,17 @@ package final class FakeAppStore: Sendable {
     /// The OCSP responder that its certificates name, up to the last segment of the path.
     package var ocspURL: String { description.ocsp }
     /// What it complained of.
-    package var complaints: String { textOfFile(directory.path(of: "errors")) }
+    package var complaints: String { program.complaints }
 
     /// Starts it, and waits until it listens.
     package init() throws {
-        directory = try TemporaryDirectory()
-        channel = try LineChannel(in: directory)
-        process = try ChildProcess(
-            // Debian's, because that is where Debian's python3-cryptography and python3-h2 are.
-            ["/usr/bin/python3", "-B", Self.program, "--folder", directory.path],
-            environment: ownEnvironment(),
-            input: channel.inputPath,
-            output: channel.outputPath,
-            errors: directory.path(of: "errors")
-        )
-        do {
-            description = try JSONDecoder().decode(Description.self, from: Data(try channel.nextLine()))
-        } catch {
-            throw ChildProcess.Failure("\(error): \(textOfFile(directory.path(of: "errors")))")
-        }
+        program = try FakeProgram("AppStore")
+        description = try program.description()
     }
-
-    deinit {
-        stop()
-    }
-
-    private static let program: String = {
-        var url = URL(filePath: #filePath)
-        for _ in 0..<2 { url.deleteLastPathComponent() }
-        return url.appending(path: "Fakes/AppStore").path
-    }()
 
     /// Ends it; its ports refuse connections from then on.
     package func stop() {
-        channel.close()
-        for _ in 0..<500 where process.ended == nil { usleep(10_000) }
-        process.send(SIGKILL)
+        program.stop()
     }
 
     /// Where an environment's API is: scheme, address and port, without a slash at the end.
@@ -90,65 +52,14 @@ package final class FakeAppStore: Sendable {
 
     /// Makes a control call; a refusal is thrown with the fake's reason.
     func call<Result: Decodable>(_ name: String, _ arguments: some Encodable) throws -> Result {
-        let message = try JSONEncoder().encode(Message(call: name, arguments: arguments))
-        let answer = try JSONDecoder().decode(
-            Answer<Result>.self,
-            from: Data(try channel.answer(to: Array(message)))
-        )
-        guard let result = answer.result else { throw ChildProcess.Failure(answer.error ?? "no result of \(name)") }
-        return result
+        try program.call(name, arguments)
     }
 
     /// Makes a control call whose answer says nothing.
     func perform(_ name: String, _ arguments: some Encodable) throws {
-        let _: Nothing = try call(name, arguments)
+        try program.perform(name, arguments)
     }
 
-    struct Nothing: Codable {}
-}
-
-extension FakeAppStore {
-    /// A value of a member in JSON, written as a literal; `.null` takes a member away.
-    package enum Value: Hashable, Sendable {
-        case null
-        case boolean(Bool)
-        case integer(Int)
-        case number(Double)
-        case text(String)
-        case array([Value])
-        case object([String: Value])
-    }
-
-    package typealias Members = [String: Value]
-}
-
-extension FakeAppStore.Value: Encodable {
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .null: try container.encodeNil()
-        case .boolean(let value): try container.encode(value)
-        case .integer(let value): try container.encode(value)
-        case .number(let value): try container.encode(value)
-        case .text(let value): try container.encode(value)
-        case .array(let values): try container.encode(values)
-        case .object(let members): try container.encode(members)
-        }
-    }
-}
-
-extension FakeAppStore.Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
-    package init(booleanLiteral value: Bool) { self = .boolean(value) }
-    package init(integerLiteral value: Int) { self = .integer(value) }
-    package init(floatLiteral value: Double) { self = .number(value) }
-}
-
-extension FakeAppStore.Value: ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
-    ExpressibleByDictionaryLiteral
-{
-    package init(stringLiteral value: String) { self = .text(value) }
-    package init(arrayLiteral elements: FakeAppStore.Value...) { self = .array(elements) }
-    package init(dictionaryLiteral elements: (String, FakeAppStore.Value)...) {
-        self = .object(Dictionary(elements) { $1 })
-    }
+    package typealias Value = FakeValue
+    package typealias Members = FakeMembers
 }

@@ -9,6 +9,8 @@ extension SubscriptionStatus: StoreCode {
         case .inBillingRetry: "3"
         case .inGracePeriod: "4"
         case .revoked: "5"
+        // The App Store has no such status; no number of its will be this text.
+        case .paused: "paused"
         }
     }
 }

@@ -94,7 +94,7 @@ extension ChainState {
         case .active: 4
         case nil: 3
         case .inGracePeriod: 2
-        case .inBillingRetry: 1
+        case .inBillingRetry, .paused: 1
         case .expired, .revoked: 0
         }
     }

@@ -12,6 +12,8 @@ package enum SubscriptionStatus: String, CaseIterable, Sendable {
     case inBillingRetry
     /// Taken back by a refund, or by the end of family sharing.
     case revoked
+    /// Stopped for a time by the customer; at Google Play alone.
+    case paused
 }
 
 /// The kinds of offers that the App Store tells apart.

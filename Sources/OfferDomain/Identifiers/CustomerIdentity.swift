@@ -3,6 +3,8 @@
 /// One of the names under which a customer is known, and under which the customer's grants are counted.
 package enum CustomerIdentity: Hashable, Sendable {
     case customer(CustomerID)
+    /// Before the customer logs in, or after logging out.
+    case anonymous(AnonymousID)
     case appAccountToken(UniqueID)
     case applicationUsername(ApplicationUsername)
     case originalTransaction(TransactionID)
@@ -12,8 +14,8 @@ package enum CustomerIdentity: Hashable, Sendable {
     /// The bytes that caps are counted under: ASCII, at most 257.
     ///
     /// Two spellings that could be the same customer give the same bytes: letters are lowercase; a UUID, whether it
-    /// came as a customer id, a token or a user name, with or without hyphens, braces or `urn:uuid:`, is its
-    /// 8-4-4-4-12 form; a transaction id has no leading zeros. So two customers whose ids differ in nothing but
+    /// came as a customer id, an anonymous id, a token or a user name, with or without hyphens, braces or `urn:uuid:`,
+    /// is its 8-4-4-4-12 form; a transaction id has no leading zeros. So two customers whose ids differ in nothing but
     /// letter case share their caps, which refuses an offer too many rather than granting one. A customer's name
     /// starts with `c:`, a transaction with `t:` and an account of the store with `a:`, so that none can pass for
     /// another.
@@ -29,6 +31,7 @@ package enum CustomerIdentity: Hashable, Sendable {
         bytes.append(0x3A)
         switch self {
         case .customer(let id): bytes.append(contentsOf: id.canonicalForCaps)
+        case .anonymous(let id): bytes.append(contentsOf: CustomerIdentity.folded(id.text))
         case .applicationUsername(let name): bytes.append(contentsOf: CustomerIdentity.folded(name.text))
         case .appAccountToken(let token): token.append(to: &bytes)
         case .originalTransaction(let id), .appTransaction(let id):
@@ -39,7 +42,7 @@ package enum CustomerIdentity: Hashable, Sendable {
     /// `c`, `t` or `a`.
     private var prefix: UInt8 {
         switch self {
-        case .customer, .applicationUsername, .appAccountToken: 0x63
+        case .customer, .anonymous, .applicationUsername, .appAccountToken: 0x63
         case .originalTransaction: 0x74
         case .appTransaction: 0x61
         }
@@ -48,11 +51,13 @@ package enum CustomerIdentity: Hashable, Sendable {
     /// All the identities that a request names, each once, in the order of the cases.
     package static func known(
         customer: CustomerID?,
+        anonymous: AnonymousID? = nil,
         binding: PurchaseBinding,
         originalTransaction: TransactionID?
     ) -> [CustomerIdentity] {
         var identities: [CustomerIdentity] = []
         if let customer { identities.append(.customer(customer)) }
+        if let anonymous { identities.append(.anonymous(anonymous)) }
         switch binding {
         case .none: break
         case .appAccountToken(let token): identities.append(.appAccountToken(token))
@@ -60,6 +65,23 @@ package enum CustomerIdentity: Hashable, Sendable {
         }
         if let originalTransaction { identities.append(.originalTransaction(originalTransaction)) }
         return identities
+    }
+
+    /// The names that purchases are filed under when a trusted caller says whose they are.
+    ///
+    /// What a known customer buys is theirs, and not of everybody who will use that device: then an anonymous id is
+    /// left out.
+    package static func vouchedFor(
+        customer: CustomerID?,
+        anonymous: AnonymousID?,
+        binding: PurchaseBinding
+    ) -> [CustomerIdentity] {
+        known(
+            customer: customer,
+            anonymous: customer == nil ? anonymous : nil,
+            binding: binding,
+            originalTransaction: nil
+        )
     }
 
     /// Whether this names a person, and not only one of their subscriptions.

@@ -10,7 +10,9 @@ package final class API: Responder {
     private let current: CurrentSnapshot
     private let signatures: SignatureCall
     private let notifications: NotificationCall
+    private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
+    private let transfers: TransfersCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -21,7 +23,9 @@ package final class API: Responder {
         current: CurrentSnapshot,
         signer: OfferSigner,
         notifications: NotificationReceiver,
+        googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
+        transfers: TransfersCall,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -31,7 +35,9 @@ package final class API: Responder {
         self.current = current
         signatures = SignatureCall(signer: signer)
         self.notifications = NotificationCall(receiver: notifications)
+        self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
+        self.transfers = transfers
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -94,7 +100,10 @@ package final class API: Responder {
             )
         case .appStoreNotification:
             return try await notifications.respond(to: request, under: current.value, at: now)
+        case .googlePlayNotification:
+            return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
+        case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -5,8 +5,7 @@ package import OfferDomain
 extension CallerDirectory {
     /// The caller that a request's `Authorization: Bearer ID.SECRET` proves.
     package func authenticate(_ headers: HeaderFields, at now: Timestamp) throws(Refusal) -> Caller {
-        guard let value = headers.only("Authorization"),
-            let credential = bearerCredential(value),
+        guard let credential = headers.bearerCredential,
             let key = APIKey(credential),
             let caller = caller(presenting: key, at: now)
         else { throw .caller(.unauthenticated) }
@@ -14,7 +13,11 @@ extension CallerDirectory {
     }
 }
 
-/// What follows the scheme `Bearer`, in any letter case, and one space (RFC 6750 section 2.1).
-private func bearerCredential(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-    value.startsIgnoringCase(with: "bearer ") ? value.dropFirst(7) : nil
+extension HeaderFields {
+    /// What follows the scheme `Bearer`, in any letter case, and one space (RFC 6750 section 2.1), in the only field
+    /// `Authorization`.
+    var bearerCredential: ArraySlice<UInt8>? {
+        guard let value = only("Authorization"), value.startsIgnoringCase(with: "bearer ") else { return nil }
+        return value.dropFirst(7)
+    }
 }

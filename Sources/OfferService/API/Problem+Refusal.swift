@@ -41,6 +41,14 @@ extension Problem {
                 "The transaction was bought with another \(member) than the request names."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "names another \(member)")]
+        case .tooManyTransfers(let pointer):
+            self.init(
+                "too-many-transfers",
+                "The customer was transferred too often",
+                409,
+                "Nobody is linked to more than \(CustomerLinks.limit) others, so nothing was transferred."
+            )
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "has \(CustomerLinks.limit) links already")]
         case .unsupportedMediaType:
             self.init(
                 "unsupported-media-type",
@@ -65,6 +73,13 @@ extension Problem {
             )
         case .noSuchPath:
             self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")
+        case .notConfigured:
+            self.init(
+                "not-configured",
+                "This call is not set up",
+                404,
+                "The service was started without the settings that this call needs."
+            )
         case .methodNotAllowed(let allowed):
             let list = allowed.map(\.name).joined(separator: ", ")
             self.init("method-not-allowed", "The method is not allowed here", 405, "Allowed here: \(list).")
@@ -107,6 +122,14 @@ extension Problem {
                 "No valid API key",
                 401,
                 "Send Authorization: Bearer ID.SECRET with a key that is neither expired nor revoked."
+            )
+            headers = [("WWW-Authenticate", "Bearer realm=\"offer-signer\"")]
+        case .pushUnauthenticated:
+            self.init(
+                "unauthenticated",
+                "No valid push token",
+                401,
+                "Send a token of Google's for the audience and the service account that this service is set up with."
             )
             headers = [("WWW-Authenticate", "Bearer realm=\"offer-signer\"")]
         case .roleNotAllowed(let role):

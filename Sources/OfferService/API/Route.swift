@@ -6,7 +6,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
     case appStoreNotification = "/v1/notifications/app-store"
+    case googlePlayNotification = "/v1/notifications/google-play"
     case transactions = "/v1/transactions"
+    case customerTransfers = "/v1/customers/transfers"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -24,7 +26,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
-        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .transactions: [.post]
+        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification,
+            .googlePlayNotification, .transactions, .customerTransfers:
+            [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []
         }

@@ -19,6 +19,8 @@ package final class SignatureRequest: Sendable {
     package let subject: Subject
     package let binding: PurchaseBinding
     package let customerID: CustomerID?
+    /// From callers of any role.
+    package let anonymousID: AnonymousID?
     package let transactionID: TransactionID?
     /// What the App Store signed, as it was sent along; not verified yet.
     package let signedData: SignedDataMembers
@@ -49,6 +51,7 @@ package final class SignatureRequest: Sendable {
         let offerID = call == .promotionalOffer ? reader.required("offerId", text: OfferID.init) : nil
         binding = Self.readBinding(&reader, call)
         customerID = reader.optional("customerId", text: CustomerID.init)
+        anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         transactionID = reader.optional("transactionId", text: TransactionID.init)
         signedData = SignedDataMembers(&reader, mismatches)
         var assertions: [String] = []

@@ -49,7 +49,11 @@ package struct TransactionsCall: Sendable {
     /// The names of the customer that a trusted caller says belong to the transactions.
     private static func vouchedFor(_ asked: TransactionsRequest, _ caller: Caller) -> [CustomerIdentity] {
         guard caller.role.mayAssertFacts else { return [] }
-        return CustomerIdentity.known(customer: asked.customerID, binding: asked.binding, originalTransaction: nil)
+        return CustomerIdentity.vouchedFor(
+            customer: asked.customerID,
+            anonymous: asked.anonymousID,
+            binding: asked.binding
+        )
     }
 
     private static func response(accepted: Int) -> Response {

@@ -9,6 +9,7 @@ struct TransactionsRequest: Sendable {
     let signedData: SignedDataMembers
     let appAccountToken: UniqueID?
     let customerID: CustomerID?
+    let anonymousID: AnonymousID?
 
     /// The HTTP server has already limited the bytes.
     private static let limits = JSONLimits(maximumBytes: 65_536)
@@ -24,6 +25,7 @@ struct TransactionsRequest: Sendable {
             value.stringSlice.flatMap { UniqueID(utf8: $0) }
         }
         customerID = reader.optional("customerId", text: CustomerID.init)
+        anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         reader.finish()
         if signedData.transactions.isEmpty, mismatches.all.isEmpty {
             reader.note("signedTransactions", "expected at least one compact JWS")

@@ -167,7 +167,7 @@ package enum AuditEntry {
         }
     }
 
-    private enum Detail {
+    enum Detail {
         case text(String)
         case integer(Int64)
     }
@@ -196,6 +196,19 @@ package enum AuditEntry {
         case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
         case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
         case .redemption(let entry, let bundleID): details(of: entry, bundleID)
+        case .googlePlayMessageReceived(let message, let app): details(of: message, app)
+        case .googlePlayRedemption(let entry, let app): details(of: entry, app)
+        case .customerTransferred(let transfer):
+            [
+                ("bundle", .text(transfer.bundleID.text)), ("caller", .text(transfer.callerID.text)),
+                ("from", .text(String(decoding: transfer.from.recordText, as: UTF8.self))),
+                ("to", .text(String(decoding: transfer.to.recordText, as: UTF8.self))),
+            ]
+        case .subscriptionTransferred(let chain, let from, let to, let bundleID):
+            [
+                ("bundle", .text(bundleID.text)), ("chain", .text(text(ofKey: chain.bytes))),
+                ("from", .text(text(ofKey: from))), ("to", .text(text(ofKey: to))),
+            ]
         case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
             [
                 ("kid", .text(keyID.text)), ("bundle", .text(bundleID.text)), ("digest", .text(digest)),
@@ -220,7 +233,12 @@ package enum AuditEntry {
         ] + (receipt.subtype.map { [("subtype", .text($0))] } ?? [])
     }
 
-    /// The chain is told by the key of its pseudonym, as the ledger's tables have it.
+    /// The key of a pseudonym, as the ledger's tables have it.
+    static func text(ofKey key: [UInt8]) -> String {
+        String(decoding: Base64.encodeURL(key), as: UTF8.self)
+    }
+
+    /// The chain is told by the key of its pseudonym.
     private static func details(
         of entry: RedemptionTable.Entry,
         _ bundleID: BundleID
@@ -228,7 +246,7 @@ package enum AuditEntry {
         let redemption = entry.redemption
         var details: [(name: String, value: Detail)] = [
             ("bundle", .text(bundleID.text)),
-            ("chain", .text(String(decoding: Base64.encodeURL(redemption.key.chain.bytes), as: UTF8.self))),
+            ("chain", .text(text(ofKey: redemption.key.chain.bytes))),
             ("env", .text(redemption.environment.rawValue)), ("offer", .text(redemption.offerID ?? "")),
             ("product", .text(redemption.productID)), ("src", .text(redemption.source.rawValue)),
             ("state", .text(redemption.state.name)), ("ts", .integer(redemption.redeemedAt.milliseconds)),

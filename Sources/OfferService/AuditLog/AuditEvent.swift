@@ -33,6 +33,14 @@ package enum AuditEvent: Sendable {
     case notificationReceived(NotificationReceipt, BundleID)
     /// A customer used an offer, or it is now known what came of that.
     case redemption(RedemptionTable.Entry, BundleID)
+    /// Google Play sent a message that was not known before.
+    case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
+    /// A customer used an offer at Google Play, or it is now known what came of that.
+    case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp)
+    /// An anonymous customer became a known one.
+    case customerTransferred(CustomerTransfer)
+    /// A subscription appeared under another account than before; both are told by the keys of their pseudonyms.
+    case subscriptionTransferred(ChainKey, from: [UInt8], to: [UInt8], BundleID)
     /// A token for the store's API is about to be signed: written before the key is used.
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
     /// An assertion, for which Google gives a token, is about to be signed: written before the key is used.
@@ -61,8 +69,10 @@ package enum AuditEvent: Sendable {
         case .callerKeyAdded: "caller.key"
         case .callerRevoked: "caller.revoke"
         case .recordsExported: "audit.export"
-        case .notificationReceived: "store.notification"
-        case .redemption: "offer.redemption"
+        case .notificationReceived, .googlePlayMessageReceived: "store.notification"
+        case .redemption, .googlePlayRedemption: "offer.redemption"
+        case .customerTransferred: "customer.transferred"
+        case .subscriptionTransferred: "subscription.transferred"
         case .storeTokenSigned, .googleAssertionSigned: "store.token"
         }
     }

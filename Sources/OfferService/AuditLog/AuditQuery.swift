@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import JSON
 package import OfferDomain
 package import Storage
@@ -44,11 +45,21 @@ package struct AuditQuery: Sendable {
 
     func matches(_ entry: JSONObject) -> Bool {
         fields.allSatisfy { field, wanted in
+            if field == .user, tellsOfTransfer(entry, wanted) { return true }
             guard let value = entry[field.member] else { return false }
             if let list = value.array { return list.contains { $0.string(equals: wanted) } }
             return value.string(equals: wanted)
         }
     }
+}
+
+/// Whether an entry tells of a transfer from or to the user, by the pseudonym or by its key, the first 16 bytes.
+private func tellsOfTransfer(_ entry: JSONObject, _ user: String) -> Bool {
+    let ends = [entry["from"], entry["to"]].compactMap { $0?.string }
+    if ends.isEmpty { return false }
+    let code = user.utf8.split(separator: UInt8(ascii: ":")).last.flatMap { Base64.decodeURL(Array($0)) }
+    let key = code.map { String(decoding: Base64.encodeURL(Array($0.prefix(16))), as: UTF8.self) }
+    return ends.contains { $0 == user || $0 == key }
 }
 
 /// Reads the audit log, through a connection that only reads.

@@ -146,6 +146,25 @@ extension Catalog {
     }
 }
 
+extension Catalog {
+    /// For which subscription Google Play's purchases are looked at, and of which type their offers are: what is in the
+    /// catalogue is the developer's own, and what is not is for new customers.
+    package func googlePlayScope(of offer: CatalogOffer) -> GooglePlayScope? {
+        guard let key = offer.inGooglePlay else { return nil }
+        return googlePlayScope(of: key)
+    }
+
+    private func googlePlayScope(of key: GooglePlayOfferKey) -> GooglePlayScope {
+        GooglePlayScope(productID: key.productID) { [basePlans] path in
+            guard let productID = try? GooglePlayProductID(path.productID),
+                let basePlanID = try? BasePlanID(path.basePlanID),
+                let offers = basePlans[key.packageName]?[BasePlan(productID: productID, basePlanID: basePlanID)]
+            else { return .introductory }
+            return offers[path.offerID]?.googlePlay?.offerID.text == path.offerID ? .promotional : .introductory
+        }
+    }
+}
+
 /// Something that can't be signed without an active key of this app and purpose.
 package struct KeyNeed: Hashable, Sendable {
     package let bundleID: BundleID

@@ -21,16 +21,18 @@ package final class CatalogOffer: Sendable {
     /// The key of this offer in the ledger: 64 bits of a digest over app, own id and store, so that the ledger needs
     /// no table of names and every instance comes to the same number.
     package let ledgerKey: Int64
+    /// How the other store knows the same entry; `nil` if it is in one.
+    package let otherListing: StoreListing?
     /// The key of the same entry in the other store; `nil` if it is in one.
     package let otherStoreKey: Int64?
     /// What its rules found, in the words that answers have for it.
     package let findingTexts = FindingTexts()
 
-    /// A promotional offer in the App Store; `isInBothStores` says whether Google Play has it too.
+    /// A promotional offer in the App Store, and what the entry is at Google Play, if it is there too.
     package convenience init(
         id: CatalogOfferID,
         listing: AppStoreListing,
-        isInBothStores: Bool = false,
+        atGooglePlay other: GooglePlayOfferKey? = nil,
         rule: Rule?,
         freshness: FactFreshness = FactFreshness()
     ) {
@@ -38,7 +40,7 @@ package final class CatalogOffer: Sendable {
             id,
             AppName(listing.bundleID),
             .appStore(listing),
-            isInBothStores,
+            other.map(StoreListing.googlePlay),
             EligibilityPolicy(rule: rule),
             freshness
         )
@@ -60,7 +62,7 @@ package final class CatalogOffer: Sendable {
             subscriptionGroupID: subscriptionGroupID,
             offerID: nil
         )
-        self.init(id, AppName(bundleID), .appStore(listing), false, policy, freshness)
+        self.init(id, AppName(bundleID), .appStore(listing), nil, policy, freshness)
     }
 
     /// A developer-determined offer at Google Play, which enforces nothing.
@@ -70,26 +72,27 @@ package final class CatalogOffer: Sendable {
         id: CatalogOfferID,
         app: AppName,
         listing: GooglePlayOfferKey,
-        isInBothStores: Bool = false,
+        inAppStore other: AppStoreListing? = nil,
         admitsNewCustomers: Bool = false,
         rule: Rule?,
         freshness: FactFreshness = FactFreshness()
     ) {
         let policy = EligibilityPolicy(rule: rule, hasFloor: !admitsNewCustomers)
-        self.init(id, app, .googlePlay(listing), isInBothStores, policy, freshness)
+        self.init(id, app, .googlePlay(listing), other.map(StoreListing.appStore), policy, freshness)
     }
 
     private init(
         _ id: CatalogOfferID,
         _ app: AppName,
         _ listing: StoreListing,
-        _ isInBothStores: Bool,
+        _ otherListing: StoreListing?,
         _ policy: EligibilityPolicy,
         _ freshness: FactFreshness
     ) {
         self.id = id
         self.app = app
         self.listing = listing
+        self.otherListing = otherListing
         self.policy = policy
         needs = policy.needs
         factNeeds = policy.factNeeds
@@ -98,10 +101,10 @@ package final class CatalogOffer: Sendable {
         switch listing {
         case .appStore:
             ledgerKey = keys.appStore
-            otherStoreKey = isInBothStores ? keys.googlePlay : nil
+            otherStoreKey = otherListing.map { _ in keys.googlePlay }
         case .googlePlay:
             ledgerKey = keys.googlePlay
-            otherStoreKey = isInBothStores ? keys.appStore : nil
+            otherStoreKey = otherListing.map { _ in keys.appStore }
         }
     }
 
@@ -113,6 +116,18 @@ package final class CatalogOffer: Sendable {
     /// How Google Play knows it; `nil` of an offer in the App Store.
     package var googlePlay: GooglePlayOfferKey? {
         if case .googlePlay(let listing) = listing { listing } else { nil }
+    }
+
+    /// How the App Store knows the entry, whichever store this offer is in.
+    package var inAppStore: AppStoreListing? {
+        for case .appStore(let listing)? in [listing, otherListing] { return listing }
+        return nil
+    }
+
+    /// How Google Play knows the entry, whichever store this offer is in.
+    package var inGooglePlay: GooglePlayOfferKey? {
+        for case .googlePlay(let key)? in [listing, otherListing] { return key }
+        return nil
     }
 
     /// The names by which requests may ask for it: its own, and the store's.

@@ -23,14 +23,14 @@ final class PlanReader {
     }
 
     /// The App Store's product that a plan is of, as far as it could be read.
-    private struct AppStorePlace {
+    private struct ProductPlace {
         let bundleID: BundleID?
         let productID: ProductID?
         let groupID: SubscriptionGroupID?
     }
 
     /// Google Play's product that a plan is of, as far as it could be read.
-    private struct GooglePlayPlace {
+    private struct BasePlanPlace {
         let packageName: PackageName?
         let productID: GooglePlayProductID?
         let basePlanID: BasePlanID?
@@ -38,8 +38,8 @@ final class PlanReader {
 
     /// Where the offers of a plan can be; `nil` is not in that store.
     private struct Place {
-        let appStore: AppStorePlace?
-        let googlePlay: GooglePlayPlace?
+        let appStore: ProductPlace?
+        let googlePlay: BasePlanPlace?
     }
 
     /// All offers of one plan, once for each store.
@@ -59,7 +59,7 @@ final class PlanReader {
 
     // MARK: - Products
 
-    private func readAppStore(_ plan: inout ObjectReader) -> AppStorePlace? {
+    private func readAppStore(_ plan: inout ObjectReader) -> ProductPlace? {
         guard let store = plan.optional("appStore", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let product = reader.required("productId", text: ProductID.init)
@@ -69,10 +69,10 @@ final class PlanReader {
             reader.note("productId", "\(product) already has a plan; put its offers into that one")
         }
         if onlyStore == .googlePlay { plan.note("appStore", "needs the app's bundleId") }
-        return AppStorePlace(bundleID: bundleID, productID: product, groupID: group)
+        return ProductPlace(bundleID: bundleID, productID: product, groupID: group)
     }
 
-    private func readGooglePlay(_ plan: inout ObjectReader) -> GooglePlayPlace? {
+    private func readGooglePlay(_ plan: inout ObjectReader) -> BasePlanPlace? {
         guard let store = plan.optional("googlePlay", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let product = reader.required("productId", text: GooglePlayProductID.init)
@@ -82,7 +82,7 @@ final class PlanReader {
             reader.note("basePlanId", "\(basePlan) of \(product) already has a plan; put its offers into that one")
         }
         if onlyStore == .appStore { plan.note("googlePlay", "needs the app's packageName") }
-        return GooglePlayPlace(packageName: packageName, productID: product, basePlanID: basePlan)
+        return BasePlanPlace(packageName: packageName, productID: product, basePlanID: basePlan)
     }
 
     // MARK: - Offers
@@ -104,13 +104,12 @@ final class PlanReader {
         }
         guard let terms = readTerms(&offer, id, .promotional) else { return nil }
         var offers: [CatalogOffer] = []
-        let isInBothStores = appStore != nil && googlePlay != nil
         if let appStore {
             offers.append(
                 CatalogOffer(
                     id: terms.id,
                     listing: appStore,
-                    isInBothStores: isInBothStores,
+                    atGooglePlay: googlePlay?.listing,
                     rule: terms.rule,
                     freshness: terms.freshness
                 )
@@ -122,7 +121,7 @@ final class PlanReader {
                     id: terms.id,
                     app: bundleID.map(AppName.init) ?? AppName(packageName),
                     listing: googlePlay.listing,
-                    isInBothStores: isInBothStores,
+                    inAppStore: appStore,
                     admitsNewCustomers: googlePlay.admitsNewCustomers,
                     rule: terms.rule,
                     freshness: terms.freshness
@@ -132,7 +131,7 @@ final class PlanReader {
         return offers
     }
 
-    private func readAppStoreOffer(_ offer: inout ObjectReader, _ place: AppStorePlace?) -> AppStoreListing? {
+    private func readAppStoreOffer(_ offer: inout ObjectReader, _ place: ProductPlace?) -> AppStoreListing? {
         guard let store = offer.optional("appStore", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let offerID = reader.required("offerId", text: OfferID.init)
@@ -152,7 +151,7 @@ final class PlanReader {
 
     private func readGooglePlayOffer(
         _ offer: inout ObjectReader,
-        _ place: GooglePlayPlace?
+        _ place: BasePlanPlace?
     ) -> (listing: GooglePlayOfferKey, admitsNewCustomers: Bool)? {
         guard let store = offer.optional("googlePlay", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(store, into: mismatches)
@@ -175,7 +174,7 @@ final class PlanReader {
         return (listing, admitsNewCustomers)
     }
 
-    private func readIntroductoryOffer(_ plan: inout ObjectReader, _ place: AppStorePlace?) -> CatalogOffer? {
+    private func readIntroductoryOffer(_ plan: inout ObjectReader, _ place: ProductPlace?) -> CatalogOffer? {
         guard let value = plan.member("introductoryOffer") else { return nil }
         if place == nil { plan.note("introductoryOffer", "is the App Store's own, and needs the plan's appStore") }
         if let place, place.productID != nil, place.groupID == nil {

@@ -64,8 +64,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
         case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: "the path of a file"
-        case .appStoreURL, .appStoreSandboxURL, .googlePlayURL, .googleOAuthURL, .googleCertsURL:
-            "https://HOST or https://HOST:PORT; http only for 127.0.0.1 and [::1]"
+        case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
+        case .googlePlayURL, .googleOAuthURL, .googleCertsURL:
+            "Google's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .googlePushAudience:
             "1 to 512 visible characters, as https://offers.example.com/v1/notifications/google-play"
         case .googlePushEmail: "a service account, as push@example.iam.gserviceaccount.com"

@@ -134,11 +134,12 @@ private struct SettingsReader {
         value(setting) { ["yes": true, "no": false][$0] } ?? false
     }
 
-    /// A server to ask; without TLS only on this very machine.
+    /// The store's own server, or one on this very machine: whoever is asked is given a token for the store.
     mutating func origin(_ setting: Setting) -> Origin? {
-        value(setting) { text in
+        let own = setting.defaultText.flatMap { try? Origin(parsing: $0) }
+        return value(setting) { text in
             guard let origin = try? Origin(parsing: text) else { return nil }
-            return origin.scheme == .https || ["127.0.0.1", "[::1]"].contains(origin.host) ? origin : nil
+            return origin == own || ["127.0.0.1", "[::1]"].contains(origin.host) ? origin : nil
         }
     }
 

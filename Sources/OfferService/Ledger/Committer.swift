@@ -12,6 +12,8 @@ package final class Committer: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
         case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
         case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
+        case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
+        case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
     }
 
     private struct Queue {
@@ -65,7 +67,7 @@ package final class Committer: Sendable {
         Worker.start(named: "committer") { [self] in run(first) }
     }
 
-    /// Writes what still waits, then ends the thread; what comes later is refused.
+    /// Writes what still waits, closes the connection and ends the thread; what comes later is refused.
     package func stop() {
         queue.withLock { $0.isStopping = true }
         queue.wakeOne()
@@ -85,6 +87,24 @@ package final class Committer: Sendable {
     package func absorb(_ report: SubscriptionReport) async throws(LedgerError) -> Absorption {
         try await withCheckedContinuation { continuation in
             if let refusal = submit(.absorb(report, continuation), wakes: wakeUp == .forEachRequest) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
+    /// Merges what Google Play told into the ledger; returns when it is durable.
+    package func absorb(_ report: GooglePlayPurchaseReport) async throws(LedgerError) -> Absorption {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.absorbGooglePlay(report, continuation), wakes: wakeUp == .forEachRequest) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
+    /// Links an anonymous customer to a known one; returns when that is durable.
+    package func transfer(_ transfer: CustomerTransfer) async throws(LedgerError) -> TransferOutcome {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.transfer(transfer, continuation), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))
             }
         }.get()
@@ -146,6 +166,13 @@ package final class Committer: Sendable {
 
 extension Committer {
     private func run(_ first: Handover<any DatabaseConnection>) {
+        work(first)
+        hasEnded.withLock { $0 = true }
+        hasEnded.wakeOne()
+    }
+
+    /// Writes until it is told to stop; when it returns, no connection is open.
+    private func work(_ first: Handover<any DatabaseConnection>) {
         var writer = first.take().map(LedgerWriter.init(connection:))
         var cleaning = Cleaning()
         while case let batch = nextBatch(), !batch.isEmpty {
@@ -157,6 +184,7 @@ extension Committer {
                 let outcomes = try write(batch, with: current, at: started, &cleaning)
                 observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
                 for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
+                for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
                 for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
             } catch {
                 writer?.rollback()
@@ -165,8 +193,6 @@ extension Committer {
                 for job in batch { job.fail(error) }
             }
         }
-        hasEnded.withLock { $0 = true }
-        hasEnded.wakeOne()
     }
 
     private func reopened() throws(LedgerError) -> LedgerWriter {
@@ -179,6 +205,7 @@ extension Committer {
     fileprivate enum Outcome {
         case decided(Verdict)
         case absorbed(Absorption)
+        case transferred(TransferOutcome)
         case appended
     }
 
@@ -196,6 +223,8 @@ extension Committer {
             switch job {
             case .decide(let request, _): outcomes.append(.decided(try writer.decide(request)))
             case .absorb(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
+            case .absorbGooglePlay(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
+            case .transfer(let transfer, _): outcomes.append(.transferred(try writer.transfer(transfer)))
             case .append(let events, _):
                 for event in events { try writer.append(event) }
                 outcomes.append(.appended)
@@ -230,16 +259,23 @@ extension Committer.Job {
     fileprivate func resume(_ outcome: Committer.Outcome) {
         switch (self, outcome) {
         case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
-        case (.absorb(_, let continuation), .absorbed(let result)): continuation.resume(returning: .success(result))
+        case (.absorb(_, let continuation), .absorbed(let result)),
+            (.absorbGooglePlay(_, let continuation), .absorbed(let result)):
+            continuation.resume(returning: .success(result))
+        case (.transfer(_, let continuation), .transferred(let result)):
+            continuation.resume(returning: .success(result))
         case (.append(_, let done), .appended): done(.success(()))
-        case (.decide, _), (.absorb, _), (.append, _): preconditionFailure("a job has the outcome of its kind")
+        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.append, _):
+            preconditionFailure("a job has the outcome of its kind")
         }
     }
 
     fileprivate func fail(_ error: LedgerError) {
         switch self {
         case .decide(_, let continuation): continuation.resume(returning: .failure(error))
-        case .absorb(_, let continuation): continuation.resume(returning: .failure(error))
+        case .absorb(_, let continuation), .absorbGooglePlay(_, let continuation):
+            continuation.resume(returning: .failure(error))
+        case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
         case .append(_, let done): done(.failure(error))
         }
     }
@@ -263,6 +299,8 @@ package protocol CommitObserver: Sendable {
     func committed(requests: Int, microseconds: Int64)
     /// The evidence of the store showed a use of an offer, or what came of one.
     func learnt(of redemption: RedemptionTable.Entry)
+    /// The same, of Google Play.
+    func learnt(of redemption: GooglePlayRedemptionTable.Entry)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)
 }

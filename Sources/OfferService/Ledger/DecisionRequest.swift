@@ -51,6 +51,8 @@ package final class DecisionRequest: Sendable {
     package let facts: CustomerFacts
     /// What the store itself says of the customer, and how far it is known.
     package let knowledge: StoreKnowledge
+    /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
+    package let googlePlayScope: GooglePlayScope?
     /// `nil` if nobody who is believed stated any.
     package let attributes: Attributes?
     package let idempotency: IdempotencyClaim?
@@ -68,6 +70,7 @@ package final class DecisionRequest: Sendable {
         identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)],
         facts: CustomerFacts,
         knowledge: StoreKnowledge = StoreKnowledge(),
+        googlePlayScope: GooglePlayScope? = nil,
         attributes: Attributes?,
         idempotency: IdempotencyClaim?,
         deliverable: Deliverable,
@@ -81,6 +84,7 @@ package final class DecisionRequest: Sendable {
         self.identities = identities
         self.facts = facts
         self.knowledge = knowledge
+        self.googlePlayScope = googlePlayScope
         self.attributes = attributes
         self.idempotency = idempotency
         self.deliverable = deliverable
@@ -98,6 +102,7 @@ package final class DecisionRequest: Sendable {
             identities: identities,
             facts: facts,
             knowledge: knowledge,
+            googlePlayScope: googlePlayScope,
             attributes: attributes,
             idempotency: idempotency,
             deliverable: deliverable,
@@ -132,6 +137,10 @@ package struct Grant: Sendable {
 package struct StoreKnowledge: Sendable {
     /// What the request sent along, or what the store has just answered; it is merged into the ledger first.
     package var report: SubscriptionReport?
+    /// The same of purchases at Google Play.
+    package var googlePlayReport: GooglePlayPurchaseReport?
+    /// The purchases at Google Play that are surely the customer's.
+    package var googlePlayPurchases: Set<PurchaseKey> = []
     /// Keys of pseudonyms by which the ledger may look for purchases, beside those of the customer: of a transaction
     /// that a trusted caller named, or of the account below.
     package var subjects: [[UInt8]] = []
@@ -143,6 +152,9 @@ package struct StoreKnowledge: Sendable {
     ///
     /// Those under names that an app gives are not, where what is signed is bound to an account and not to the name.
     package var believesNames = true
+    /// Whether a trusted caller gave the names; then purchases under an anonymous id, or by who is linked to the
+    /// customer, are the customer's too.
+    package var isVouchedFor = false
     /// Whether there is a store that can still be asked.
     package var mayAsk = false
     /// Whether it was asked and did not answer.

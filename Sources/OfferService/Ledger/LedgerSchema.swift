@@ -123,5 +123,32 @@ package enum LedgerSchema {
                 """,
             ]
         ),
+        Migration(
+            version: 3,
+            name: "links between customers, holders of subscriptions",
+            statements: [
+                """
+                CREATE TABLE customer_links (
+                    from_subject BLOB NOT NULL,
+                    to_subject BLOB NOT NULL,
+                    linked_at BIGINT NOT NULL,
+                    entry_index BIGINT NOT NULL,
+                    PRIMARY KEY (from_subject, to_subject)
+                ) WITHOUT ROWID
+                """,
+                "CREATE INDEX customer_links_by_target ON customer_links (to_subject)",
+                "CREATE INDEX customer_links_by_entry ON customer_links (entry_index)",
+                """
+                CREATE TABLE subscription_holders (
+                    chain BLOB NOT NULL,
+                    kind TEXT NOT NULL,
+                    subject BLOB NOT NULL,
+                    since BIGINT NOT NULL,
+                    PRIMARY KEY (chain, kind)
+                ) WITHOUT ROWID
+                """,
+            ]
+        ),
+        googlePlay,
     ]
 }

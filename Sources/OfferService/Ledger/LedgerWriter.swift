@@ -9,15 +9,22 @@ package import Storage
 package final class LedgerWriter {
     private let connection: any DatabaseConnection
     private var nextEntryIndex: Int64 = 0
-    private var recordedAt = Timestamp(milliseconds: 0)
+    /// The time of the entries of this transaction.
+    private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// Grants of this transaction that are not yet added to their day.
     private var pendingDays: [DayKey: Int64] = [:]
     /// What earlier transactions granted, as this one has read it; nobody else writes meanwhile.
     private var earlierDays: [Int64: (firstDay: Int, counts: [Int: Int])] = [:]
-    private let subscriptions: SubscriptionTables
-    private let redemptions: RedemptionTable
+    let subscriptions: SubscriptionTables
+    let holders: SubscriptionHolders
+    let links: CustomerLinks
+    let redemptions: RedemptionTable
     /// What this transaction learnt of redemptions.
-    package private(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    let googlePlay: GooglePlayTables
+    let googlePlayRedemptions: GooglePlayRedemptionTable
+    /// What it learnt of those at Google Play.
+    package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
 
     private struct DayKey: Hashable {
         let offer: Int64
@@ -28,7 +35,11 @@ package final class LedgerWriter {
     package init(connection: any DatabaseConnection) {
         self.connection = connection
         subscriptions = SubscriptionTables(connection: connection)
-        redemptions = RedemptionTable(connection: connection)
+        holders = SubscriptionHolders(connection: connection)
+        links = CustomerLinks(connection: connection)
+        redemptions = RedemptionTable(connection: connection, links: links)
+        googlePlay = GooglePlayTables(connection: connection)
+        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
     }
 
     /// Begins a transaction.
@@ -38,6 +49,7 @@ package final class LedgerWriter {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
+        googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         do { try connection.begin() } catch { throw .database(error) }
         var last: Int64 = -1
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
@@ -47,6 +59,7 @@ package final class LedgerWriter {
             // Entries of an earlier run or of a command, or a batch that was undone.
             recordedAt = max(recordedAt, try time(ofEntry: last))
             nextEntryIndex = last + 1
+            links.ledgerChanged()
         }
         recordedAt = max(recordedAt, now)
     }
@@ -63,6 +76,7 @@ package final class LedgerWriter {
     package func commit() throws(LedgerError) {
         for (key, count) in pendingDays { try add(count, to: key) }
         do { try connection.commit() } catch { throw .database(error) }
+        links.committed(nextEntry: nextEntryIndex)
     }
 
     /// Forgets everything since ``begin(at:)``.
@@ -102,7 +116,7 @@ package final class LedgerWriter {
             if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
             return .obstructed(obstacle)
         }
-        return .granted(try grant(request, decision, allows: allows, known.chain))
+        return .granted(try grant(request, decision, allows: allows, known.subscriptions))
     }
 
     /// Merges what the store told into what is known; a notification only once.
@@ -138,7 +152,7 @@ package final class LedgerWriter {
         _ request: DecisionRequest,
         _ decision: Decision,
         allows: Bool,
-        _ chain: ChainKey?
+        _ subscriptions: [[UInt8]]
     ) throws(LedgerError) -> Grant {
         let grant = Grant(
             id: request.requestID,
@@ -150,7 +164,7 @@ package final class LedgerWriter {
         )
         let index = try record(grant, request)
         if allows {
-            for subject in request.subjects(with: chain) { try addGrant(grant.id, to: subject, request.offer, index) }
+            for subject in request.subjects(with: subscriptions) { try addGrant(grant.id, to: subject, request.offer, index) }
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {
@@ -303,19 +317,24 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            history.byCustomer = try grantTimes(of: request.subjects(with: known.chain), offer.ledgerKey)
+            let subjects = request.subjects(with: known.subscriptions) + (try linked(to: request.customers))
+            history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.byCustomerInOtherStore = try grantTimes(of: subjects, key)
+            }
         }
         if offer.needs.originalTransactionGrants {
             history.byOriginalTransaction = try grantTimes(
-                of: request.subscriptions(with: known.chain),
+                of: request.subscriptions(with: known.subscriptions),
                 offer.ledgerKey
             )
         }
         if let span = offer.needs.budget {
-            history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: request.receivedAt.utcDay)
-        }
-        if offer.needs.otherStore, let key = offer.otherStoreKey {
-            try addOtherStore(key, request, known, to: &history)
+            let today = request.receivedAt.utcDay
+            history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: today)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: today)
+            }
         }
         return EvaluationContext(
             facts: known.facts,
@@ -323,23 +342,8 @@ package final class LedgerWriter {
             identities: request.identities.map(\.identity),
             grants: history,
             now: request.receivedAt,
-            knowsSubscription: known.chain != nil
+            knowsSubscription: !known.subscriptions.isEmpty
         )
-    }
-
-    /// What the other store's offer of the same entry counts.
-    private func addOtherStore(
-        _ key: Int64,
-        _ request: DecisionRequest,
-        _ known: KnownCustomer,
-        to history: inout GrantHistory
-    ) throws(LedgerError) {
-        if request.offer.needs.customerGrants {
-            history.byCustomerInOtherStore = try grantTimes(of: request.subjects(with: known.chain), key)
-        }
-        if let span = request.offer.needs.budget {
-            history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: request.receivedAt.utcDay)
-        }
     }
 
     /// When the offer was granted to any of the subjects, each grant once, in order.
@@ -394,7 +398,7 @@ package final class LedgerWriter {
 
     // MARK: - SQL
 
-    private func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
+    func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
         do { return try body() } catch { throw .database(error) }
     }
 
@@ -404,90 +408,5 @@ package final class LedgerWriter {
 
     private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
         do { try connection.rows(sql, each) } catch { throw .database(error) }
-    }
-}
-
-// MARK: - What the store told
-
-extension LedgerWriter {
-    /// What is known of a customer when an offer is decided.
-    private struct KnownCustomer {
-        var facts: CustomerFacts
-        /// The subscription that the offer is for; its grants are counted too.
-        var chain: ChainKey?
-    }
-
-    /// Merges what the request brings, and puts what the ledger knows beside what the request states.
-    ///
-    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already.
-    private func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
-        if let report = request.knowledge.report { try merge(report) }
-        let offer = request.offer
-        let isNeeded = !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
-        guard request.knowledge.report != nil || isNeeded else { return KnownCustomer(facts: request.facts) }
-        let knowledge = request.knowledge
-        let names = knowledge.believesNames ? request.subjects(with: nil) : []
-        var history = try database { () throws(StorageError) in
-            try subscriptions.history(of: names + knowledge.subjects, chains: knowledge.chains)
-        }
-        if try !hasRead(knowledge, history) { history.forgetReadings() }
-        // An answer of the store that names no subscription is kept with none.
-        history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
-        history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
-        let (group, product, now) = (offer.appStore?.subscriptionGroupID, offer.appStore?.productID, request.receivedAt)
-        let isStoreDown = knowledge.isStoreDown
-        let facts = history.facts(group: group, productID: product, at: now).forgetting { source, observedAt in
-            guard let hours = offer.freshness.limit(for: source, isStoreDown: isStoreDown) else { return false }
-            return observedAt < now.adding(hours: -hours)
-        }
-        return KnownCustomer(
-            facts: request.facts.filled(from: facts),
-            chain: history.relevantChain(group: group, productID: product, at: now)
-        )
-    }
-
-    /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
-    private func hasRead(
-        _ knowledge: StoreKnowledge,
-        _ history: SubscriptionHistory
-    ) throws(LedgerError) -> Bool {
-        if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil {
-            return true
-        }
-        return try database { () throws(StorageError) in
-            try subscriptions.hasChain(of: knowledge.account, among: history)
-        }
-    }
-
-    private func merge(_ report: SubscriptionReport) throws(LedgerError) {
-        let changed = try database { () throws(StorageError) in
-            try subscriptions.merge(report.history, report.links)
-        }
-        for (key, chain) in changed.sorted(by: { $0.key < $1.key }) {
-            let entries = try database { () throws(StorageError) in
-                try redemptions.update(key, chain, report)
-            }
-            for entry in entries { try append(.redemption(entry, report.bundleID)) }
-            redemptionsLearnt += entries
-        }
-    }
-}
-
-extension DecisionRequest {
-    /// The keys under which a grant is counted, each once: the customer's, and the subscription's.
-    fileprivate func subjects(with chain: ChainKey?) -> [[UInt8]] {
-        var subjects: [[UInt8]] = []
-        for (_, pseudonym) in identities where !subjects.contains(pseudonym.ledgerKey) {
-            subjects.append(pseudonym.ledgerKey)
-        }
-        if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
-        return subjects
-    }
-
-    /// The keys of subscriptions alone.
-    fileprivate func subscriptions(with chain: ChainKey?) -> [[UInt8]] {
-        var subjects = identities.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
-        if let chain, !subjects.contains(chain.bytes) { subjects.append(chain.bytes) }
-        return subjects
     }
 }

@@ -42,4 +42,17 @@ package struct Pseudonyms: Sendable {
         Base64.appendURL(code, to: &recordText)
         return Pseudonym(ledgerKey: Array(code[..<16]), recordText: recordText)
     }
+
+    /// What else is made with the secret, beside pseudonyms of customers; none can pass for another.
+    package enum Use: UInt8, Sendable {
+        /// Stands for a purchase token.
+        case purchase = 0x67
+        /// Proves that a grant's mark is ours.
+        case grantMark = 0x6D
+    }
+
+    /// The 32 bytes that stand for, or prove, a message within one app.
+    package func code(_ use: Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
+        key.authenticationCode(for: Array(app.text.utf8) + [0, use.rawValue, 0x3A] + message)
+    }
 }

@@ -33,6 +33,16 @@ package final class Health: CommitObserver {
         metrics.learnt(of: redemption)
     }
 
+    package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
+        metrics.learnt(of: redemption)
+        guard redemption.match == nil, redemption.redemption.environment == .production else { return }
+        log(
+            .warning,
+            "an offer was used without a grant",
+            ["store": "google-play", "offer": .text(redemption.redemption.offer.offerID)]
+        )
+    }
+
     package func failed(_ error: LedgerError) {
         metrics.failed(error)
         log(.error, "records could not be written", ["reason": .text(error.description)])

@@ -19,8 +19,13 @@ package enum Metric: Hashable, Sendable {
     case replays
     /// Commits that failed.
     case commitFailures(reason: String)
-    /// Uses of promotional offers that the store told of, by what is known of them and whether we granted them.
-    case redemptions(state: String, isGranted: Bool)
+    /// Uses of offers that a store told of, by what is known of them and whether we granted them.
+    case redemptions(
+        store: String = "app-store",
+        environment: String = "production",
+        state: String,
+        isGranted: Bool
+    )
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
     /// Requests to a store, each attempt and each one that was not let through, by what came of it.
@@ -61,7 +66,24 @@ package final class Metrics: CommitObserver {
     }
 
     package func learnt(of redemption: RedemptionTable.Entry) {
-        count(.redemptions(state: redemption.redemption.state.name, isGranted: redemption.grantID != nil))
+        count(
+            .redemptions(
+                environment: redemption.redemption.environment.rawValue,
+                state: redemption.redemption.state.name,
+                isGranted: redemption.grantID != nil
+            )
+        )
+    }
+
+    package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
+        count(
+            .redemptions(
+                store: "google-play",
+                environment: redemption.redemption.environment.rawValue,
+                state: redemption.redemption.state.name,
+                isGranted: redemption.match != nil
+            )
+        )
     }
 
     package func failed(_ error: LedgerError) {

@@ -42,7 +42,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .storeRequests: "Requests to a store by endpoint, environment and outcome"
         case .storeJoined: "Questions to a store that were being asked already, and were not asked again"
         case .catalogueReadings: "Readings of what a store lists of an app, by outcome"
-        case .notifications: "Notifications of the App Store by type, environment and what came of them"
+        case .notifications: "Notifications of the stores by type, environment and what came of them"
         case .notificationsRefused: "What came as a notification and was not taken for one, by reason"
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
         }
@@ -80,7 +80,11 @@ extension Metric {
         case .signatureFailures(let key): [("key", key)]
         case .selfVerifications, .replays: []
         case .commitFailures(let reason): [("reason", reason)]
-        case .redemptions(let state, let isGranted): [("state", state), ("granted", isGranted ? "yes" : "no")]
+        case .redemptions(let store, let environment, let state, let isGranted):
+            [
+                ("store", store), ("environment", environment), ("state", state),
+                ("granted", isGranted ? "yes" : "no"),
+            ]
         case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
         case .storeRequests(let store, let endpoint, let environment, let outcome):
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]

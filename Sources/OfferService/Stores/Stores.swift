@@ -54,12 +54,11 @@ package final class Stores: Sendable {
             gateway: gateway,
             signer: Self.assertionSigner(current, committer),
             clock: clock,
-            metrics: metrics,
             log: log,
             origins: settings.googleOrigins
         )
         let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: log)
-        googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys, clock: clock) }
+        googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys) }
         let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))
         self.verifier = verifier
         appStore = AppStore(

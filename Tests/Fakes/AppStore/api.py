@@ -71,8 +71,9 @@ class API:
         self.refusals = []
         self.tokens = set()
 
-    def answer(self, request, lies=HONEST_API):
-        """The answer of Apple's servers, if they are well."""
+    def answer(self, request, lies):
+        """The answer of Apple's servers, if they are well and there are no lies."""
+        lies = lies or HONEST_API
         name, identifier = route(request)
         if name == "unknown":
             return Answer(404)

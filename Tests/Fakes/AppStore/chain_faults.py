@@ -2,6 +2,7 @@
 """Chains that are wrong in one way. Each function takes the maker of certificates and the right chain, and returns the
 certificates of `x5c` in DER and the key that signs."""
 import certificates
+import identities
 
 
 def other_root(maker, right):
@@ -37,11 +38,11 @@ def leaf_without_marker(maker, right):
 
 
 def leaf_of_p384(maker, right):
-    return _with_leaf(right, maker.leaf(right.intermediate, key=certificates.p384()))
+    return _with_leaf(right, maker.leaf(right.intermediate, key=identities.p384()))
 
 
 def leaf_of_rsa(maker, right):
-    return _with_leaf(right, maker.leaf(right.intermediate, key=certificates.rsa2048()))
+    return _with_leaf(right, maker.leaf(right.intermediate, key=identities.rsa2048()))
 
 
 def leaf_without_responder(maker, right):
@@ -59,8 +60,8 @@ def leaf_from_leaf(maker, right):
 
 
 def self_signed_leaf(maker, right):
-    extensions = certificates.end_entity_extensions() + [certificates.marker(certificates.LEAF_MARKER)]
-    leaf = certificates.make_identity("Self-signed", certificates.p256(), extensions)
+    extensions = identities.end_entity_extensions() + [certificates.marker(certificates.LEAF_MARKER)]
+    leaf = identities.make_identity("Self-signed", identities.p256(), extensions)
     return [leaf.der, right.intermediate.der, right.root.der], leaf.key
 
 
@@ -102,7 +103,7 @@ def certificate_with_trailing_bytes(maker, right):
 
 def other_third_certificate(maker, right):
     """A verifier uses its own root, never the third certificate (Apple's own test data has another there)."""
-    same_key = certificates.make_identity("Another name", right.root.key, certificates.authority_extensions())
+    same_key = identities.make_identity("Another name", right.root.key, identities.authority_extensions())
     return [right.leaf.der, right.intermediate.der, same_key.der], right.leaf.key
 
 

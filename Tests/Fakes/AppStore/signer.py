@@ -14,7 +14,7 @@ from text_faults import TEXT_FAULTS
 ACCEPTABLE = {"otherThirdCertificate", "leafWithoutResponder"}
 
 
-class UnknownFault(Exception):
+class UnknownFault(ValueError):
     pass
 
 

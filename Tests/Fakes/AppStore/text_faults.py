@@ -6,7 +6,7 @@ import json
 from cryptography.hazmat.primitives import hashes, hmac, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-import certificates
+import identities
 import jws
 
 
@@ -116,8 +116,8 @@ def line_end(header, payload, key):
 
 def xcode_certificate(header, payload, key):
     """What Xcode's StoreKit testing makes: one self-signed certificate, and the environment Xcode."""
-    identity = certificates.make_identity(
-        "StoreKit Testing in Xcode", certificates.p256(), certificates.authority_extensions()
+    identity = identities.make_identity(
+        "StoreKit Testing in Xcode", identities.p256(), identities.authority_extensions()
     )
     return jws.es256(jws.apple_header([identity.der]), payload | {"environment": "Xcode"}, identity.key)
 

@@ -29,6 +29,7 @@ struct CustomerIdentityTests {
     func `counts every spelling of a UUID as the token it is`(text: String) throws {
         let token = CustomerIdentity.appAccountToken(try #require(UniqueID(CustomerIdentityTests.token)))
         #expect(CustomerIdentity.customer(try CustomerID(text)).capBytes == token.capBytes)
+        #expect(CustomerIdentity.anonymous(try AnonymousID(text)).capBytes == token.capBytes)
         #expect(CustomerIdentity.applicationUsername(try ApplicationUsername(text)).capBytes == token.capBytes)
         #expect(token.capBytes == Array("c:\(CustomerIdentityTests.token)".utf8))
         #expect(try CustomerID(text).canonicalForCaps == Array(CustomerIdentityTests.token.utf8))
@@ -39,6 +40,33 @@ struct CustomerIdentityTests {
         let names = try ["Alice", "ALICE", "alice"].map { CustomerIdentity.customer(try CustomerID($0)).capBytes }
         #expect(Set(names).count == 1)
         #expect(try CustomerIdentity.applicationUsername(ApplicationUsername("aLICE")).capBytes == names[0])
+        #expect(try CustomerIdentity.anonymous(AnonymousID("aLIce")).capBytes == names[0])
+    }
+
+    @Test(arguments: ["Device-1", "DEVICE-1", "device-1"])
+    func `holds an anonymous id in lowercase`(text: String) throws {
+        #expect(try AnonymousID(text).text == "device-1")
+        #expect(try AnonymousID(text) == AnonymousID("device-1"))
+    }
+
+    @Test(arguments: ["", "a b", "Ä", "a\u{2063}", "\u{212A}", String(repeating: "x", count: 65)])
+    func `refuses an anonymous id that is not 1 to 64 visible ASCII bytes`(text: String) {
+        #expect(throws: IdentifierError.self) { try AnonymousID(text) }
+    }
+
+    @Test
+    func `takes an anonymous id of 64 bytes`() throws {
+        #expect(try AnonymousID(String(repeating: "~", count: 64)).text.utf8.count == 64)
+    }
+
+    @Test
+    func `files the purchases of a known customer under the customer, and not under the device`() throws {
+        let (customer, anonymous) = (try CustomerID("alice"), try AnonymousID("device"))
+        let token = PurchaseBinding.appAccountToken(try #require(UniqueID(Self.token)))
+        let known = CustomerIdentity.vouchedFor(customer: customer, anonymous: anonymous, binding: token)
+        #expect(known.map(\.capBytes) == [Array("c:alice".utf8), Array("c:\(Self.token)".utf8)])
+        let unknown = CustomerIdentity.vouchedFor(customer: nil, anonymous: anonymous, binding: .none)
+        #expect(unknown == [.anonymous(anonymous)])
     }
 
     @Test(arguments: [("alice", "alicf"), ("a", "aa"), ("{a}", "a"), (token, String(token.dropLast()) + "1")])
@@ -75,6 +103,15 @@ struct CustomerIdentityTests {
         )
         #expect(known == [.customer(customer), .applicationUsername(name), .originalTransaction(transaction)])
         #expect(known.map(\.namesCustomer) == [true, true, false])
+        let anonymous = try AnonymousID("device")
+        let device = CustomerIdentity.known(
+            customer: customer,
+            anonymous: anonymous,
+            binding: .none,
+            originalTransaction: transaction
+        )
+        #expect(device == [.customer(customer), .anonymous(anonymous), .originalTransaction(transaction)])
+        #expect(device.map(\.namesCustomer) == [true, true, false])
         #expect(CustomerIdentity.known(customer: nil, binding: .none, originalTransaction: nil).isEmpty)
     }
 }

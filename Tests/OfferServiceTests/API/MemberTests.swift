@@ -42,6 +42,7 @@ struct MemberTests {
             Row("appAccountToken", of: #""7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f6\#(separator)""#),
             Row("applicationUsername", of: #""ada\#(separator)nonce""#),
             Row("customerId", of: #""\#(separator)ada""#),
+            Row("anonymousId", of: #""\#(separator)ada""#),
             Row("transactionId", of: #""2000000\#(separator)""#),
             Row("formats", of: #"["v1\#(separator)"]"#, at: "/formats/0"),
             Row("facts", of: #"{"status": "active\#(separator)"}"#, at: "/facts/status"),
@@ -79,6 +80,10 @@ struct MemberTests {
         Row("applicationUsername", of: #""адa""#, saying: "U+0430"),
         Row("customerId", of: "[]", saying: "expected a string, found an array"),
         Row("customerId", of: #""\#(String(repeating: "x", count: 65))""#, saying: "is longer than 64 bytes"),
+        Row("anonymousId", of: "7", saying: "expected a string, found 7"),
+        Row("anonymousId", of: #""\#(String(repeating: "x", count: 65))""#, saying: "is longer than 64 bytes"),
+        Row("anonymousId", of: #""dévice""#, saying: "U+00E9"),
+        Row("anonymousID", of: #""device-1""#, saying: "did you mean “anonymousId”?"),
         Row("transactionId", of: "2000000123456789", saying: "expected a string"),
         Row("transactionId", of: #""1e5""#, saying: "holds the character e"),
         Row("transactionId", of: #""000000000000000000001""#, saying: "must be 1 to 20 digits"),
@@ -110,7 +115,14 @@ struct MemberTests {
         Row("attributes", of: #"{"tier": ["gold"]}"#, at: "/attributes/tier", saying: "found an array"),
         Row("attributes", of: #"{"tier": null}"#, at: "/attributes/tier", saying: "found null"),
         Row("attributes", of: #"{"a b": 1}"#, saying: "printable ASCII"),
+        Row("attributes", of: #"{"\#(String(repeating: "n", count: 129))": 1}"#, saying: "1 to 128"),
         Row("attributes", of: #"{"a": "\#(String(repeating: "é", count: 129))"}"#, saying: "longer than 128"),
+        Row("attributes", of: #"{"a": "e\#(String(repeating: "\u{301}", count: 128))"}"#, saying: "longer than 128"),
+        Row(
+            "attributes",
+            of: #"{"a": "\#(String(repeating: #"\ud83d\ude00"#, count: 129))"}"#,
+            saying: "longer than 128"
+        ),
         Row("offerID", of: #""open""#, saying: "did you mean “offerId”?"),
         Row("signedTransaction", of: "[]", saying: "did you mean “signedTransactions”?"),
         Row("signedTransactions", of: "{}", saying: "expected an array, found an object"),
@@ -144,6 +156,17 @@ struct MemberTests {
     @Test(arguments: Wire.allCases, typeRows)
     func `says where a member is not as expected, and what was expected`(wire: Wire, row: Row) async throws {
         try await expectRefusal(row, wire)
+    }
+
+    /// Each counts as 128 characters, whatever it takes in bytes and however it is written.
+    @Test(arguments: Wire.allCases, ["x", "é", "e\u{301}", "\u{1F600}", #"\ud83d\ude00"#, #"\u00e9"#])
+    func `takes an attribute whose name and text have 128 characters`(wire: Wire, character: String) async throws {
+        try await withService(wire) { service in
+            let name = String(repeating: "n", count: 128)
+            let text = String(repeating: character, count: character == "e\u{301}" ? 64 : 128)
+            let reply = try await service.sign(offer: "open", #""attributes": {"\#(name)": "\#(text)"}"#)
+            #expect(reply.status == 200, "\(reply)")
+        }
     }
 
     private func expectRefusal(_ row: Row, _ wire: Wire) async throws {

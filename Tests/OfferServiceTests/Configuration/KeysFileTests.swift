@@ -97,6 +97,13 @@ struct KeysFileTests {
             "error: keys:9:17 /keys/0/purposes: expected an array, found “promotional-offer”"
         ),
         IssueRow(
+            "purposes that name none",
+            #"["promotional-offer"]"#,
+            "[]",
+            "error: keys:9:17 /keys/0/purposes: is empty; leave it out for all purposes, or set the key's status to "
+                + "“disabled”"
+        ),
+        IssueRow(
             "no bundle id",
             #"["com.example.app", "com.example.other"]"#,
             "[]",

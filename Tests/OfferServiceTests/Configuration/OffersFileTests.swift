@@ -290,7 +290,7 @@ struct OffersFileTests {
             "{grants: {atMost: 1}}",
             #"{status: {in: ["expird"]}}"#,
             "error: offers:12:87 /apps/0/plans/0/offers/1/eligibility/status/in/0: expected one of "
-                + "active, expired, inGracePeriod, inBillingRetry, revoked, found “expird”; did you mean "
+                + "active, expired, inGracePeriod, inBillingRetry, revoked, paused, found “expird”; did you mean "
                 + "“expired”?"
         ),
         IssueRow(

@@ -19,4 +19,19 @@ struct UnknownMemberTests {
             ]
         )
     }
+
+    @Test(arguments: [20, 21, 100])
+    func `is told of up to twenty times an object, and then counted`(count: Int) throws {
+        let members = (0..<count).map { #""unheard\#($0)":0"# }.joined(separator: ",")
+        let document = try JSONDocument(Array(#"{"known":1,\#(members)}"#.utf8))
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        _ = reader.required("known", "an integer", \.integer)
+        reader.finish()
+        let named = mismatches.all.filter { $0.message.contains("is not a known member") }
+        #expect(named.map(\.pointer) == (0..<20).map { "/unheard\($0)" })
+        let rest = mismatches.all.dropFirst(20)
+        #expect(rest.map(\.pointer) == (count > 20 ? [""] : []))
+        #expect(rest.map(\.message) == (count > 20 ? ["has \(count - 20) more members that are not known"] : []))
+    }
 }

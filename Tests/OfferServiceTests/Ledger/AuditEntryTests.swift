@@ -36,6 +36,7 @@ struct AuditEntryTests {
             _ = try await service.sign(offer: "open", #""formats": ["v1", "jws"], "customerId": "ada""#)
             for offer in ["gold", "once"] { _ = try await service.sign(offer: offer) }
             for name in service.credentials.keys { _ = try await service.sign(as: name, offer: "open") }
+            try await service.transfer(from: "device-1", to: "ada")
             let now = service.clock.now
             let events = try Self.events().map {
                 String(decoding: AuditEntry.bytes(of: $0, recordedAt: now), as: UTF8.self)
@@ -75,6 +76,7 @@ struct AuditEntryTests {
             .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
             .serviceAccountLoaded(account, publicKeyDigest: "00"),
             .googleAssertionSigned(account, digest: "00", expiresAt: time),
+            .subscriptionTransferred(ChainKey([1]), from: [2], to: [3], try BundleID("com.example.app")),
         ]
     }
 
@@ -99,6 +101,7 @@ struct AuditEntryTests {
                 """
                 {"bundleId": "\(longest)", "productId": "\(longest)", "offerId": "\(longest)",
                  "customerId": "\(String(repeating: "c", count: 64))", "applicationUsername": "\(longest)",
+                 "anonymousId": "\(String(repeating: "a", count: 64))",
                  "formats": ["v1", "jws"], "facts": {"subscribedBefore": true\(transaction)}}
                 """
             }
@@ -119,13 +122,14 @@ struct AuditEntryTests {
         try await withService(wire) { service in
             let needles = [
                 "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60", "customer-needle", "Username+Needle", "2000000123456789",
-                "1000000987654321", "attribute-needle", "idempotency-needle",
+                "1000000987654321", "attribute-needle", "idempotency-needle", "anonymous-needle",
             ]
             let facts = offerBody("gold").replacing("true}", with: #"true, "originalTransactionId": "\#(needles[3])"}"#)
             for (binding, tier) in [("appAccountToken", "gold"), ("applicationUsername", needles[5])] {
                 let value = binding == "appAccountToken" ? needles[0].uppercased() : needles[2]
                 let members = """
                     , "\(binding)": "\(value)", "customerId": "\(needles[1])", "transactionId": "\(needles[4])",
+                    "anonymousId": "\(needles[7])",
                     "formats": ["v1", "jws"], "attributes": {"tier": "\(tier)", "other": "\(needles[5])"}}
                     """
                 let reply = try await service.send(
@@ -136,7 +140,9 @@ struct AuditEntryTests {
             _ = try await service.send(service.call(#"{"customerId": "customer-needle"#))
             _ = try await service.sign(as: "app", offer: "open", #""customerId": "customer-needle""#)
             let signed = try service.entries("sign.intent")
-            #expect(signed.count == 2 && signed.allSatisfy { $0["users"].elements.count == 3 })
+            #expect(signed.count == 2 && signed.allSatisfy { $0["users"].elements.count == 4 })
+            try await service.transfer(from: needles[7], to: needles[1])
+            #expect(try service.entries("customer.transferred").count == 1)
 
             let metrics = try await service.send(.get("/metrics")).body
             var haystacks = try service.entries() + service.log.lines + [metrics]

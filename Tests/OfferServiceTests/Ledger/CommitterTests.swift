@@ -163,6 +163,48 @@ struct CommitterTests {
         }
     }
 
+    @Test func `forgets idempotency keys past their day at a pace that outruns new ones, and little at a time`()
+        async throws
+    {
+        try await withService { service async throws in
+            func kept() throws -> Int64? {
+                try service.ledger.openForReading().first(SQL("SELECT count(*) FROM idempotency_keys")) {
+                    $0.integer(0)
+                }
+            }
+            func sign(_ names: Range<Int>) async throws {
+                let replies = try await service.send(
+                    names.map { service.call(offer: "open").with("Idempotency-Key", "key-\($0)") }
+                )
+                #expect(replies.allSatisfy { $0.status == 200 })
+            }
+            /// Commits one job, ten seconds after the last one that did.
+            func clean(afterSeconds seconds: Int = 10) async throws {
+                service.clock.advance(seconds: seconds)
+                try await service.committer.append([.recordsResumed])
+            }
+            try await sign(0..<1000)
+            service.clock.advance(hours: 23)
+            try await sign(1000..<1100)
+            try await clean()
+            #expect(try kept() == 1100, "none is a day old")
+            service.clock.advance(hours: 2)
+            try await clean()
+            #expect(try kept() == 1100 - (256 + 2 * 1))
+            try await clean(afterSeconds: 9)
+            try await sign(1100..<1200)
+            #expect(try kept() == 942, "ten seconds are not over")
+            try await clean(afterSeconds: 1)
+            #expect(try kept() == 942 - (256 + 2 * 102), "two for each that came meanwhile")
+            try await clean()
+            try await clean()
+            #expect(try kept() == 200, "those of less than a day may still be asked for again")
+            service.clock.advance(hours: 23)
+            try await clean()
+            #expect(try kept() == 100)
+        }
+    }
+
     /// Sends the calls so that they make one batch, after a first one that succeeds, and returns their answers.
     private func batch(
         of calls: [Call],

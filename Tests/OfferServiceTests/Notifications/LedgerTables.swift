@@ -36,6 +36,10 @@ extension TestService {
         """,
         "SELECT 'customer ' || quote(subject) || quote(chain) FROM app_store_customers ORDER BY subject, chain",
         """
+        SELECT 'holder ' || quote(chain) || quote(kind) || quote(subject) || quote(since)
+        FROM subscription_holders ORDER BY chain, kind
+        """,
+        """
         SELECT 'notification ' || quote(notification_id) || quote(signed_at)
         FROM app_store_notifications ORDER BY notification_id
         """,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OfferDomain
-import OfferService
 import Testing
+
+@testable import OfferService
 
 /// Health, readiness, metrics and the service's description of itself.
 struct OperationTests {
@@ -51,6 +52,23 @@ struct OperationTests {
             #expect(reply.status == 200 && reply.names(in: "obstacles").isEmpty, "\(reply)")
             #expect(reply.names(in: "warnings") == ["key-unavailable"])
             #expect(reply.json["warnings"][0]["detail"] == .text("no key is active for com.example.other"))
+        }
+    }
+
+    @Test func `is not ready when callers and key states could not be read five times in a row`() async throws {
+        try await withService { service async throws in
+            func obstacles() async throws -> [String?] {
+                try await service.send(.get("/health/ready")).names(in: "obstacles")
+            }
+            for _ in 0..<4 { service.health.noteStates(areRead: false) }
+            #expect(try await obstacles() == [])
+            service.health.noteStates(areRead: true)
+            for _ in 0..<4 { service.health.noteStates(areRead: false) }
+            #expect(try await obstacles() == [], "one look that succeeds begins the count anew")
+            service.health.noteStates(areRead: false)
+            #expect(try await obstacles() == ["states-unread"])
+            service.health.noteStates(areRead: true)
+            #expect(try await obstacles() == [])
         }
     }
 

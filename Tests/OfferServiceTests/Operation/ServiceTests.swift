@@ -61,6 +61,17 @@ struct ServiceTests {
         }
     }
 
+    @Test func `lets the next service in once it has stopped, whoever still holds it`() async throws {
+        let place = try RunningPlace()
+        let first = try place.service()
+        try first.start()
+        await mayBlock { first.stop() }
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "open").status == 200)
+        }
+        withExtendedLifetime(first) {}
+    }
+
     @Test func `keeps nothing in memory once it has stopped`() async throws {
         let place = try RunningPlace()
         // Every part that answers requests holds the random source, and beside it the keys.
@@ -93,6 +104,22 @@ struct ServiceTests {
             #expect(try await place.eventually(503, call, service))
             try callers.revoke(id, keyID: nil).get()
             #expect(try await place.eventually(401, call, service))
+        }
+    }
+
+    @Test func `says so when it can't read callers and key states, works on with those it has, and recovers`()
+        async throws
+    {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            let connection = try place.ledger.open()
+            try connection.run(SQL("ALTER TABLE callers RENAME TO callers_elsewhere"))
+            #expect(try await place.eventually(503, .get("/health/ready"), service))
+            let reply = try await place.send(.get("/health/ready"), to: service)
+            #expect(reply.json["obstacles"].elements.map(\.["name"].text) == ["states-unread"], "\(reply)")
+            #expect(try await place.sign(service, offer: "open").status == 200)
+            try connection.run(SQL("ALTER TABLE callers_elsewhere RENAME TO callers"))
+            #expect(try await place.eventually(200, .get("/health/ready"), service))
         }
     }
 
@@ -212,7 +239,7 @@ struct ServiceTests {
 }
 
 /// Files for a ``Service`` with its real parts, and what talks to it.
-private final class RunningPlace: Sendable {
+final class RunningPlace: Sendable {
     let directory: TemporaryDirectory
     let clock = SettableClock()
     let log = LogRecorder()

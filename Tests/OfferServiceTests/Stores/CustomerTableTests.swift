@@ -7,6 +7,8 @@ private struct CustomerRow: Sendable, CustomTestStringConvertible {
     let name: String
     let subscriptions: [FakeAppStore.Subscription]
     var purchases: [FakeAppStore.Members] = []
+    /// What Apple sends of such a customer.
+    let notification: (type: String, subtype: String?)
     /// By offer: what is answered where only signed data, only the API, and only notifications tell of the customer.
     let outcomes: [(offer: String, signedData: String, api: String, notifications: String)]
 
@@ -21,6 +23,7 @@ private let rows = [
     CustomerRow(
         name: "lapsed 40 days ago",
         subscriptions: [.init(.expired, endsInDays: -40)],
+        notification: ("EXPIRED", "VOLUNTARY"),
         outcomes: [
             ("open", granted, granted, granted),
             ("lapsed", granted, granted, granted),
@@ -34,16 +37,19 @@ private let rows = [
     CustomerRow(
         name: "lapsed 40 days ago after a promotional offer",
         subscriptions: [.init(.expired, endsInDays: -40, offers: [.init(2, "store_open", period: -1)])],
+        notification: ("EXPIRED", "VOLUNTARY"),
         outcomes: [("unused", refused, refused, refused), ("lapsed", granted, granted, granted)]
     ),
     CustomerRow(
         name: "lapsed yesterday",
         subscriptions: [.init(.expired, endsInDays: -1)],
+        notification: ("EXPIRED", "BILLING_RETRY"),
         outcomes: [("lapsed", refused, refused, refused), ("open", granted, granted, granted)]
     ),
     CustomerRow(
         name: "active",
         subscriptions: [.init(.active)],
+        notification: ("SUBSCRIBED", "INITIAL_BUY"),
         outcomes: [
             ("open", granted, granted, granted),
             ("lapsed", refused, refused, refused),
@@ -55,11 +61,13 @@ private let rows = [
         name: "never subscribed",
         subscriptions: [],
         purchases: [["type": "Consumable"]],
+        notification: ("ONE_TIME_CHARGE", nil),
         outcomes: [("open", undecided, refused, undecided), ("lapsed", undecided, refused, undecided)]
     ),
     CustomerRow(
         name: "refunded",
         subscriptions: [.init(.refunded)],
+        notification: ("REFUND", nil),
         outcomes: [
             ("unrefunded", refused, refused, refused), ("lapsed", refused, refused, refused),
             ("running", refused, refused, refused),
@@ -68,11 +76,13 @@ private let rows = [
     CustomerRow(
         name: "member of a family that shares",
         subscriptions: [.init(.familyShared)],
+        notification: ("SUBSCRIBED", "INITIAL_BUY"),
         outcomes: [("open", undecided, undecided, undecided), ("own", refused, refused, refused)]
     ),
     CustomerRow(
         name: "in the grace period",
         subscriptions: [.init(.gracePeriod)],
+        notification: ("DID_FAIL_TO_RENEW", "GRACE_PERIOD"),
         outcomes: [
             ("grace", granted, granted, granted), ("running", refused, refused, refused),
             ("lapsed", refused, refused, refused),
@@ -81,6 +91,7 @@ private let rows = [
     CustomerRow(
         name: "in billing retry",
         subscriptions: [.init(.billingRetry)],
+        notification: ("DID_FAIL_TO_RENEW", nil),
         outcomes: [("running", refused, refused, refused), ("lapsed", refused, refused, refused)]
     ),
 ]
@@ -92,9 +103,14 @@ struct CustomerTableTests {
         row: CustomerRow
     ) async throws {
         for way in Way.allCases {
-            try await withStoreService(asksStore: way == .api) { world in
+            try await withStoreService(.loopback, asksStore: way == .api) { world in
                 let ids = try world.customer(row.subscriptions, purchases: row.purchases)
                 let id = try #require(ids.subscriptions.first?.transactionIDs.last ?? ids.purchaseIDs.first)
+                if way == .notifications {
+                    let (type, subtype) = row.notification
+                    try await world.deliver(FakeAppStore.Notification(type, subtype, transactionID: id))
+                    #expect(try world.service.entries("store.notification").map(\.["type"]) == [.text(type)])
+                }
                 for outcome in row.outcomes {
                     let expected =
                         switch way {

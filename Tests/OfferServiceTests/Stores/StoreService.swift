@@ -39,15 +39,13 @@ struct StoreService: Sendable {
     }
 
     /// Asks for an offer in the way that is to be tried; `transactionID` is any of the customer's.
+    ///
+    /// What notifications tell must have been delivered before.
     func ask(_ offer: String, by way: Way, _ transactionID: String, isSubscription: Bool = true) async throws -> Reply {
         switch way {
-        case .signedData: return try await service.send(signedDataCall(offer, transactionID, isSubscription))
-        case .api: return try await service.send(apiCall(offer, transactionID))
-        case .notifications:
-            if isSubscription {
-                try await deliver(FakeAppStore.Notification("DID_CHANGE_RENEWAL_STATUS", transactionID: transactionID))
-            }
-            return try await service.send(service.call(as: "app", body(offer)))
+        case .signedData: try await service.send(signedDataCall(offer, transactionID, isSubscription))
+        case .api: try await service.send(apiCall(offer, transactionID))
+        case .notifications: try await service.send(service.call(as: "app", body(offer)))
         }
     }
 
@@ -105,10 +103,22 @@ extension Call {
     }
 }
 
+extension RetryPolicy {
+    /// For stores that do not answer, whom tests need not wait for.
+    static let impatient = RetryPolicy(
+        attempts: 2,
+        firstPauseMilliseconds: 10,
+        attemptMilliseconds: 400,
+        overallMilliseconds: 900
+    )
+}
+
 /// Runs `body` beside a service and a fake App Store of its own.
 func withStoreService(
     _ wire: Wire = .inProcess,
     asksStore: Bool = true,
+    retries: RetryPolicy = .impatient,
+    environments: [StoreEnvironment] = StoreEnvironment.allCases,
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
@@ -116,7 +126,8 @@ func withStoreService(
     defer { store.stop() }
     var files = TestFiles()
     files.keys = storeKeys(asksStore: asksStore)
-    files.offers = storeOffers
+    let listed = environments.map { #""\#($0.rawValue)""# }.joined(separator: ", ")
+    files.offers = storeOffers.replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
     files.privateKeys = ["active.p8"]
     files.showsFindingsToApps = true
     files.appStore = TestFiles.StorePlace(
@@ -124,12 +135,7 @@ func withStoreService(
         sandboxURL: store.apiOrigin(.sandbox, .https),
         rootsPath: store.rootPEMPath,
         trustedCertificatesPath: store.tlsCAPath,
-        retries: RetryPolicy(
-            attempts: 2,
-            firstPauseMilliseconds: 10,
-            attemptMilliseconds: 400,
-            overallMilliseconds: 900
-        )
+        retries: retries
     )
     // The store's signatures and our tokens are of the present.
     let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
@@ -178,6 +184,7 @@ private let storeOffers = """
             {id: "american", appStore: {offerId: "store_american"}, eligibility: {storefront: {in: ["USA"]}}},
             {id: "patient", appStore: {offerId: "store_patient"}, eligibility: {status: {in: ["expired"]}},
              facts: {maximumAgeHours: 1, whenStoreIsDownUseUpToHours: 72}},
+            {id: "once_a_customer", appStore: {offerId: "store_once_a_customer"}, eligibility: {grants: {atMost: 1}}},
             {id: "once", appStore: {offerId: "store_once"},
              eligibility: {grants: {atMost: 1, per: "originalTransaction"}}},
           ],

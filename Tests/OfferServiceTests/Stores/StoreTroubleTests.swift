@@ -68,6 +68,47 @@ struct StoreTroubleTests {
         }
     }
 
+    @Test(arguments: [
+        ([StoreEnvironment.sandbox], 200, 0, 1), ([.production], 403, 1, 0), ([.production, .sandbox], 200, 1, 1),
+    ])
+    func `asks only where the app's purchases count`(
+        environments: [StoreEnvironment],
+        status: Int,
+        inProduction: Int,
+        inSandbox: Int
+    ) async throws {
+        try await withStoreService(environments: environments) { world in
+            let customer = FakeAppStore.Customer(
+                "ben",
+                environment: .sandbox,
+                subscriptions: [.init(.expired, endsInDays: -40)]
+            )
+            let ids = try world.store.setCustomer(customer)
+            let call = world.apiCall("lapsed", try #require(ids.subscriptions.first?.originalTransactionID))
+            let reply = try await world.service.send(call)
+            #expect(reply.status == status, "\(reply)")
+            let counts = try world.store.counts()
+            #expect(counts.requests(to: .statuses, in: .production) == inProduction)
+            #expect(counts.requests(to: .statuses, in: .sandbox) == inSandbox)
+        }
+    }
+
+    @Test func `asks for an app that was never approved in the sandbox alone, where production would refuse it`()
+        async throws
+    {
+        try await withStoreService(environments: [.sandbox]) { world in
+            let customer = FakeAppStore.Customer(
+                "ben",
+                environment: .sandbox,
+                subscriptions: [.init(.expired, endsInDays: -40)]
+            )
+            let ids = try world.store.setCustomer(customer)
+            try world.store.misbehave(.unauthorized, in: .production)
+            let call = world.apiCall("lapsed", try #require(ids.subscriptions.first?.originalTransactionID))
+            #expect(try await world.service.send(call).status == 200)
+        }
+    }
+
     @Test func `decides on what is known, up to an age, where an offer says so`() async throws {
         try await withStoreService { world in
             let ids = try world.customer([.init(.expired, endsInDays: -40)])

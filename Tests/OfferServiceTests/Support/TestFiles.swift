@@ -77,6 +77,9 @@ struct TestFiles: Sendable {
         var retries = RetryPolicy()
     }
 
+    /// A Google Play that pushes and is asked; nil leaves the call for its notifications unset.
+    var googlePlay: ScriptedPlay?
+
     /// Whether callers of role `app` are told which rule said no.
     var showsFindingsToApps = false
 }

@@ -92,7 +92,18 @@ final class TestService: Sendable {
                 metrics: metrics,
                 log: log
             ),
+            googlePlayNotifications: files.googlePlay.map { [committer, metrics] play in
+                GooglePlayNotificationReceiver(
+                    authentication: play,
+                    store: play,
+                    committer: committer,
+                    allowance: StrangerAllowance(clock: clock.wallClock),
+                    metrics: metrics,
+                    log: log
+                )
+            },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
+            transfers: TransfersCall(committer: committer),
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
             metrics: metrics,
             clock: clock.wallClock,

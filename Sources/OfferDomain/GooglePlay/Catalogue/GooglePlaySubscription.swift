@@ -57,7 +57,7 @@ package enum GooglePlayState: String, StoreCode {
     package var storeText: String { rawValue }
 }
 
-/// How a base plan goes on. Only those that renew by themselves have offers.
+/// How a base plan goes on; only those that renew by themselves have offers.
 package enum GooglePlayBasePlanKind: String, Sendable {
     case autoRenewing
     case prepaid

@@ -8,12 +8,9 @@
 package enum GooglePlayOfferCheck {
     /// What was asked for if nothing is wrong with it, else the first that is, in the order of ``OfferFault``.
     ///
-    /// - Parameters:
-    ///   - key: The four ids; the store's answers have to name them too.
-    ///   - region: The customer's; without one, an offer passes only if it is to be had in every region that its base
-    ///     plan names.
-    ///   - hideTags: The tags that hide an offer, letter for letter; one of them suffices, and of none nothing passes.
-    ///   - catalogue: What the store lists.
+    /// The store's answers have to name all four ids of `key`. Without the customer's region, an offer passes only if it
+    /// is to be had in every region that its base plan names. One of `hideTags` suffices, letter for letter; of none,
+    /// nothing passes.
     package static func validate(
         _ key: GooglePlayOfferKey,
         region: Region?,

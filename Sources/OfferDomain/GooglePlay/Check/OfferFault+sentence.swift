@@ -49,7 +49,7 @@ extension OfferFault: CustomStringConvertible {
     private static func hideTagSentence(_ wanted: Set<OfferTag>, _ found: Set<OfferTag>) -> String {
         let has = found.isEmpty ? "no tags" : "only \(listed(found))"
         let wants = wanted.isEmpty ? "and the app names no tag that hides one" : "not \(listed(wanted, "or"))"
-        return "Everyone is shown the offer: it and its base plan have \(has), \(wants)."
+        return "Nothing hides the offer: it and its base plan have \(has), \(wants)."
     }
 }
 

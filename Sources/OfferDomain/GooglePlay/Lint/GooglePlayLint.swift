@@ -36,14 +36,14 @@ package struct GooglePlayLint {
 
     /// What there is where something was not found.
     private func alternatives(_ fault: OfferFault, _ key: GooglePlayOfferKey) -> String {
-        func thereAre(_ names: [Identifier<some IdentifierKind>]) -> String {
-            names.isEmpty ? " There are none." : " There is \(listed(names))."
+        func listing(_ names: [Identifier<some IdentifierKind>]) -> String {
+            " Google Play lists \(listed(names))."
         }
         switch fault {
-        case .subscriptionNotFound: return thereAre(Array(catalogue.subscriptions.keys))
+        case .subscriptionNotFound: return listing(Array(catalogue.subscriptions.keys))
         case .basePlanNotFound:
-            return thereAre(catalogue.subscriptions[key.productID]?.value?.basePlans.map(\.id) ?? [])
-        case .offerNotFound: return thereAre(offers(of: key.basePlanID, key.productID).map(\.offerID))
+            return listing(catalogue.subscriptions[key.productID]?.value?.basePlans.map(\.id) ?? [])
+        case .offerNotFound: return listing(offers(of: key.basePlanID, key.productID).map(\.offerID))
         default: return ""
         }
     }

@@ -8,9 +8,12 @@ package import Storage
 /// it came. Used by one thread, inside an open transaction.
 package struct RedemptionTable {
     private let connection: any DatabaseConnection
+    private let links: CustomerLinks
 
-    package init(connection: any DatabaseConnection) {
+    /// Grants are looked for among those of the customers of a chain, and of whoever is linked to them.
+    package init(connection: any DatabaseConnection, links: CustomerLinks) {
         self.connection = connection
+        self.links = links
     }
 
     /// A redemption and what it was matched to.
@@ -26,11 +29,12 @@ package struct RedemptionTable {
     package func update(
         _ key: ChainKey,
         _ chain: SubscriptionChain,
-        _ report: SubscriptionReport
+        of bundleID: BundleID,
+        _ catalog: Catalog
     ) throws(StorageError) -> [Entry] {
         let known = try rows(of: key)
         let redemptions = chain.observedAt.map { chain.redemptions(chain: key, at: $0) } ?? []
-        let entries = try matched(redemptions, key, report)
+        let entries = try matched(redemptions, key) { catalog.offer(of: $0, in: bundleID) }
         let lines = entries.map { Line($0) }
         for line in known where !lines.contains(line) { try remove(line, of: key) }
         var changed: [Entry] = []
@@ -45,32 +49,74 @@ package struct RedemptionTable {
 
     /// The last one before it; without any, the first of the five minutes after it, because the store's clock and ours
     /// need not agree to the second.
-    private static func grant(for redemption: Redemption, among grants: [UniqueID]) -> UniqueID? {
+    private static func grant(for redemption: Redemption, among grants: Set<UniqueID>) -> UniqueID? {
         let (redeemedAt, latest) = (redemption.redeemedAt, redemption.redeemedAt.adding(minutes: 5))
-        return grants.filter { $0.timestamp <= redeemedAt }.max { $0.timestamp < $1.timestamp }
-            ?? grants.filter { $0.timestamp <= latest }.min { $0.timestamp < $1.timestamp }
+        // Ids of one version begin with their time, so they are in its order.
+        return grants.filter { $0.timestamp <= redeemedAt }.max() ?? grants.filter { $0.timestamp <= latest }.min()
     }
 
     /// Gives each redemption the grant that it came from, oldest first, and no grant to two.
     private func matched(
         _ redemptions: [Redemption],
         _ chain: ChainKey,
-        _ report: SubscriptionReport
+        _ offer: (Redemption) -> CatalogOffer?
     ) throws(StorageError) -> [Entry] {
         guard !redemptions.isEmpty else { return [] }
-        let subjects = try customers(of: chain) + [chain.bytes]
+        let customers = try customers(of: chain)
+        let subjects = try customers + links.linked(to: customers)
         var taken: Set<UniqueID> = []
         var entries: [Entry] = []
         for redemption in redemptions {
-            var grants: [UniqueID] = []
-            if let offer = report.catalog.offer(of: redemption, in: report.bundleID) {
-                for subject in subjects { grants += try self.grants(to: subject, offer) }
+            var grant: UniqueID?
+            if let offer = offer(redemption) {
+                grant = try self.grant(for: redemption, of: offer, to: subjects, chain, taken)
             }
-            let grant = Self.grant(for: redemption, among: grants.filter { !taken.contains($0) })
             if let grant { taken.insert(grant) }
             entries.append(Entry(redemption: redemption, grantID: grant))
         }
         return entries
+    }
+
+    /// A grant that was used for a chain counts for the chain from then on, whoever will have it.
+    private func grant(
+        for redemption: Redemption,
+        of offer: CatalogOffer,
+        to subjects: [[UInt8]],
+        _ chain: ChainKey,
+        _ taken: Set<UniqueID>
+    ) throws(StorageError) -> UniqueID? {
+        let ofChain = try grants(to: chain.bytes, offer)
+        var subjectOfGrant: [UniqueID: [UInt8]] = [:]
+        for subject in subjects {
+            for id in try grants(to: subject, offer) { subjectOfGrant[id] = subject }
+        }
+        let candidates = Set(ofChain).union(subjectOfGrant.keys).subtracting(taken)
+        let grant = Self.grant(for: redemption, among: candidates)
+        if let grant, let subject = subjectOfGrant[grant], !ofChain.contains(grant) {
+            try count(grant, of: subject, for: chain, offer)
+        }
+        return grant
+    }
+
+    private func count(
+        _ grant: UniqueID,
+        of subject: [UInt8],
+        for chain: ChainKey,
+        _ offer: CatalogOffer
+    ) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO grants (subject, offer_key, grant_id, entry_index)
+                SELECT ?, offer_key, grant_id, entry_index FROM grants
+                WHERE subject = ? AND offer_key = ? AND grant_id = ? ON CONFLICT DO NOTHING
+                """,
+                .blob(chain.bytes),
+                .blob(subject),
+                .integer(offer.ledgerKey),
+                .blob(grant.bytes)
+            )
+        )
     }
 
     private func customers(of chain: ChainKey) throws(StorageError) -> [[UInt8]] {

@@ -7,6 +7,8 @@ package struct SubscriptionReport: Sendable {
     package let history: SubscriptionHistory
     /// Which customer has which chain.
     package let links: Set<SubscriptionLink>
+    /// Whose each chain is now, as far as this tells; the customer whom a caller names comes before the account.
+    package let holders: [SubscriptionHolder]
     /// For the offers that redemptions are of.
     package let catalog: Catalog
     /// The notification that it came in; `nil` of what was asked for, or sent along.
@@ -16,12 +18,14 @@ package struct SubscriptionReport: Sendable {
         bundleID: BundleID,
         history: SubscriptionHistory,
         links: Set<SubscriptionLink>,
+        holders: [SubscriptionHolder] = [],
         catalog: Catalog,
         notification: NotificationReceipt? = nil
     ) {
         self.bundleID = bundleID
         self.history = history
         self.links = links
+        self.holders = holders
         self.catalog = catalog
         self.notification = notification
     }
@@ -50,9 +54,44 @@ package struct SubscriptionReport: Sendable {
             bundleID: bundleID,
             history: evidence.history(keys: keys),
             links: links,
+            holders: Self.holders(evidence, keys, customers),
             catalog: catalog,
             notification: notification
         )
+    }
+
+    /// Of each chain, the customer whom a caller names, and the account that its newest purchase names.
+    private static func holders(
+        _ evidence: SubscriptionEvidence,
+        _ keys: AppPseudonyms,
+        _ customers: [CustomerIdentity]
+    ) -> [SubscriptionHolder] {
+        let customer = customers.first { identity in
+            switch identity {
+            case .customer, .anonymous: true
+            default: false
+            }
+        }.map(keys.key)
+        var newest: [ChainKey: AppStoreTransaction] = [:]
+        for transaction in evidence.transactions {
+            let chain = keys.chainKey(of: transaction.originalTransactionID)
+            guard let known = newest[chain], known.purchasedAt >= transaction.purchasedAt else {
+                newest[chain] = transaction
+                continue
+            }
+        }
+        return newest.sorted { $0.key < $1.key }.flatMap { chain, transaction in
+            let named = customer.map { SubscriptionHolder(chain: chain, kind: .customer, subject: $0, since: nil) }
+            let account = transaction.appAccountToken.map { token in
+                SubscriptionHolder(
+                    chain: chain,
+                    kind: .account,
+                    subject: keys.key(of: .appAccountToken(token)),
+                    since: transaction.purchasedAt
+                )
+            }
+            return [named, account].compactMap(\.self)
+        }
     }
 }
 

@@ -45,6 +45,17 @@ package struct SubscriptionTables {
         return false
     }
 
+    /// Whether the chain is known to be of that customer.
+    func isLinked(_ subject: [UInt8], _ chain: ChainKey) throws(StorageError) -> Bool {
+        try connection.first(
+            SQL(
+                "SELECT 1 FROM app_store_customers WHERE subject = ? AND chain = ?",
+                .blob(subject),
+                .blob(chain.bytes)
+            )
+        ) { _ in true } ?? false
+    }
+
     private func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
         try keys(SQL("SELECT chain FROM app_store_customers WHERE subject = ?", .blob(subject)))
     }

@@ -47,7 +47,9 @@ package struct AppStore: Sendable {
         let asking = AppStoreAsking(
             bundleID: question.app.bundleID,
             caller: question.caller,
-            environment: question.environment
+            // An answer out of another environment would not be taken, and production refuses an app that was never
+            // approved, whatever is asked.
+            environment: question.environment ?? question.app.onlyEnvironment
         )
         if !question.needs.isDisjoint(with: .fromStatuses) {
             let answer = try await api.subscriptionStatuses(of: question.transactionID, asking)

@@ -111,6 +111,7 @@ struct KnownByStore: Sendable {
         _ canAsk: Bool
     ) -> StoreKnowledge {
         var knowledge = StoreKnowledge()
+        knowledge.isVouchedFor = caller.role.mayAssertFacts
         if !evidence.transactions.isEmpty {
             let report = SubscriptionReport(
                 evidence,
@@ -132,7 +133,11 @@ struct KnownByStore: Sendable {
     /// The names of the customer that a trusted caller says belong to the transactions.
     private static func vouchedFor(_ request: SignatureRequest, _ caller: Caller) -> [CustomerIdentity] {
         guard caller.role.mayAssertFacts else { return [] }
-        return CustomerIdentity.known(customer: request.customerID, binding: request.binding, originalTransaction: nil)
+        return CustomerIdentity.vouchedFor(
+            customer: request.customerID,
+            anonymous: request.anonymousID,
+            binding: request.binding
+        )
     }
 
     /// What to ask the store; `nil` if the request names nothing that could be asked about.

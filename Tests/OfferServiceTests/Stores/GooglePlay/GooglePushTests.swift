@@ -111,8 +111,7 @@ private struct PushPlace {
         )
         authenticator = GooglePushAuthenticator(
             expecting: identity,
-            keys: GoogleSigningKeys(gateway: gateway, origin: GoogleOrigins.google.certs, log: log),
-            clock: clock.wallClock
+            keys: GoogleSigningKeys(gateway: gateway, origin: GoogleOrigins.google.certs, log: log)
         )
     }
 
@@ -122,15 +121,13 @@ private struct PushPlace {
         try self.init { _ in .keys(text, cacheControl: "public, max-age=600, must-revalidate") }
     }
 
-    func fault(_ token: PushToken) async throws -> GooglePushFault? {
-        try await fault("Bearer \(token.text())")
+    func fault(_ token: PushToken) async throws -> GooglePushTokenFault? {
+        await fault(Array(try token.text().utf8))
     }
 
-    func fault(_ authorization: String...) async throws -> GooglePushFault? {
-        var headers = HeaderFields()
-        for value in authorization { headers.append("Authorization", value) }
-        do throws(GooglePushFault) {
-            try await authenticator.authenticate(headers)
+    func fault(_ token: [UInt8]?) async -> GooglePushTokenFault? {
+        do throws(GooglePushTokenFault) {
+            try await authenticator.verify(token, at: clock.now)
             return nil
         } catch {
             return error
@@ -155,7 +152,6 @@ struct GooglePushTests {
         let token = PushToken(at: place.clock.now)
         #expect(try await place.fault(token) == nil)
         #expect(try await place.fault(token.with("iss", #""accounts.google.com""#)) == nil)
-        #expect(try await place.fault("bearer \(token.text())") == nil)
         #expect(try await place.fault(token.header(#"{"kid":"one","alg":"RS256"}"#)) == nil)
         #expect(try await place.fault(token.header(#"{"kid":"two","alg":"RS256"}"#).signed(by: PushKey.two)) == nil)
         #expect(place.transport.targets == ["www.googleapis.com/oauth2/v3/certs"])
@@ -163,12 +159,12 @@ struct GooglePushTests {
 
     fileprivate struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        let fault: GooglePushFault
+        let fault: GooglePushTokenFault
         let change: @Sendable (PushToken, Timestamp) -> PushToken
 
         init(
             _ name: String,
-            _ fault: GooglePushFault,
+            _ fault: GooglePushTokenFault,
             _ change: @escaping @Sendable (PushToken, Timestamp) -> PushToken
         ) {
             testDescription = name
@@ -176,11 +172,11 @@ struct GooglePushTests {
             self.change = change
         }
 
-        init(_ fault: GooglePushFault, header: String) {
+        init(_ fault: GooglePushTokenFault, header: String) {
             self.init(header, fault) { token, _ in token.header(header) }
         }
 
-        init(_ name: String, _ fault: GooglePushFault, claim: String, _ json: String?) {
+        init(_ name: String, _ fault: GooglePushTokenFault, claim: String, _ json: String?) {
             self.init(name, fault) { token, _ in token.with(claim, json) }
         }
     }
@@ -301,15 +297,23 @@ struct GooglePushTests {
     }
 
     @Test
-    func `refuses requests without one bearer token`() async throws {
+    func `refuses a request without a token, and tells who receives it in a word`() async throws {
         let place = try PushPlace(PushKey.one)
-        let token = try PushToken(at: place.clock.now).text()
-        #expect(try await place.fault() == .authorizationMissing)
-        #expect(try await place.fault("Bearer \(token)", "Bearer \(token)") == .authorizationRepeated)
-        for wrong in ["", "Bearer", "Bearer ", "Bearer  \(token)", "Basic \(token)", token, "Bearer \(token) x"] {
-            #expect(try await place.fault(wrong) == .notBearer, "\(wrong.prefix(20))")
+        #expect(await place.fault(nil) == .missing)
+        #expect(await place.fault([]) == .notThreeSegments)
+        let now = place.clock.now
+        await #expect(throws: GooglePushFault.refused(label: "token-missing")) {
+            try await place.authenticator.authenticate(nil, at: now)
         }
         #expect(place.transport.requests.isEmpty)
+        let token = Array(try PushToken(at: now).with("aud", "\"x\"").text().utf8)
+        await #expect(throws: GooglePushFault.refused(label: "other-audience")) {
+            try await place.authenticator.authenticate(token, at: now)
+        }
+        let down = try PushPlace { _ in .failure(.cannotConnect) }
+        await #expect(throws: GooglePushFault.keysUnavailable) {
+            try await down.authenticator.authenticate(token, at: now)
+        }
     }
 
     // MARK: - Keys
@@ -373,11 +377,10 @@ struct GooglePushTests {
     @Test
     func `asks once for many requests at a time`() async throws {
         let place = try PushPlace(PushKey.one)
-        let token = try PushToken(at: place.clock.now).text()
-        var headers = HeaderFields()
-        headers.append("Authorization", "Bearer \(token)")
-        try await withThrowingTaskGroup(of: Void.self) { [headers] group in
-            for _ in 0..<50 { group.addTask { try await place.authenticator.authenticate(headers) } }
+        let now = place.clock.now
+        let token = Array(try PushToken(at: now).text().utf8)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 { group.addTask { try await place.authenticator.authenticate(token, at: now) } }
             try await group.waitForAll()
         }
         #expect(place.transport.requests.count == 1)
@@ -400,7 +403,7 @@ struct GooglePushTests {
             #expect(place.transport.requests.count == index)
             place.clock.advance(milliseconds: 5000)
         }
-        #expect(GooglePushFault.keysUnavailable.isTemporary)
+        #expect(GooglePushTokenFault.keysUnavailable.isTemporary)
         #expect(try await place.fault(PushToken(at: place.clock.now)) == nil)
     }
 

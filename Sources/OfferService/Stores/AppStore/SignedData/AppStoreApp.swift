@@ -14,6 +14,9 @@ package struct AppStoreApp: Hashable, Sendable {
         self.appAppleID = appAppleID
         self.environments = environments
     }
+
+    /// The one environment whose data is taken; `nil` if it is more than one.
+    var onlyEnvironment: StoreEnvironment? { environments.count == 1 ? environments.first : nil }
 }
 
 /// Checks what signed data claims: of which app it is, from which world, and from when.

@@ -47,7 +47,7 @@ struct CatalogueShelf: Sendable {
     private let capacity: Int
     private(set) var places: [PackageName: Place] = [:]
 
-    /// - Parameter capacity: The most apps whose catalogues are held; beyond that, the one not used for longest goes.
+    /// Holds the catalogues of so many apps; beyond that, the one not used for longest goes.
     init(_ freshness: CatalogueFreshness, capacity: Int) {
         self.freshness = freshness
         self.capacity = max(1, capacity)

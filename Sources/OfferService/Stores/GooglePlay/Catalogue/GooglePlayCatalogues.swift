@@ -10,6 +10,34 @@ package protocol GooglePlayListing: Sendable {
     func offerPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument]
 }
 
+extension GooglePlayListing {
+    /// Both lists, read one after the other.
+    func catalogue(
+        of packageName: PackageName,
+        at now: Timestamp
+    ) async -> Result<GooglePlayCatalogue, StoreError> {
+        do throws(StoreError) {
+            let subscriptions = try await subscriptionPages(of: packageName)
+            let offers = try await offerPages(of: packageName)
+            return .success(
+                try GooglePlayCatalogue(of: packageName, subscriptions: subscriptions, offers: offers, readAt: now)
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension JSONLimits {
+    /// Room for a page of a thousand subscriptions with a price in each region, and for what Google may add.
+    package static let googlePlayListing = JSONLimits(
+        maximumBytes: 64 * 1024 * 1024,
+        maximumDepth: 32,
+        maximumNodes: 8_000_000,
+        maximumStringBytes: 64 * 1024
+    )
+}
+
 /// What Google Play lists of our apps, at hand.
 ///
 /// Whoever has a copy that can be used never waits: it is read anew behind their back. Only who has none waits, and all
@@ -61,21 +89,9 @@ package final class GooglePlayCatalogues: Sendable {
 
     private func read(_ packageName: PackageName, at now: Timestamp) async throws(StoreError) -> GooglePlayCatalogue {
         try await readings.answer(to: packageName) { [self] in
-            let result = await ask(packageName, at: now)
+            let result = await listing.catalogue(of: packageName, at: now)
             settle(packageName, result, askedAt: now)
             return result
-        }
-    }
-
-    private func ask(_ packageName: PackageName, at now: Timestamp) async -> Result<GooglePlayCatalogue, StoreError> {
-        do throws(StoreError) {
-            let subscriptions = try await listing.subscriptionPages(of: packageName)
-            let offers = try await listing.offerPages(of: packageName)
-            return .success(
-                try GooglePlayCatalogue(of: packageName, subscriptions: subscriptions, offers: offers, readAt: now)
-            )
-        } catch {
-            return .failure(error)
         }
     }
 

@@ -2,7 +2,7 @@
 package import OfferDomain
 
 /// How our offers are set up at Google Play, for people.
-package struct GooglePlayReport: Sendable {
+package struct GooglePlayLintReport: Sendable {
     /// An app that has offers at Google Play.
     package struct Entry: Hashable, Sendable {
         package enum Outcome: Hashable, Sendable {
@@ -75,8 +75,8 @@ package struct GooglePlayReport: Sendable {
     }
 }
 
-extension GooglePlayReport.Entry.Outcome {
-    var reading: GooglePlayReport.Reading? {
+extension GooglePlayLintReport.Entry.Outcome {
+    var reading: GooglePlayLintReport.Reading? {
         if case .read(let reading) = self { reading } else { nil }
     }
 
@@ -109,7 +109,7 @@ extension GooglePlayReport.Entry.Outcome {
         case .read(let reading): reading.findings.flatMap(\.lines)
         case .noAccount:
             "Add the app to packageNames of one of googleServiceAccounts in the keys file.".asAdvice
-        case .notRead(let error): error.description.asAdvice + (error.advice?.asAdvice ?? [])
+        case .notRead(let error): (error.advice ?? error.description).asAdvice
         }
     }
 }
@@ -132,17 +132,20 @@ extension StoreError {
         }
     }
 
+    /// What to do, where that can be told; the store's words for itself are others than the App Store's.
     fileprivate var advice: String? {
         switch self {
-        case .unavailable, .rateLimited, .budgetSpent, .cancelled: "Check again later."
+        case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."
         case .credentialsRefused:
-            "Look whether the service account and its key still exist in Google Cloud, and whether the clock is right."
-        case .notPermitted:
-            "In the Play Console under Users and permissions, the service account must be invited to the app with the "
-                + "right to view its information, which takes up to two days to come into force; the Google Play Android "
-                + "Developer API must be enabled in its project."
+            "Google gives the service account no token: look whether it and its key still exist in Google Cloud, and whether "
+                + "the clock is right."
+        case .notPermitted(let reason):
+            "Google Play does not let the service account ask (\(reason)). It must be invited under Users and permissions "
+                + "in the Play Console, with the right to view the app, which takes up to two days to come into force; and "
+                + "the Google Play Android Developer API must be enabled in its project."
         case .notFound, .appUnknown:
-            "Compare packageName in the offers file with the Play Console, letter case included."
+            "Google Play does not know the app: compare packageName in the offers file with the Play Console, letter case "
+                + "included."
         case .requestRefused, .badAnswer, .cannotSign: nil
         }
     }

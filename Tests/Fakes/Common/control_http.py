@@ -4,7 +4,7 @@ import json
 
 import delivery
 import jws
-from control import ControlError
+from control_calls import ControlError
 from messages import Answer
 
 PREFIX = "/control/"

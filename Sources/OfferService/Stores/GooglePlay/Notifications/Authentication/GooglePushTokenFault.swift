@@ -3,11 +3,9 @@
 /// Why a request that claims to come from Google's push is not believed; these are all the ways.
 ///
 /// Nothing of the token is repeated.
-package enum GooglePushFault: Error, Hashable, Sendable {
-    // The request.
-    case authorizationMissing
-    case authorizationRepeated
-    case notBearer
+package enum GooglePushTokenFault: Error, Hashable, Sendable {
+    /// The request has no bearer token.
+    case missing
     case tooLarge
     // The token's form.
     case notThreeSegments
@@ -55,9 +53,7 @@ package enum GooglePushFault: Error, Hashable, Sendable {
     /// The reason in a few lowercase words joined by hyphens, for metrics and logs.
     package var label: String {
         switch self {
-        case .authorizationMissing: "authorization-missing"
-        case .authorizationRepeated: "authorization-repeated"
-        case .notBearer: "not-bearer"
+        case .missing: "token-missing"
         case .tooLarge: "token-too-large"
         case .notThreeSegments: "not-three-segments"
         case .notBase64URL: "not-base64url"
@@ -86,12 +82,10 @@ package enum GooglePushFault: Error, Hashable, Sendable {
     }
 }
 
-extension GooglePushFault: CustomStringConvertible {
+extension GooglePushTokenFault: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .authorizationMissing: "There is no Authorization field; Google's push sends one with a token."
-        case .authorizationRepeated: "There is more than one Authorization field."
-        case .notBearer: "The Authorization field is not “Bearer” and a token."
+        case .missing: "There is no bearer token; Google's push sends one."
         case .tooLarge: "The token has more than \(GooglePushToken.maximumBytes) bytes."
         case .notThreeSegments: "The token is not three segments with dots between them."
         case .notBase64URL: "A segment of the token is not base64url."

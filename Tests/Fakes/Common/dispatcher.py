@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes each request from the transport to the API or the OCSP responder, as well or as badly as the rules say."""
+"""Takes each request from the transport to what answers it, as well or as badly as the rules say."""
 import asyncio
 import collections
 import traceback
 
 from h2.exceptions import ProtocolError
 
-from api import route
-from misbehaviour import Plan
+from rudeness import Plan
 
 KEPT_REQUESTS = 10_000
 
@@ -15,9 +14,7 @@ KEPT_REQUESTS = 10_000
 class Dispatcher:
     """Also counts and keeps what was asked."""
 
-    def __init__(self, api, responder, rules):
-        self._api = api
-        self._responder = responder
+    def __init__(self, rules):
         self._rules = rules
         self.counts = collections.Counter()
         self.requests = collections.deque(maxlen=KEPT_REQUESTS)
@@ -30,15 +27,8 @@ class Dispatcher:
         self.requests.clear()
         self.most_in_flight = self.in_flight
 
-    async def respond(self, exchange):
-        """Answers a request to the API."""
-        endpoint, identifier = route(exchange.request)
-        await self._answer(exchange, endpoint, identifier, self._api.answer)
-
-    async def respond_ocsp(self, exchange):
-        await self._answer(exchange, "ocsp", None, lambda request, lies: self._responder.answer(request))
-
-    async def _answer(self, exchange, endpoint, identifier, make_answer):
+    async def answer(self, exchange, endpoint, identifier, make_answer):
+        """Answers with what `make_answer` makes of the request and the lies to tell (None: none)."""
         request = exchange.request
         self._note(endpoint, request)
         rule = self._rules.take(endpoint, request.environment, identifier)
@@ -70,7 +60,7 @@ class Dispatcher:
                 "method": request.method,
                 "target": request.target,
                 "headers": request.headers,
-                "body": request.body.decode("utf-8", "replace") if endpoint != "ocsp" else "",
+                "body": request.body.decode("utf-8", "replace"),
                 "protocol": request.protocol,
             }
         )

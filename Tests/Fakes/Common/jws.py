@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compact JWS (RFC 7515) with ES256 (RFC 7518 section 3.4)."""
+"""Compact JWS (RFC 7515) with ES256 and RS256 (RFC 7518 sections 3.4 and 3.3)."""
 import base64
 import binascii
 import json
 
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, padding
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 
 
@@ -51,6 +51,17 @@ def es256(header, payload, key):
     return compact(header, payload, lambda message: raw_signature(key, message))
 
 
+def rs256(header, payload, key):
+    return compact(header, payload, lambda message: key.sign(message, padding.PKCS1v15(), hashes.SHA256()))
+
+
+def verify_rs256(text, public_key):
+    """The header and the claims of a JWS whose signature is right; raises ValueError or InvalidSignature."""
+    first, second, third = text.split(".")
+    public_key.verify(from_base64url(third), f"{first}.{second}".encode(), padding.PKCS1v15(), hashes.SHA256())
+    return unverified_header(text), json.loads(from_base64url(second))
+
+
 def verify_es256(text, public_key):
     """The header and the claims of a JWS whose signature is right; raises ValueError or InvalidSignature."""
     first, second, third = text.split(".")
@@ -71,3 +82,11 @@ def unverified_header(text):
     if not isinstance(header, dict):
         raise ValueError("the header is not an object")
     return header
+
+
+def unverified_claims(text):
+    """The claims of a JWS of three segments; raises ValueError."""
+    claims = json.loads(from_base64url(text.split(".")[1]))
+    if not isinstance(claims, dict):
+        raise ValueError("the claims are not an object")
+    return claims

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which subscription an offer is for, and how uses of offers are to be counted.
+package struct GooglePlayScope: Sendable {
+    /// The subscription; nil is any of the app.
+    package let productID: GooglePlayProductID?
+    /// The base plan; nil is any of the subscription.
+    package let basePlanID: BasePlanID?
+    /// Which of the store's two worlds is asked about; nil is production if anything is known of it, else the sandbox.
+    package let environment: StoreEnvironment?
+    /// Of which type an offer is, which a purchase doesn't tell.
+    package let offerType: @Sendable (GooglePlayOfferPath) -> OfferType
+
+    /// A scope; `offerType` tells a developer-determined offer as promotional, one for new customers as introductory.
+    package init(
+        productID: GooglePlayProductID?,
+        basePlanID: BasePlanID? = nil,
+        environment: StoreEnvironment? = nil,
+        offerType: @escaping @Sendable (GooglePlayOfferPath) -> OfferType
+    ) {
+        self.productID = productID
+        self.basePlanID = basePlanID
+        self.environment = environment
+        self.offerType = offerType
+    }
+
+    func includes(_ item: GooglePlayPurchase.LineItem) -> Bool {
+        (productID == nil || item.productID == productID?.text)
+            && (basePlanID == nil || item.basePlanID == basePlanID?.text)
+    }
+}
+
+extension GooglePlayHistory {
+    /// What is known at `now` of a customer to whom an offer for a subscription may be made.
+    ///
+    /// Status, end and renewal are of the chain of purchases in which the subscription was bought last; offers used,
+    /// refunds and whether there ever was a subscription, of the whole app. Google Play lists no customer's purchases,
+    /// so what is whole here is whole of what the ledger knows. A test purchase never stands for a real one.
+    package func facts(_ scope: GooglePlayScope, at now: Timestamp) -> CustomerFacts {
+        let known = within(scope.environment ?? preferredEnvironment)
+        var facts = CustomerFacts()
+        known.tellPast(&facts)
+        known.tellOffers(&facts, scope.offerType)
+        known.tellRefunds(&facts)
+        guard let chain = known.relevantChain(scope, at: now), let speaker = chain.speaker else { return facts }
+        speaker.tell(&facts, scope)
+        return facts
+    }
+
+    /// The purchases under which grants count for the subscription, ascending; empty if the customer has none.
+    package func relevantPurchases(_ scope: GooglePlayScope, at now: Timestamp) -> [PurchaseKey] {
+        within(scope.environment ?? preferredEnvironment).relevantChain(scope, at: now)?.keys ?? []
+    }
+}
+
+// MARK: - Which purchases
+
+extension GooglePlayHistory {
+    private struct Chain {
+        let keys: [PurchaseKey]
+        /// What is told of; nil if each purchase was replaced by one that nobody saw.
+        let speaker: GooglePlayPurchaseStanding?
+
+        /// A chain that has moved on to where nobody looked may run.
+        func comesAfter(_ other: Chain) -> Bool {
+            guard let speaker, let otherSpeaker = other.speaker else {
+                let (one, two) = (speaker?.precedence ?? 3, other.speaker?.precedence ?? 3)
+                return one == two ? speaker == nil && other.speaker != nil : one > two
+            }
+            return speaker.comesAfter(otherSpeaker)
+        }
+    }
+
+    private var preferredEnvironment: StoreEnvironment {
+        purchases.values.contains { $0.latest?.environment == .production } ? .production : .sandbox
+    }
+
+    private func within(_ environment: StoreEnvironment) -> GooglePlayHistory {
+        var history = self
+        history.purchases = purchases.filter { ($0.value.latest?.environment ?? environment) == environment }
+        return history
+    }
+
+    /// The chain that tells of the subscription: a running one before one that may run, and that before one that ended.
+    private func relevantChain(_ scope: GooglePlayScope, at now: Timestamp) -> Chain? {
+        var last: Chain?
+        for keys in chains where keys.contains(where: { isGranted($0, scope) }) {
+            let next = Chain(keys: keys, speaker: speaker(of: keys, at: now))
+            if last.map(next.comesAfter) ?? true { last = next }
+        }
+        return last
+    }
+
+    private func isGranted(_ key: PurchaseKey, _ scope: GooglePlayScope) -> Bool {
+        guard let purchase = purchases[key], purchase.isGranted else { return false }
+        return purchase.latest?.items.contains(where: scope.includes) == true
+    }
+
+    private func speaker(of keys: [PurchaseKey], at now: Timestamp) -> GooglePlayPurchaseStanding? {
+        keys.filter { !isReplaced($0) }.compactMap { purchases[$0]?.standing($0, at: now) }.reduce(nil) { last, next in
+            guard let last else { return next }
+            return next.comesAfter(last) ? next : last
+        }
+    }
+}
+
+// MARK: - What the whole app tells
+
+extension GooglePlayHistory {
+    private var granted: [GooglePlayPurchaseRecord] { purchases.values.filter(\.isGranted) }
+
+    /// Since when what is known is known; nil if nothing is.
+    private var observedAt: Timestamp? { granted.compactMap(\.observedAt).max() }
+
+    /// Whether each purchase that another took the place of is known as well.
+    private var isWhole: Bool {
+        purchases.values.allSatisfy { purchase in
+            purchase.latest != nil && purchase.predecessors.allSatisfy { purchases[$0]?.latest != nil }
+        }
+    }
+
+    /// Adds whether there was a subscription, and where it was bought last.
+    private func tellPast(_ facts: inout CustomerFacts) {
+        let last = granted.compactMap(\.latest).reduce(nil as GooglePlayObservation?) { last, observation in
+            guard let last, last.startedAt != observation.startedAt else {
+                return last.map(observation.newer(of:)) ?? observation
+            }
+            return (observation.startedAt?.milliseconds ?? .min) > (last.startedAt?.milliseconds ?? .min)
+                ? observation : last
+        }
+        guard let last, let observedAt else { return }
+        facts.subscribedBefore = Fact(true, source: .storeAPI, observedAt: observedAt)
+        facts.environment = Fact(last.environment, source: .storeAPI, observedAt: last.observedAt)
+        facts.region = last.region.map { Fact($0, source: .storeAPI, observedAt: last.observedAt) }
+    }
+
+    private func tellOffers(
+        _ facts: inout CustomerFacts,
+        _ offerType: (GooglePlayOfferPath) -> OfferType
+    ) {
+        guard let observedAt else { return }
+        let uses = granted.flatMap { purchase in
+            purchase.uses.map { path, use in
+                OfferUse(
+                    type: use.hasPromotionCode ? .offerCode : offerType(path),
+                    offerID: try? OfferID(path.offerID),
+                    usedAt: purchase.usedAt(use),
+                    subscriptionGroup: try? SubscriptionGroupID(path.productID)
+                )
+            }
+        }.sorted { $0.order < $1.order }
+        if isWhole {
+            facts.offersUsed = Fact(uses, source: .storeAPI, observedAt: observedAt)
+        } else if !uses.isEmpty {
+            facts.offersSeen = Fact(uses, source: .storeAPI, observedAt: observedAt)
+        }
+    }
+
+    private func tellRefunds(_ facts: inout CustomerFacts) {
+        guard let observedAt else { return }
+        let refunds = Set(granted.flatMap { $0.refunds + ($0.revokedAt.map { [$0] } ?? []) }).sorted()
+        if isWhole {
+            facts.refundedAt = Fact(refunds, source: .notification, observedAt: observedAt)
+        } else if !refunds.isEmpty {
+            facts.refundsSeen = Fact(refunds, source: .notification, observedAt: observedAt)
+        }
+    }
+}
+
+extension OfferUse {
+    /// In the order of time; of one instant, in any that is always the same.
+    fileprivate var order: (Int64, String) {
+        (usedAt?.milliseconds ?? .min, "\(type.rawValue) \(subscriptionGroup?.text ?? "") \(offerID?.text ?? "")")
+    }
+}
+
+// MARK: - What one purchase tells
+
+extension GooglePlayPurchaseStanding {
+    fileprivate func tell(_ facts: inout CustomerFacts, _ scope: GooglePlayScope) {
+        facts.status = status
+        if isEndCertain { facts.expiresAt = end } else { facts.latestEndSeen = end }
+        facts.ownership = Fact(.purchased, source: .storeAPI, observedAt: latest.observedAt)
+        facts.environment = Fact(latest.environment, source: .storeAPI, observedAt: latest.observedAt)
+        facts.region = latest.region.map { Fact($0, source: .storeAPI, observedAt: latest.observedAt) }
+        facts.autoRenews = renews(scope).map { Fact($0, source: .storeAPI, observedAt: latest.observedAt) }
+        facts.expirationIntent = expirationIntent.map { Fact($0, source: .storeAPI, observedAt: latest.observedAt) }
+    }
+
+    /// Whether what was bought of the subscription renews; where none of it is there any more, whether anything does.
+    private func renews(_ scope: GooglePlayScope) -> Bool? {
+        if purchase.isGone { return false }
+        let items = latest.items.filter(scope.includes)
+        let renewals = (items.isEmpty ? latest.items : items).map(\.renews)
+        return renewals.contains(true) ? true : renewals.contains(nil) ? nil : false
+    }
+
+    /// Why it ended; a purchase that was taken back names a reason too, and it means nothing.
+    private var expirationIntent: ExpirationIntent? {
+        guard status?.value == .expired, let cancellation = latest.cancellation?.known else { return nil }
+        switch cancellation {
+        case .byCustomer: return .cancelled
+        case .bySystem: return .billingError
+        case .byDeveloper: return .other
+        case .forReplacement: return nil
+        }
+    }
+}

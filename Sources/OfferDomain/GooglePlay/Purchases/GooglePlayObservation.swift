@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the store told of one purchase at one time: the part of it that facts and redemptions are drawn from, and that
+/// the ledger may keep.
+package struct GooglePlayObservation: Hashable, Sendable, Superseding {
+    package var state: Reported<GooglePlayPurchaseState>
+    package var startedAt: Timestamp?
+    package var region: Region?
+    /// In one order, whatever the order in which the store told them.
+    package var items: [GooglePlayPurchase.LineItem]
+    package var cancellation: Reported<GooglePlayCancellation>?
+    package var cancelledAt: Timestamp?
+    package var isTest: Bool
+    /// When the store was asked.
+    package var observedAt: Timestamp
+
+    /// All members in the clear, for the ledger's rows.
+    package init(
+        state: Reported<GooglePlayPurchaseState>,
+        startedAt: Timestamp?,
+        region: Region?,
+        items: [GooglePlayPurchase.LineItem],
+        cancellation: Reported<GooglePlayCancellation>?,
+        cancelledAt: Timestamp?,
+        isTest: Bool,
+        observedAt: Timestamp
+    ) {
+        self.state = state
+        self.startedAt = startedAt
+        self.region = region
+        self.items = items.sorted { $0.contents.lexicographicallyPrecedes($1.contents) }
+        self.cancellation = cancellation
+        self.cancelledAt = cancelledAt
+        self.isTest = isTest
+        self.observedAt = observedAt
+    }
+
+    package init(_ purchase: GooglePlayPurchase, observedAt: Timestamp) {
+        self.init(
+            state: purchase.state,
+            startedAt: purchase.startedAt,
+            region: purchase.region,
+            items: purchase.lineItems,
+            cancellation: purchase.cancellation,
+            cancelledAt: purchase.cancelledAt,
+            isTest: purchase.isTest,
+            observedAt: observedAt
+        )
+    }
+
+    var signedAt: Timestamp { observedAt }
+
+    var contents: [Content] {
+        [
+            Content(state.storeText), Content(startedAt), Content(region?.text), Content(cancellation?.storeText),
+            Content(cancelledAt), Content(isTest), Content(String(items.count)),
+        ] + items.flatMap(\.contents)
+    }
+}
+
+// MARK: - What it shows
+
+extension GooglePlayObservation {
+    package var environment: StoreEnvironment { isTest ? .sandbox : .production }
+
+    /// The latest end of all that was bought together.
+    package var expiresAt: Timestamp? { items.compactMap(\.expiresAt).max() }
+
+    /// Whether a subscription was granted, whatever became of it.
+    var isGranted: Bool {
+        guard let known = state.known else { return startedAt != nil }
+        return !known.isBeforePurchase && startedAt != nil
+    }
+
+    /// Whether the customer has the service, or will have it again without buying anew.
+    ///
+    /// Also of a state that nobody knows yet: it isn't known that it has ended.
+    var isLive: Bool {
+        switch state.known {
+        case .active, .inGracePeriod, .onHold, .paused, nil: true
+        case .cancelled: expiresAt.map { $0 > observedAt } ?? true
+        case .expired, .pending, .pendingPurchaseCancelled: false
+        }
+    }
+
+    /// Whether it ended because another purchase goes on for it.
+    var isReplaced: Bool { !isLive && cancellation?.known == .forReplacement }
+}
+
+extension GooglePlayPurchase.LineItem {
+    var contents: [Content] {
+        let (renews, ends): (Bool?, Bool?) =
+            if case .autoRenewing(let isEnabled, let isCancellationPending) = plan {
+                (isEnabled, isCancellationPending)
+            } else {
+                (nil, nil)
+            }
+        return [
+            Content(productID), Content(basePlanID), Content(offerID), Content(expiresAt), Content(phase?.storeText),
+            Content(plan == .prepaid), Content(renews), Content(ends), Content(replaced?.productID),
+            Content(replaced?.basePlanID), Content(replaced?.offerID), Content(hasPromotionCode),
+            Content(isRemovedLater),
+        ]
+    }
+
+    /// Whether it renews; nil of a kind of plan that we don't know.
+    var renews: Bool? {
+        switch plan {
+        case .autoRenewing(let isEnabled, let isCancellationPending):
+            isEnabled && !isCancellationPending && !isRemovedLater
+        case .prepaid: false
+        case nil: nil
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A purchase as Google Play tells it: one purchase token, one or more subscriptions bought with it.
+///
+/// What names a person is not here: no address, no name, no free text of a survey.
+///
+/// Source: Google, [SubscriptionPurchaseV2](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2).
+package struct GooglePlayPurchase: Hashable, Sendable {
+    package var state: Reported<GooglePlayPurchaseState>
+    /// When the subscription was granted; nil while the purchase is pending.
+    package var startedAt: Timestamp?
+    /// Where the customer was billed when the subscription was granted.
+    package var region: Region?
+    /// At least one, in no order that means anything.
+    package var lineItems: [LineItem]
+    /// The purchase that this one took the place of.
+    package var linkedToken: PurchaseToken?
+    /// The purchase that had expired when the customer subscribed again outside of the app.
+    ///
+    /// Told until the purchase is acknowledged.
+    package var expiredToken: PurchaseToken?
+    /// Why it was cancelled, if it was.
+    package var cancellation: Reported<GooglePlayCancellation>?
+    /// When the customer cancelled it, if it was the customer.
+    package var cancelledAt: Timestamp?
+    /// Bought by a licence tester, who pays nothing.
+    package var isTest: Bool
+    /// What the app gave the purchase as its `obfuscatedAccountId` and `obfuscatedProfileId`, and what it had given the
+    /// expired one.
+    package var accountID: String?
+    package var profileID: String?
+    package var expiredAccountID: String?
+
+    /// A purchase of which nothing else is known.
+    package init(state: Reported<GooglePlayPurchaseState>, lineItems: [LineItem]) {
+        self.state = state
+        self.lineItems = lineItems
+        isTest = false
+    }
+
+    /// One of the subscriptions that were bought together.
+    package struct LineItem: Hashable, Sendable {
+        /// As the store writes it.
+        package var productID: String
+        package var expiresAt: Timestamp?
+        /// Nil of a kind of plan that we don't know.
+        package var plan: Plan?
+        package var basePlanID: String?
+        /// Nil of a base plan that was bought without an offer.
+        ///
+        /// It stays when the offer's phases are over.
+        package var offerID: String?
+        /// Which price applies now; nil if the store doesn't say.
+        package var phase: Reported<GooglePlayOfferPhase>?
+        /// The item that this one took the place of within the same purchase, for 60 days.
+        package var replaced: ReplacedItem?
+        /// Whether it was bought with a code of a promotion.
+        package var hasPromotionCode = false
+        /// Whether it will be gone at the next renewal.
+        package var isRemovedLater = false
+
+        package init(productID: String) {
+            self.productID = productID
+        }
+    }
+
+    /// How an item goes on when its time is over.
+    package enum Plan: Hashable, Sendable {
+        /// `isCancellationPending` of a plan in instalments that goes on until what was agreed is paid, and ends then.
+        case autoRenewing(isEnabled: Bool, isCancellationPending: Bool)
+        case prepaid
+    }
+
+    /// An item that another one took the place of.
+    package struct ReplacedItem: Hashable, Sendable {
+        package let productID: String
+        package let basePlanID: String?
+        package let offerID: String?
+
+        package init(productID: String, basePlanID: String?, offerID: String?) {
+            self.productID = productID
+            self.basePlanID = basePlanID
+            self.offerID = offerID
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one purchase tells of its subscription at one instant.
+struct GooglePlayPurchaseStanding {
+    let key: PurchaseKey
+    let purchase: GooglePlayPurchaseRecord
+    let latest: GooglePlayObservation
+    /// Nil if what was seen no longer holds, and what does wasn't seen.
+    let status: Fact<SubscriptionStatus>?
+    /// The latest end that was seen.
+    let end: Fact<Timestamp>?
+    /// Whether no later end can exist unseen.
+    let isEndCertain: Bool
+}
+
+extension GooglePlayPurchaseRecord {
+    /// What is known at `now`; nil of a purchase that never came to anything, or that nobody saw before it was gone.
+    func standing(_ key: PurchaseKey, at now: Timestamp) -> GooglePlayPurchaseStanding? {
+        guard let latest, latest.isGranted else { return nil }
+        let (status, isEndCertain) = isGone ? (ended, latest.hasEnded) : latest.claim(at: now, ended: ended)
+        let observedAt = (isGone ? goneAt : nil) ?? latest.observedAt
+        return GooglePlayPurchaseStanding(
+            key: key,
+            purchase: self,
+            latest: latest,
+            status: status.map { Fact($0, source: .storeAPI, observedAt: observedAt) },
+            end: latest.expiresAt.map { Fact($0, source: .storeAPI, observedAt: latest.observedAt) },
+            isEndCertain: isEndCertain
+        )
+    }
+
+    /// The status of a purchase that is over: the store has no state for one that was taken back.
+    private var ended: SubscriptionStatus { revokedAt == nil ? .expired : .revoked }
+}
+
+extension GooglePlayObservation {
+    /// Whether the end had come when this was seen.
+    fileprivate var hasEnded: Bool { !isLive && state.known?.isBeforePurchase == false }
+
+    /// The status at `now`, and whether the end that was seen is the last.
+    ///
+    /// What would have been renewed by now shows nothing: neither that it was, nor that it wasn't. What won't renew
+    /// ends when it says. A customer can take the cancellation back before the end; the store tells of that.
+    fileprivate func claim(
+        at now: Timestamp,
+        ended: SubscriptionStatus
+    ) -> (status: SubscriptionStatus?, isEndCertain: Bool) {
+        let hasPassed = expiresAt.map { $0 <= now } ?? false
+        // An end that had passed when this was said is not the end that it is about.
+        let hasPassedSince = hasPassed && expiresAt.map { $0 > observedAt } ?? false
+        switch state.known {
+        case .active: return (hasPassedSince ? nil : .active, !hasPassed)
+        case .inGracePeriod: return (hasPassedSince ? nil : .inGracePeriod, !hasPassed)
+        case .onHold: return (.inBillingRetry, true)
+        case .paused: return (.paused, true)
+        case .cancelled: return (hasPassed ? ended : .active, true)
+        case .expired: return (ended, true)
+        case .pending, .pendingPurchaseCancelled, nil: return (nil, false)
+        }
+    }
+}
+
+extension GooglePlayPurchaseStanding {
+    /// Which of several purchases is told of: a running one first; then one of which too little is known, since it may
+    /// run; then those with trouble; then the one that ended last.
+    var precedence: Int {
+        switch status?.value {
+        case .active: 4
+        case nil: 3
+        case .inGracePeriod: 2
+        case .inBillingRetry, .paused: 1
+        case .expired, .revoked: 0
+        }
+    }
+
+    /// Whether what is told of comes after what `other` tells of.
+    func comesAfter(_ other: GooglePlayPurchaseStanding) -> Bool {
+        if precedence != other.precedence { return precedence > other.precedence }
+        let (end, otherEnd) = (end?.value.milliseconds ?? .min, other.end?.value.milliseconds ?? .min)
+        return end == otherEnd ? other.key < key : end > otherEnd
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Stands for a purchase token, which nobody keeps.
+package typealias PurchaseKey = OpaqueKey<GooglePlayPurchase>
+
+/// Makes the keys that purchases are filed under.
+package protocol GooglePlayKeys {
+    func purchaseKey(of token: PurchaseToken) -> PurchaseKey
+}
+
+/// Names an offer at Google Play; its own id is unique within its base plan alone.
+package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
+    /// As the store writes them; `basePlanID` is empty if the store told none.
+    package let productID: String
+    package let basePlanID: String
+    package let offerID: String
+
+    package init(productID: String, basePlanID: String, offerID: String) {
+        self.productID = productID
+        self.basePlanID = basePlanID
+        self.offerID = offerID
+    }
+
+    package static func < (one: GooglePlayOfferPath, other: GooglePlayOfferPath) -> Bool {
+        (one.productID, one.basePlanID, one.offerID) < (other.productID, other.basePlanID, other.offerID)
+    }
+}
+
+/// Everything known of one purchase at Google Play.
+///
+/// Merging takes the newest observation, the earliest or the latest of two instants, and both of two sets; so it gives
+/// the same in any order, in any grouping, and however often the same part comes.
+package struct GooglePlayPurchaseRecord: Hashable, Sendable {
+    package var latest: GooglePlayObservation?
+    /// When the store first told of it.
+    package var firstObservedAt: Timestamp?
+    /// Every offer that an item of it was ever seen with: later, another item may stand in that one's place.
+    package var uses: [GooglePlayOfferPath: Use] = [:]
+    /// The purchases that this one took the place of.
+    package var predecessors: Set<PurchaseKey> = []
+    /// What the app attached to it to name the grant: 64 hexadecimal digits, believed by nobody before it is verified.
+    package var mark: String?
+    /// When the store last said that it knows the purchase no longer.
+    package var goneAt: Timestamp?
+    /// When the purchase was taken back.
+    package var revokedAt: Timestamp?
+    /// When money was paid back, ascending: the earliest 64, each instant once.
+    package var refunds: [Timestamp] = []
+
+    package init() {}
+
+    /// One use of an offer.
+    package struct Use: Hashable, Sendable {
+        package var firstSeenAt: Timestamp
+        /// When the full price was first seen to apply.
+        package var paidInFullAt: Timestamp?
+        package var hasPromotionCode: Bool
+
+        package init(firstSeenAt: Timestamp, paidInFullAt: Timestamp?, hasPromotionCode: Bool) {
+            self.firstSeenAt = firstSeenAt
+            self.paidInFullAt = paidInFullAt
+            self.hasPromotionCode = hasPromotionCode
+        }
+    }
+
+    /// What an answer of the store tells.
+    ///
+    /// `mark` is what the purchase carries as its profile's id, if it has the form of a grant's mark.
+    package init(
+        _ purchase: GooglePlayPurchase,
+        observedAt: Timestamp,
+        mark: String?,
+        keys: some GooglePlayKeys
+    ) {
+        latest = GooglePlayObservation(purchase, observedAt: observedAt)
+        firstObservedAt = observedAt
+        self.mark = mark
+        predecessors = Set([purchase.linkedToken, purchase.expiredToken].compactMap(\.self).map(keys.purchaseKey))
+        for item in purchase.lineItems { add(item, observedAt) }
+    }
+
+    private mutating func add(_ item: GooglePlayPurchase.LineItem, _ observedAt: Timestamp) {
+        if let offerID = item.offerID {
+            let use = Use(
+                firstSeenAt: observedAt,
+                paidInFullAt: item.phase?.known == .basePrice ? observedAt : nil,
+                hasPromotionCode: item.hasPromotionCode
+            )
+            add(use, of: GooglePlayOfferPath(item.productID, item.basePlanID, offerID))
+        }
+        if let replaced = item.replaced, let offerID = replaced.offerID {
+            let use = Use(firstSeenAt: observedAt, paidInFullAt: nil, hasPromotionCode: false)
+            add(use, of: GooglePlayOfferPath(replaced.productID, replaced.basePlanID, offerID))
+        }
+    }
+
+    private mutating func add(_ use: Use, of offer: GooglePlayOfferPath) {
+        uses[offer] = uses[offer].map { $0.merged(with: use) } ?? use
+    }
+
+    package mutating func merge(_ other: GooglePlayPurchaseRecord) {
+        latest = latest.map { one in other.latest.map(one.newer(of:)) ?? one } ?? other.latest
+        firstObservedAt = [firstObservedAt, other.firstObservedAt].compactMap(\.self).min()
+        uses.merge(other.uses) { $0.merged(with: $1) }
+        predecessors.formUnion(other.predecessors)
+        mark = [mark, other.mark].compactMap(\.self).min()
+        goneAt = [goneAt, other.goneAt].compactMap(\.self).max()
+        revokedAt = [revokedAt, other.revokedAt].compactMap(\.self).min()
+        refunds = Array(Set(refunds + other.refunds).sorted().prefix(Self.mostRefunds))
+    }
+
+    private static let mostRefunds = 64
+}
+
+extension GooglePlayPurchaseRecord.Use {
+    fileprivate func merged(with other: Self) -> Self {
+        Self(
+            firstSeenAt: min(firstSeenAt, other.firstSeenAt),
+            paidInFullAt: [paidInFullAt, other.paidInFullAt].compactMap(\.self).min(),
+            hasPromotionCode: hasPromotionCode || other.hasPromotionCode
+        )
+    }
+}
+
+extension GooglePlayOfferPath {
+    fileprivate init(_ productID: String, _ basePlanID: String?, _ offerID: String) {
+        self.init(productID: productID, basePlanID: basePlanID ?? "", offerID: offerID)
+    }
+}
+
+// MARK: - What it shows
+
+extension GooglePlayPurchaseRecord {
+    /// Whether the store has forgotten it, which it does sixty days after the end.
+    ///
+    /// Source: Google, [purchases.subscriptionsv2.get](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/get).
+    package var isGone: Bool {
+        guard let goneAt else { return false }
+        return latest.map { goneAt > $0.observedAt } ?? true
+    }
+
+    /// When the newest part of it was true; nil if there is none.
+    package var observedAt: Timestamp? { [latest?.observedAt, goneAt].compactMap(\.self).max() }
+
+    /// Whether there was a subscription: of a purchase that nobody saw before it was gone, that isn't known.
+    var isGranted: Bool { latest?.isGranted ?? false }
+
+    /// When an offer was used.
+    ///
+    /// One that was there when the purchase was first seen came with it. Another came later, and no later than it was
+    /// seen.
+    func usedAt(_ use: Use) -> Timestamp {
+        use.firstSeenAt == firstObservedAt ? latest?.startedAt ?? use.firstSeenAt : use.firstSeenAt
+    }
+}

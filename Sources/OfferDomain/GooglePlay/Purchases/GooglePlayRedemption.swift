@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One use that a customer made, or is about to make, of an offer at Google Play, and what came of it.
+package struct GooglePlayRedemption: Hashable, Sendable {
+    package let purchase: PurchaseKey
+    package let offer: GooglePlayOfferPath
+    /// When the purchase began; of an offer that came later, when it was first seen; of a pending one, the same.
+    package let redeemedAt: Timestamp
+    package let state: State
+    package let environment: StoreEnvironment
+    /// What the purchase carries to name its grant; believed by nobody before it is verified.
+    package let mark: String?
+
+    package enum State: Hashable, Sendable {
+        /// It isn't paid yet, and may never be.
+        case pending
+        /// The customer has the discount, or what came after it isn't known.
+        case redeemed
+        /// The full price was seen to apply, first at this instant.
+        case converted(at: Timestamp)
+        /// The customer left at this instant, and was never seen to pay the full price.
+        case notConverted(at: Timestamp)
+        /// The purchase was taken back at this instant, before the full price was seen to apply.
+        case undone(at: Timestamp)
+    }
+}
+
+extension GooglePlayPurchaseRecord {
+    /// The uses of offers that came with this purchase, oldest first.
+    ///
+    /// They are drawn as of the newest evidence and not as of now: when it arrived makes no difference.
+    package func redemptions(_ key: PurchaseKey) -> [GooglePlayRedemption] {
+        guard let latest, latest.state.known != .pendingPurchaseCancelled else { return [] }
+        return uses.map { offer, use in
+            GooglePlayRedemption(
+                purchase: key,
+                offer: offer,
+                redeemedAt: usedAt(use),
+                state: outcome(of: use, latest),
+                environment: latest.environment,
+                mark: mark
+            )
+        }.sorted { ($0.redeemedAt, $0.offer) < ($1.redeemedAt, $1.offer) }
+    }
+
+    /// What the store calls cancelled for a replacement goes on as another purchase; nobody left.
+    private func outcome(of use: Use, _ latest: GooglePlayObservation) -> GooglePlayRedemption.State {
+        if latest.state.known == .pending { return .pending }
+        if let paidInFullAt = use.paidInFullAt { return .converted(at: paidInFullAt) }
+        if let revokedAt { return .undone(at: revokedAt) }
+        guard !latest.isLive, latest.cancellation?.known != .forReplacement else { return .redeemed }
+        return .notConverted(at: latest.expiresAt ?? latest.observedAt)
+    }
+}
+
+extension GooglePlayRedemption.State {
+    /// As rows, records and metrics name it.
+    package var name: String {
+        switch self {
+        case .pending: "pending"
+        case .redeemed: "redeemed"
+        case .converted: "converted"
+        case .notConverted: "notConverted"
+        case .undone: "undone"
+        }
+    }
+
+    /// When it ended well or badly.
+    package var settledAt: Timestamp? {
+        switch self {
+        case .pending, .redeemed: nil
+        case .converted(let instant), .notConverted(let instant), .undone(let instant): instant
+        }
+    }
+}

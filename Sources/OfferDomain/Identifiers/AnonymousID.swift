@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an app calls a customer who has not logged in: 1 to 64 bytes from 0x21 to 0x7E, held in lowercase.
+///
+/// SDKs make one up for each installation, mostly a UUID; it proves nothing of who sends it.
+package struct AnonymousID: Hashable, Sendable, CustomStringConvertible {
+    /// In lowercase.
+    package let text: String
+
+    package init(_ text: String) throws(IdentifierError) {
+        try self.init(utf8: Array(text.utf8)[...])
+    }
+
+    package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
+        try self.init(utf8: bytes[...])
+    }
+
+    package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
+        try AnonymousID.shape.check(bytes.span)
+        text = String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)
+    }
+
+    package var description: String { text }
+
+    private static let shape = IdentifierShape(.visible, length: 1...64)
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// `POST /v1/customers/transfers`: an anonymous customer has logged in.
+package struct TransfersCall: Sendable {
+    private let committer: Committer
+
+    package init(committer: Committer) {
+        self.committer = committer
+    }
+
+    /// Answers when it is durable; a second time changes nothing and says so.
+    func respond(
+        to request: Request,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        try request.requireJSON()
+        let asked = try TransfersRequest(request.body)
+        guard caller.role.mayAssertFacts else { throw .caller(.roleNotAllowed(caller.role)) }
+        let app = AppName(asked.bundleID)
+        guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(app)) }
+        guard snapshot.catalog.apps[asked.bundleID] != nil else { throw .decision(.unknownOffer(.app)) }
+        let transfer = try Self.transfer(asked, caller, snapshot)
+        let outcome: TransferOutcome
+        do { outcome = try await committer.transfer(transfer) } catch { throw .service(ServiceFault(error)) }
+        switch outcome {
+        case .transferred(let instant, let isRepeated): return Self.response(instant, isRepeated: isRepeated)
+        case .tooManyLinks(.from): throw .request(.tooManyTransfers(pointer: "/from/anonymousId"))
+        case .tooManyLinks(.to): throw .request(.tooManyTransfers(pointer: "/to/customerId"))
+        }
+    }
+
+    private static func transfer(
+        _ asked: TransfersRequest,
+        _ caller: Caller,
+        _ snapshot: Snapshot
+    ) throws(Refusal) -> CustomerTransfer {
+        let transfer = CustomerTransfer(
+            from: asked.from,
+            to: asked.to,
+            bundleID: asked.bundleID,
+            callerID: caller.id,
+            pseudonyms: snapshot.pseudonyms,
+            catalog: snapshot.catalog
+        )
+        guard let transfer else {
+            let message = "is the same as /from/anonymousId, but for letter case or the spelling of a UUID"
+            throw .request(.invalid([Mismatch(pointer: "/to/customerId", offset: 0, message: message)]))
+        }
+        return transfer
+    }
+
+    private static func response(_ transferredAt: Timestamp, isRepeated: Bool) -> Response {
+        var writer = JSONWriter(reserving: 96)
+        writer.beginObject()
+        writer.name("transferredAt")
+        writer.string { transferredAt.appendRFC3339(to: &$0) }
+        writer.name("isRepeated")
+        writer.boolean(isRepeated)
+        writer.endObject()
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: writer.bytes
+        )
+    }
+}

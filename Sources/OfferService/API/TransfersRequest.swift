@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+
+/// What a caller of `POST /v1/customers/transfers` sends; every member already in its type.
+struct TransfersRequest: Sendable {
+    let bundleID: BundleID
+    let from: AnonymousID
+    let to: CustomerID
+
+    /// The HTTP server has already limited the bytes.
+    private static let limits = JSONLimits(maximumBytes: 65_536)
+
+    init(_ body: [UInt8]) throws(Refusal) {
+        let document: JSONDocument
+        do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        let bundleID = reader.required("bundleId", text: BundleID.init)
+        let from = Self.read("from", &reader, mismatches) { $0.required("anonymousId", text: AnonymousID.init) }
+        let to = Self.read("to", &reader, mismatches) { $0.required("customerId", text: CustomerID.init) }
+        reader.finish()
+        guard mismatches.all.isEmpty, let bundleID, let from, let to else {
+            throw .request(.invalid(mismatches.all))
+        }
+        self.bundleID = bundleID
+        self.from = from
+        self.to = to
+    }
+
+    /// Reads the one name of one side.
+    private static func read<Name>(
+        _ side: String,
+        _ reader: inout ObjectReader,
+        _ mismatches: Mismatches,
+        _ name: (inout ObjectReader) -> Name?
+    ) -> Name? {
+        guard let value = reader.required(side, "an object", { $0.object == nil ? nil : $0 }) else { return nil }
+        var inner = ObjectReader(value, into: mismatches)
+        let found = name(&inner)
+        inner.finish()
+        return found
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+extension AuditEntry {
+    static func details(
+        of message: GooglePlayMessage,
+        _ app: GooglePlayApp
+    ) -> [(name: String, value: Detail)] {
+        [
+            ("bundle", .text(app.name.text)), ("notification", .text(message.id)),
+            ("package", .text(app.packageName.text)),
+            ("store", .text("google-play")), ("ts", .integer(message.sentAt.milliseconds)),
+            ("type", .text(message.type)),
+        ] + (message.environment.map { [("env", .text($0.rawValue))] } ?? [])
+    }
+
+    /// The purchase is told by the key that stands for its token.
+    static func details(
+        of entry: GooglePlayRedemptionTable.Entry,
+        _ app: GooglePlayApp
+    ) -> [(name: String, value: Detail)] {
+        let redemption = entry.redemption
+        var details: [(name: String, value: Detail)] = [
+            ("bundle", .text(app.name.text)), ("chain", .text(text(ofKey: redemption.purchase.bytes))),
+            ("env", .text(redemption.environment.rawValue)), ("offer", .text(redemption.offer.offerID)),
+            ("package", .text(app.packageName.text)), ("plan", .text(redemption.offer.basePlanID)),
+            ("product", .text(redemption.offer.productID)), ("src", .text(FactSource.storeAPI.rawValue)),
+            ("state", .text(redemption.state.name)), ("store", .text("google-play")),
+            ("ts", .integer(redemption.redeemedAt.milliseconds)),
+        ]
+        if let match = entry.match {
+            details += [("by", .text(match.way.rawValue)), ("grant", .text(match.grantID.description))]
+        }
+        if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
+        return details
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// Which anonymous customers became which known ones, and which subscriptions came to whom from somebody else.
+///
+/// A link leads one step, in both directions, and no further. For customers without one nothing is read: a filter in
+/// memory knows them. Used by one thread, inside an open transaction.
+package final class CustomerLinks {
+    /// How many links one customer may have.
+    package static let limit = 100
+
+    private let connection: any DatabaseConnection
+    private var filter = SubjectFilter(capacity: 0)
+    /// The filter has every link that was recorded by an entry before this one.
+    private var nextEntry: Int64 = 0
+    /// Whether there may be links that the filter does not have.
+    private var isStale = true
+
+    init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    // MARK: - The filter
+
+    /// Somebody else has written to the ledger, or what was written was undone.
+    func ledgerChanged() { isStale = true }
+
+    /// Everything that was added is durable; the next entry of the log will have that index.
+    func committed(nextEntry: Int64) {
+        if !isStale { self.nextEntry = nextEntry }
+    }
+
+    private func refresh() throws(StorageError) {
+        if filter.isFull { isStale = true }
+        guard isStale else { return }
+        try read(from: nextEntry)
+        if filter.isFull {
+            let count = try connection.first(SQL("SELECT count(*) FROM customer_links")) { $0.integer(0) } ?? 0
+            filter = SubjectFilter(capacity: 4 * Int(count))
+            try read(from: 0)
+        }
+        isStale = false
+    }
+
+    private func read(from entry: Int64) throws(StorageError) {
+        try connection.rows(
+            SQL("SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ?", .integer(entry))
+        ) { row in
+            filter.insert(row.blob(0))
+            filter.insert(row.blob(1))
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Those that are linked to one of the subjects, in either direction, but are none of them; each once.
+    func linked(to subjects: [[UInt8]]) throws(StorageError) -> [[UInt8]] {
+        try refresh()
+        var linked: [[UInt8]] = []
+        for subject in subjects where filter.mayContain(subject) {
+            for other in try neighbours(of: subject) where !subjects.contains(other) && !linked.contains(other) {
+                linked.append(other)
+            }
+        }
+        return linked
+    }
+
+    private func neighbours(of subject: [UInt8]) throws(StorageError) -> [[UInt8]] {
+        try connection.all(
+            SQL(
+                """
+                SELECT to_subject FROM customer_links WHERE from_subject = ?
+                UNION ALL SELECT from_subject FROM customer_links WHERE to_subject = ?
+                """,
+                .blob(subject),
+                .blob(subject)
+            )
+        ) { $0.blob(0) }
+    }
+
+    /// Whether one link leads from one to the other, in whichever direction.
+    func areLinked(_ one: [UInt8], _ other: [UInt8]) throws(StorageError) -> Bool {
+        try linked(to: [one]).contains(other)
+    }
+
+    /// When the two were linked in this direction; `nil` if they were not.
+    func linkedAt(_ from: [UInt8], _ to: [UInt8]) throws(StorageError) -> Timestamp? {
+        try connection.first(
+            SQL(
+                "SELECT linked_at FROM customer_links WHERE from_subject = ? AND to_subject = ?",
+                .blob(from),
+                .blob(to)
+            )
+        ) { Timestamp(milliseconds: $0.integer(0)) }
+    }
+
+    /// Whether the subject has as many links as it may.
+    func isAtLimit(_ subject: [UInt8]) throws(StorageError) -> Bool {
+        try neighbours(of: subject).count >= Self.limit
+    }
+
+    // MARK: - Writing
+
+    /// Adds a link that is not there yet; the entry of that index says so.
+    func add(_ from: [UInt8], _ to: [UInt8], at instant: Timestamp, entry: Int64) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO customer_links (from_subject, to_subject, linked_at, entry_index) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO NOTHING
+                """,
+                .blob(from),
+                .blob(to),
+                .integer(instant.milliseconds),
+                .integer(entry)
+            )
+        )
+        filter.insert(from)
+        filter.insert(to)
+    }
+}

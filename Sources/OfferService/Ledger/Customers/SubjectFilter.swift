@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Says of most subjects, without asking the database, that they are not among some; a Bloom filter.
+///
+/// Subjects are keyed digests of 16 bytes, so their own bytes say which four bits they set. With as many as it was made
+/// for, it mistakes one stranger in 400 for one of them, and never one of them for a stranger.
+struct SubjectFilter {
+    private var words: [UInt64]
+    /// One less than the number of bits, which is a power of two.
+    private let mask: UInt32
+    private let capacity: Int
+    private var count = 0
+
+    /// An empty filter with room for so many subjects, and 16 to 32 bits for each.
+    init(capacity: Int) {
+        var bits = 1024
+        while bits < capacity * 16, bits < 1 << 32 { bits *= 2 }
+        words = [UInt64](repeating: 0, count: bits / 64)
+        mask = UInt32(bits - 1)
+        self.capacity = bits / 16
+    }
+
+    /// Whether it has more subjects than it was made for, and so makes more mistakes.
+    var isFull: Bool { count > capacity && words.count < 1 << 26 }
+
+    mutating func insert(_ subject: [UInt8]) {
+        for probe in 0..<4 {
+            let bit = bit(probe, of: subject)
+            words[Int(bit / 64)] |= 1 << UInt64(bit % 64)
+        }
+        count += 1
+    }
+
+    /// False only of a subject that was not inserted.
+    func mayContain(_ subject: [UInt8]) -> Bool {
+        for probe in 0..<4 {
+            let bit = bit(probe, of: subject)
+            if words[Int(bit / 64)] & (1 << UInt64(bit % 64)) == 0 { return false }
+        }
+        return true
+    }
+
+    private func bit(_ probe: Int, of subject: [UInt8]) -> UInt32 {
+        precondition(subject.count == 16, "a subject is the key of a pseudonym")
+        let at = probe * 4
+        let value =
+            UInt32(subject[at]) << 24 | UInt32(subject[at + 1]) << 16 | UInt32(subject[at + 2]) << 8
+            | UInt32(subject[at + 3])
+        return value & mask
+    }
+}

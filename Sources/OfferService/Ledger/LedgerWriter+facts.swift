@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+// MARK: - What the stores told
+
+extension LedgerWriter {
+    /// What is known of a customer when an offer is decided.
+    struct KnownCustomer {
+        var facts: CustomerFacts
+        /// The keys of the subscription that the offer is for, in the offer's own store; its grants are counted too.
+        var subscriptions: [[UInt8]] = []
+    }
+
+    /// Merges what the request brings, and puts what the ledger knows beside what the request states.
+    ///
+    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already. Of
+    /// an offer that is in both stores, what is known in the other counts too.
+    func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
+        let knowledge = request.knowledge
+        if let report = knowledge.report { try merge(report) }
+        if let report = knowledge.googlePlayReport { try merge(report) }
+        let offer = request.offer
+        let isToldMore = knowledge.report != nil || knowledge.googlePlayReport != nil
+        guard
+            isToldMore || !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
+        else { return KnownCustomer(facts: request.facts) }
+        let subjects = try purchaseSubjects(request)
+        var known =
+            switch offer.listing {
+            case .appStore(let listing): try knownInAppStore(request, listing, subjects)
+            case .googlePlay: try knownAtGooglePlay(request, subjects)
+            }
+        switch offer.otherListing {
+        case .appStore(let listing):
+            known.facts = known.facts.joinedWithPast(of: try knownInAppStore(request, listing, subjects).facts)
+        case .googlePlay: known.facts = known.facts.joined(with: try knownAtGooglePlay(request, subjects).facts)
+        case nil: break
+        }
+        known.facts = request.facts.filled(from: known.facts)
+        return known
+    }
+
+    private func knownInAppStore(
+        _ request: DecisionRequest,
+        _ listing: AppStoreListing,
+        _ subjects: [[UInt8]]
+    ) throws(LedgerError) -> KnownCustomer {
+        let knowledge = request.knowledge
+        var history = try database { () throws(StorageError) in
+            try subscriptions.history(of: subjects + knowledge.subjects, chains: knowledge.chains)
+        }
+        if try !hasRead(knowledge, history) { history.forgetReadings() }
+        // An answer of the store that names no subscription is kept with none.
+        history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
+        history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
+        let (group, product, now) = (listing.subscriptionGroupID, listing.productID, request.receivedAt)
+        return KnownCustomer(
+            facts: fresh(history.facts(group: group, productID: product, at: now), for: request),
+            subscriptions: history.relevantChain(group: group, productID: product, at: now).map { [$0.bytes] } ?? []
+        )
+    }
+
+    private func knownAtGooglePlay(
+        _ request: DecisionRequest,
+        _ subjects: [[UInt8]]
+    ) throws(LedgerError) -> KnownCustomer {
+        guard let scope = request.googlePlayScope else { return KnownCustomer(facts: CustomerFacts()) }
+        let history = try database { () throws(StorageError) in
+            try googlePlay.history(of: subjects, purchases: request.knowledge.googlePlayPurchases)
+        }
+        return KnownCustomer(
+            facts: fresh(history.facts(scope, at: request.receivedAt), for: request),
+            subscriptions: history.relevantPurchases(scope, at: request.receivedAt).map(\.bytes)
+        )
+    }
+
+    /// Leaves out what is too old for the offer.
+    private func fresh(_ facts: CustomerFacts, for request: DecisionRequest) -> CustomerFacts {
+        facts.forgetting { source, observedAt in
+            let limit = request.offer.freshness.limit(for: source, isStoreDown: request.knowledge.isStoreDown)
+            guard let hours = limit else { return false }
+            return observedAt < request.receivedAt.adding(hours: -hours)
+        }
+    }
+
+    /// Under which names of the request its customer's purchases are looked for.
+    ///
+    /// An anonymous id proves nothing, so an app that gives one doesn't open what was bought under it, nor what was
+    /// bought by who is linked to it. From a customer whom the caller names, and not from the device as well, leads a
+    /// link on: others who used the device have bought for themselves.
+    private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
+        guard request.knowledge.believesNames else { return [] }
+        guard request.knowledge.isVouchedFor else { return request.provenSubjects }
+        return try request.subjects(with: []) + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
+    }
+
+    /// The customers that are one link away from one of these.
+    func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
+        try database { () throws(StorageError) in try links.linked(to: customers) }
+    }
+
+    /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
+    private func hasRead(
+        _ knowledge: StoreKnowledge,
+        _ history: SubscriptionHistory
+    ) throws(LedgerError) -> Bool {
+        if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil {
+            return true
+        }
+        return try database { () throws(StorageError) in
+            try subscriptions.hasChain(of: knowledge.account, among: history)
+        }
+    }
+
+    func merge(_ report: SubscriptionReport) throws(LedgerError) {
+        try note(report.holders, report.bundleID)
+        let changed = try database { () throws(StorageError) in
+            try subscriptions.merge(report.history, report.links)
+        }
+        try drawRedemptions(of: changed, report.bundleID, report.catalog)
+    }
+
+    /// Brings the redemptions of chains up to what is known of them now.
+    func drawRedemptions(
+        of chains: [ChainKey: SubscriptionChain],
+        _ bundleID: BundleID,
+        _ catalog: Catalog
+    ) throws(LedgerError) {
+        for (key, chain) in chains.sorted(by: { $0.key < $1.key }) {
+            let entries = try database { () throws(StorageError) in
+                try redemptions.update(key, chain, of: bundleID, catalog)
+            }
+            for entry in entries { try append(.redemption(entry, bundleID)) }
+            redemptionsLearnt += entries
+        }
+    }
+}
+
+extension DecisionRequest {
+    /// The keys under which a grant is counted, each once: the customer's, and the subscription's.
+    func subjects(with subscriptions: [[UInt8]]) -> [[UInt8]] {
+        var subjects: [[UInt8]] = []
+        for (_, pseudonym) in identities where !subjects.contains(pseudonym.ledgerKey) {
+            subjects.append(pseudonym.ledgerKey)
+        }
+        for key in subscriptions where !subjects.contains(key) { subjects.append(key) }
+        return subjects
+    }
+
+    /// The keys of the names alone, without those of subscriptions.
+    var customers: [[UInt8]] {
+        identities.filter(\.identity.namesCustomer).map(\.pseudonym.ledgerKey)
+    }
+
+    /// The key of the customer that the caller names as known; it is named first.
+    var knownCustomer: [UInt8]? {
+        guard let (identity, pseudonym) = identities.first, case .customer = identity else { return nil }
+        return pseudonym.ledgerKey
+    }
+
+    /// The keys of all names but anonymous ids.
+    var provenSubjects: [[UInt8]] {
+        identities.filter { if case .anonymous = $0.identity { false } else { true } }.map(\.pseudonym.ledgerKey)
+    }
+
+    /// The keys of subscriptions alone.
+    func subscriptions(with known: [[UInt8]]) -> [[UInt8]] {
+        var subjects = identities.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
+        for key in known where !subjects.contains(key) { subjects.append(key) }
+        return subjects
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What the store told of purchases of one app at one time; it still names them by their tokens.
+package struct GooglePlayEvidence: Sendable {
+    /// When the store was asked.
+    package var observedAt: Timestamp
+    package var purchases: [(token: PurchaseToken, answer: GooglePlayPurchaseAnswer)] = []
+    /// Purchases that were taken back, and when.
+    package var revocations: [(token: PurchaseToken, at: Timestamp)] = []
+    /// Purchases of which money was paid back, and when.
+    package var refunds: [(token: PurchaseToken, at: Timestamp)] = []
+
+    package init(observedAt: Timestamp) {
+        self.observedAt = observedAt
+    }
+}
+
+/// What the store says when it is asked about a purchase.
+package enum GooglePlayPurchaseAnswer: Hashable, Sendable {
+    case purchase(GooglePlayPurchase)
+    /// It has forgotten the purchase, which ended long ago.
+    case gone
+    /// There is none of that token.
+    case notFound
+}
+
+extension GooglePlayEvidence {
+    /// The evidence filed under keys; to be merged with what is known already.
+    package func history(_ keys: GooglePlayPseudonyms) -> GooglePlayHistory {
+        var history = GooglePlayHistory()
+        for (token, answer) in purchases {
+            let key = keys.purchaseKey(of: token)
+            switch answer {
+            case .purchase(let purchase):
+                // What has not the form of a mark is the app's own name of somebody, and is not kept.
+                let mark = purchase.profileID.flatMap(GrantMark.init)?.text
+                history.merge(
+                    GooglePlayPurchaseRecord(purchase, observedAt: observedAt, mark: mark, keys: keys),
+                    key: key
+                )
+            case .gone:
+                var record = GooglePlayPurchaseRecord()
+                record.goneAt = observedAt
+                history.merge(record, key: key)
+            case .notFound: break
+            }
+        }
+        for (token, instant) in revocations {
+            var record = GooglePlayPurchaseRecord()
+            record.revokedAt = instant
+            history.merge(record, key: keys.purchaseKey(of: token))
+        }
+        for (token, instant) in refunds {
+            var record = GooglePlayPurchaseRecord()
+            record.refunds = [instant]
+            history.merge(record, key: keys.purchaseKey(of: token))
+        }
+        return history
+    }
+
+    /// The customers whom purchases name by the account id that we gave them.
+    package func links(_ keys: GooglePlayPseudonyms) -> Set<GooglePlayLink> {
+        var links: Set<GooglePlayLink> = []
+        for case (let token, .purchase(let purchase)) in purchases {
+            let key = keys.purchaseKey(of: token)
+            for accountID in [purchase.accountID, purchase.expiredAccountID] {
+                guard let subject = accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:)) else { continue }
+                links.insert(GooglePlayLink(subject: subject, purchase: key))
+            }
+        }
+        return links
+    }
+}
+
+extension GooglePlayPurchaseReport {
+    /// Files evidence; `customers` are keys of pseudonyms of a customer whom a trusted caller vouches for, and are linked
+    /// to every purchase.
+    package init(
+        _ evidence: GooglePlayEvidence,
+        place: GooglePlayPlace,
+        customers: [[UInt8]] = [],
+        message: GooglePlayMessage? = nil
+    ) {
+        var links = evidence.links(place.keys)
+        for case (let token, .purchase) in evidence.purchases {
+            let purchase = place.keys.purchaseKey(of: token)
+            links.formUnion(customers.map { GooglePlayLink(subject: $0, purchase: purchase) })
+        }
+        self.init(place: place, history: evidence.history(place.keys), links: links, message: message)
+    }
+}

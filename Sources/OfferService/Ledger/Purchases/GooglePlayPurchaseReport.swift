@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What purchases of one app at Google Play are filed under and compared with.
+package struct GooglePlayPlace: Sendable {
+    package let app: GooglePlayApp
+    /// Makes keys of tokens, and tells a genuine mark of a grant.
+    package let keys: GooglePlayPseudonyms
+    /// For the offers that redemptions are of.
+    package let catalog: Catalog
+
+    package init(_ app: GooglePlayApp, _ pseudonyms: Pseudonyms, _ catalog: Catalog) {
+        self.app = app
+        self.catalog = catalog
+        keys = GooglePlayPseudonyms(pseudonyms, in: app.name)
+    }
+
+    /// `nil` if the catalogue has no app of that package.
+    package init?(_ packageName: PackageName, under snapshot: Snapshot) {
+        guard let app = snapshot.catalog.googlePlayApps[packageName] else { return nil }
+        self.init(app, snapshot.pseudonyms, snapshot.catalog)
+    }
+
+    /// The offer that the store calls so; `nil` if the catalogue has none.
+    package func offer(_ path: GooglePlayOfferPath) -> CatalogOffer? {
+        guard let offerID = try? GooglePlayOfferID(path.offerID), let basePlanID = try? BasePlanID(path.basePlanID),
+            let productID = try? GooglePlayProductID(path.productID)
+        else { return nil }
+        return catalog.googlePlayStoreOffer(offerID, of: productID, basePlan: basePlanID, in: app.packageName)
+    }
+}
+
+/// Something that Google Play told, ready for the ledger: filed under keys, with nothing personal in the clear.
+package struct GooglePlayPurchaseReport: Sendable {
+    package let place: GooglePlayPlace
+    package let history: GooglePlayHistory
+    /// Which customer has which purchase.
+    package let links: Set<GooglePlayLink>
+    /// The message that it came in; `nil` of what was asked for, or sent along.
+    package let message: GooglePlayMessage?
+
+    package init(
+        place: GooglePlayPlace,
+        history: GooglePlayHistory,
+        links: Set<GooglePlayLink>,
+        message: GooglePlayMessage? = nil
+    ) {
+        self.place = place
+        self.history = history
+        self.links = links
+        self.message = message
+    }
+}
+
+/// A customer has a purchase.
+package struct GooglePlayLink: Hashable, Sendable {
+    /// The key of a pseudonym, 16 bytes.
+    package let subject: [UInt8]
+    package let purchase: PurchaseKey
+
+    package init(subject: [UInt8], purchase: PurchaseKey) {
+        self.subject = subject
+        self.purchase = purchase
+    }
+}
+
+/// Which message of the store it was.
+package struct GooglePlayMessage: Hashable, Sendable {
+    /// As Pub/Sub numbers it within its topic; the same however often it is delivered.
+    package let id: String
+    /// As Google names the type of the notification; of one that nobody knows, its number.
+    package let type: String
+    package let sentAt: Timestamp
+    /// Of the purchase that it is about, if it is about one.
+    package let environment: StoreEnvironment?
+
+    package init(id: String, type: String, sentAt: Timestamp, environment: StoreEnvironment?) {
+        self.id = id
+        self.type = type
+        self.sentAt = sentAt
+        self.environment = environment
+    }
+}

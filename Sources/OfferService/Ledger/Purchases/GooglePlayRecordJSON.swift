@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+import OfferDomain
+
+// How the ledger writes what it keeps of Google Play's purchases: JSON with Google's names and values where there are
+// any, what is absent left out, so that an auditor can read a row. Times are milliseconds since 1970.
+
+extension GooglePlayPurchaseRecord {
+    var json: String {
+        var writer = JSONWriter(reserving: 768)
+        writer.beginObject()
+        if let latest {
+            writer.name("latest")
+            latest.write(to: &writer)
+        }
+        writer.member("firstObservedAt", firstObservedAt)
+        writer.array("uses", uses.sorted { $0.key < $1.key }) { Self.write($0.key, $0.value, to: &$1) }
+        writer.array("predecessors", predecessors.sorted()) { predecessor, writer in
+            writer.string(String(decoding: Base64.encodeURL(predecessor.bytes), as: UTF8.self))
+        }
+        writer.member("obfuscatedExternalProfileId", mark)
+        writer.member("goneAt", goneAt)
+        writer.member("revokedAt", revokedAt)
+        writer.array("refunds", refunds) { $1.integer($0.milliseconds) }
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func write(_ offer: GooglePlayOfferPath, _ use: Use, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("productId", offer.productID)
+        writer.member("basePlanId", offer.basePlanID)
+        writer.member("offerId", offer.offerID)
+        writer.member("firstSeenAt", use.firstSeenAt)
+        writer.member("paidInFullAt", use.paidInFullAt)
+        writer.member("hasPromotionCode", use.hasPromotionCode)
+        writer.endObject()
+    }
+
+    init?(json: String) {
+        guard let object = (try? JSONDocument(Array(json.utf8), limits: Self.limits))?.root.object else { return nil }
+        self.init()
+        if let value = object["latest"] {
+            guard let latest = value.object.flatMap(GooglePlayObservation.init) else { return nil }
+            self.latest = latest
+        }
+        firstObservedAt = object.instant("firstObservedAt")
+        for value in object["uses"]?.array.map(Array.init) ?? [] {
+            guard let (offer, use) = value.object.flatMap(Self.use) else { return nil }
+            uses[offer] = use
+        }
+        for value in object["predecessors"]?.array.map(Array.init) ?? [] {
+            guard let bytes = value.stringBytes.flatMap(Base64.decodeURL) else { return nil }
+            predecessors.insert(PurchaseKey(bytes))
+        }
+        mark = object["obfuscatedExternalProfileId"]?.string
+        goneAt = object.instant("goneAt")
+        revokedAt = object.instant("revokedAt")
+        refunds = object["refunds"]?.array?.compactMap(\.integer).map(Timestamp.init(milliseconds:)) ?? []
+    }
+
+    private static func use(_ object: JSONObject) -> (GooglePlayOfferPath, Use)? {
+        guard let productID = object["productId"]?.string, let basePlanID = object["basePlanId"]?.string,
+            let offerID = object["offerId"]?.string, let firstSeenAt = object.instant("firstSeenAt")
+        else { return nil }
+        let use = Use(
+            firstSeenAt: firstSeenAt,
+            paidInFullAt: object.instant("paidInFullAt"),
+            hasPromotionCode: object.flag("hasPromotionCode")
+        )
+        return (GooglePlayOfferPath(productID: productID, basePlanID: basePlanID, offerID: offerID), use)
+    }
+
+    private static let limits = JSONLimits(
+        maximumBytes: 1024 * 1024,
+        maximumNodes: 20_000,
+        maximumStringBytes: 1024
+    )
+}
+
+extension GooglePlayObservation {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("subscriptionState", state.storeText)
+        writer.member("startTime", startedAt)
+        writer.member("regionCode", region?.text)
+        writer.array("lineItems", items) { $0.write(to: &$1) }
+        writer.member("canceledStateContext", cancellation?.storeText)
+        writer.member("cancelTime", cancelledAt)
+        writer.member("testPurchase", isTest)
+        writer.member("observedAt", observedAt)
+        writer.endObject()
+    }
+
+    fileprivate init?(_ object: JSONObject) {
+        guard let state = object["subscriptionState"]?.string, let observedAt = object.instant("observedAt") else {
+            return nil
+        }
+        let values = object["lineItems"]?.array.map(Array.init) ?? []
+        let items = values.compactMap { $0.object.flatMap(GooglePlayPurchase.LineItem.init) }
+        guard items.count == values.count else { return nil }
+        self.init(
+            state: Reported(state),
+            startedAt: object.instant("startTime"),
+            region: object["regionCode"]?.string.flatMap { try? Region($0) },
+            items: items,
+            cancellation: object["canceledStateContext"]?.string.map { Reported($0) },
+            cancelledAt: object.instant("cancelTime"),
+            isTest: object.flag("testPurchase"),
+            observedAt: observedAt
+        )
+    }
+}
+
+extension GooglePlayPurchase.LineItem {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("productId", productID)
+        writer.member("basePlanId", basePlanID)
+        writer.member("offerId", offerID)
+        writer.member("expiryTime", expiresAt)
+        writer.member("offerPhase", phase?.storeText)
+        switch plan {
+        case .autoRenewing(let isEnabled, let isCancellationPending):
+            writer.member("plan", "autoRenewing")
+            writer.member("autoRenewEnabled", isEnabled)
+            writer.member("pendingCancellation", isCancellationPending)
+        case .prepaid: writer.member("plan", "prepaid")
+        case nil: break
+        }
+        if let replaced {
+            writer.member("replacedProductId", replaced.productID)
+            writer.member("replacedBasePlanId", replaced.basePlanID)
+            writer.member("replacedOfferId", replaced.offerID)
+        }
+        writer.member("signupPromotion", hasPromotionCode)
+        writer.member("deferredItemRemoval", isRemovedLater)
+        writer.endObject()
+    }
+
+    fileprivate init?(_ object: JSONObject) {
+        guard let productID = object["productId"]?.string else { return nil }
+        self.init(productID: productID)
+        basePlanID = object["basePlanId"]?.string
+        offerID = object["offerId"]?.string
+        expiresAt = object.instant("expiryTime")
+        phase = object["offerPhase"]?.string.map { Reported($0) }
+        switch object["plan"]?.string {
+        case "autoRenewing":
+            plan = .autoRenewing(
+                isEnabled: object.flag("autoRenewEnabled"),
+                isCancellationPending: object.flag("pendingCancellation")
+            )
+        case "prepaid": plan = .prepaid
+        default: break
+        }
+        replaced = object["replacedProductId"]?.string.map { productID in
+            GooglePlayPurchase.ReplacedItem(
+                productID: productID,
+                basePlanID: object["replacedBasePlanId"]?.string,
+                offerID: object["replacedOfferId"]?.string
+            )
+        }
+        hasPromotionCode = object.flag("signupPromotion")
+        isRemovedLater = object.flag("deferredItemRemoval")
+    }
+}
+
+extension JSONObject {
+    fileprivate func instant(_ name: String) -> Timestamp? {
+        self[name]?.integer.map(Timestamp.init(milliseconds:))
+    }
+
+    fileprivate func flag(_ name: String) -> Bool { self[name]?.bool ?? false }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        self.name(name)
+        string(text)
+    }
+
+    fileprivate mutating func member(_ name: StaticString, _ instant: Timestamp?) {
+        guard let instant else { return }
+        self.name(name)
+        integer(instant.milliseconds)
+    }
+
+    /// What is false is left out.
+    fileprivate mutating func member(_ name: StaticString, _ flag: Bool) {
+        guard flag else { return }
+        self.name(name)
+        boolean(true)
+    }
+
+    /// What is empty is left out.
+    fileprivate mutating func array<Element>(
+        _ name: StaticString,
+        _ elements: [Element],
+        _ write: (Element, inout JSONWriter) -> Void
+    ) {
+        guard !elements.isEmpty else { return }
+        self.name(name)
+        beginArray()
+        for element in elements { write(element, &self) }
+        endArray()
+    }
+}

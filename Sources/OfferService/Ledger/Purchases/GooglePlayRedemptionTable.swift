@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// The uses that customers made of offers at Google Play, each with the grant that it came from.
+///
+/// Play shows a developer-determined offer to every device, so a use without a grant is what this service is for to find.
+/// The rows of all purchases that may have come from the same grants are drawn anew together whenever one of them
+/// changes, so the table follows the evidence and not the order in which it came. Used by one thread, inside an open
+/// transaction.
+package struct GooglePlayRedemptionTable {
+    private let tables: GooglePlayTables
+    private let links: CustomerLinks
+    private var connection: any DatabaseConnection { tables.connection }
+
+    package init(_ tables: GooglePlayTables, links: CustomerLinks) {
+        self.tables = tables
+        self.links = links
+    }
+
+    /// A redemption and what it was matched to.
+    package struct Entry: Hashable, Sendable {
+        package let redemption: GooglePlayRedemption
+        /// The offer's key in the ledger.
+        package let offerKey: Int64
+        /// `nil` if no grant of ours fits: nobody was asked whether the customer may have the offer.
+        package let match: Match?
+    }
+
+    /// A grant, and what ties a redemption to it.
+    package struct Match: Hashable, Sendable {
+        package let grantID: UniqueID
+        package let way: Way
+
+        package enum Way: String, Sendable {
+            /// The purchase carries the grant's mark.
+            case mark
+            /// The offer was granted to the same customer, or for the same chain of purchases, shortly before.
+            case customer
+        }
+    }
+
+    /// Brings the rows up to what the evidence shows; answers those that are new or have changed.
+    package func update(
+        _ changed: Set<PurchaseKey>,
+        _ place: GooglePlayPlace
+    ) throws(StorageError) -> [Entry] {
+        var news: [Entry] = []
+        let (purchases, entries) = try matched(changed, place)
+        for purchase in purchases {
+            let known = try lines(of: purchase)
+            let current = entries.filter { $0.redemption.purchase == purchase }
+            let lines = current.map { Line($0) }
+            for line in known where !lines.contains(line) { try remove(line, of: purchase) }
+            for (entry, line) in zip(current, lines) where !known.contains(line) {
+                try insert(line, of: purchase)
+                news.append(entry)
+            }
+        }
+        return news.sorted { $0.redemption.isBefore($1.redemption) }
+    }
+
+    // MARK: - Matching
+
+    /// A redemption of an offer of the catalogue, and the grants of that offer that are its customer's.
+    private struct Candidate {
+        let redemption: GooglePlayRedemption
+        let offerKey: Int64
+        /// The grant that its mark names, if the mark is ours and of that offer.
+        let marked: UniqueID?
+        let grants: Set<UniqueID>
+    }
+
+    /// Every redemption that may have come from the same grants, with no grant for two: first those with a mark, then the
+    /// others, each time oldest first.
+    private func matched(
+        _ changed: Set<PurchaseKey>,
+        _ place: GooglePlayPlace
+    ) throws(StorageError) -> (purchases: [PurchaseKey], entries: [Entry]) {
+        var reached = Reached(limit: GooglePlayTables.mostPurchases)
+        reached.add(changed.sorted())
+        var candidates: [Candidate] = []
+        while let purchase = reached.next() {
+            reached.add(try neighbours(of: purchase))
+            for candidate in try self.candidates(purchase, place) {
+                reached.add(try holders(of: candidate))
+                candidates.append(candidate)
+            }
+        }
+        candidates.sort { $0.redemption.isBefore($1.redemption) }
+        return (reached.all, Self.entries(candidates))
+    }
+
+    private static func entries(_ candidates: [Candidate]) -> [Entry] {
+        var matches: [GooglePlayRedemption: Match] = [:]
+        var taken: Set<UniqueID> = []
+        for candidate in candidates {
+            guard let grant = candidate.marked, taken.insert(grant).inserted else { continue }
+            matches[candidate.redemption] = Match(grantID: grant, way: .mark)
+        }
+        for candidate in candidates where matches[candidate.redemption] == nil {
+            let free = candidate.grants.subtracting(taken)
+            guard let grant = candidate.redemption.grant(among: free) else { continue }
+            taken.insert(grant)
+            matches[candidate.redemption] = Match(grantID: grant, way: .customer)
+        }
+        return candidates.map { candidate in
+            Entry(
+                redemption: candidate.redemption,
+                offerKey: candidate.offerKey,
+                match: matches[candidate.redemption]
+            )
+        }
+    }
+
+    /// Purchases whose redemptions may have come from the same grants as those of this one.
+    private func neighbours(of purchase: PurchaseKey) throws(StorageError) -> [PurchaseKey] {
+        var neighbours = try tables.linked(to: purchase)
+        for subject in try customers(of: purchase) { neighbours += try tables.purchases(of: subject) }
+        return neighbours
+    }
+
+    private func candidates(
+        _ purchase: PurchaseKey,
+        _ place: GooglePlayPlace
+    ) throws(StorageError) -> [Candidate] {
+        guard let record = try tables.record(of: purchase) else { return [] }
+        var candidates: [Candidate] = []
+        for redemption in record.redemptions(purchase) {
+            guard let offer = place.offer(redemption.offer)?.ledgerKey else { continue }
+            let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
+                place.keys.isGenuine($0, for: offer) ? $0 : nil
+            }
+            var grants: Set<UniqueID> = []
+            for subject in try subjects(of: purchase) { grants.formUnion(try self.grants(to: subject, offer)) }
+            candidates.append(Candidate(redemption: redemption, offerKey: offer, marked: mark?.grantID, grants: grants))
+        }
+        return candidates
+    }
+
+    /// Under what the grants for a purchase count: its customers, and every purchase of its chain.
+    private func subjects(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
+        var chain = Reached(limit: GooglePlayTables.mostPurchases)
+        chain.add([purchase])
+        while let next = chain.next() { chain.add(try tables.linked(to: next)) }
+        return try customers(of: purchase) + chain.all.map(\.bytes)
+    }
+
+    /// The customers who have a purchase, and those who are the same people under other names.
+    private func customers(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
+        let subjects = try tables.subjects(of: purchase)
+        return try subjects + links.linked(to: subjects)
+    }
+
+    private func grants(to subject: [UInt8], _ offer: Int64) throws(StorageError) -> [UniqueID] {
+        var grants: [UniqueID] = []
+        try connection.rows(
+            SQL("SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?", .blob(subject), .integer(offer))
+        ) { row in
+            if let id = UniqueID(bytes: row.blob(0)) { grants.append(id) }
+        }
+        return grants
+    }
+
+    /// The purchases that have one of the grants that a redemption may have come from, or claim it.
+    private func holders(of candidate: Candidate) throws(StorageError) -> [PurchaseKey] {
+        var holders: [PurchaseKey] = []
+        for grant in candidate.grants.union(candidate.marked.map { [$0] } ?? []).sorted() {
+            holders += try tables.purchases(marked: grant)
+            try connection.rows(
+                SQL(
+                    "SELECT purchase FROM google_play_redemptions WHERE grant_id = ? ORDER BY purchase",
+                    .blob(grant.bytes)
+                )
+            ) { holders.append(PurchaseKey($0.blob(0))) }
+        }
+        return holders
+    }
+
+    // MARK: - Rows
+
+    /// A row but for its purchase.
+    fileprivate struct Line: Hashable {
+        let offer: GooglePlayOfferPath
+        let offerKey: Int64
+        let state: String
+        let redeemedAt: Int64
+        let settledAt: Int64?
+        let grantID: [UInt8]?
+        let matchedBy: String?
+    }
+
+    private func lines(of purchase: PurchaseKey) throws(StorageError) -> [Line] {
+        var lines: [Line] = []
+        try connection.rows(
+            SQL(
+                """
+                SELECT product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id, matched_by
+                FROM google_play_redemptions WHERE purchase = ?
+                """,
+                .blob(purchase.bytes)
+            )
+        ) { row in
+            lines.append(
+                Line(
+                    offer: GooglePlayOfferPath(productID: row.text(0), basePlanID: row.text(1), offerID: row.text(2)),
+                    offerKey: row.integer(3),
+                    state: row.text(4),
+                    redeemedAt: row.integer(5),
+                    settledAt: row.optionalInteger(6),
+                    grantID: row.optionalBlob(7),
+                    matchedBy: row.optionalText(8)
+                )
+            )
+        }
+        return lines
+    }
+
+    private func remove(_ line: Line, of purchase: PurchaseKey) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                DELETE FROM google_play_redemptions
+                WHERE purchase = ? AND product_id = ? AND base_plan_id = ? AND offer_id = ?
+                """,
+                .blob(purchase.bytes),
+                .text(line.offer.productID),
+                .text(line.offer.basePlanID),
+                .text(line.offer.offerID)
+            )
+        )
+    }
+
+    private func insert(_ line: Line, of purchase: PurchaseKey) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO google_play_redemptions (
+                    purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
+                    matched_by
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                .blob(purchase.bytes),
+                .text(line.offer.productID),
+                .text(line.offer.basePlanID),
+                .text(line.offer.offerID),
+                .integer(line.offerKey),
+                .text(line.state),
+                .integer(line.redeemedAt),
+                line.settledAt.map(SQLValue.integer) ?? .null,
+                line.grantID.map(SQLValue.blob) ?? .null,
+                SQLValue(line.matchedBy)
+            )
+        )
+    }
+}
+
+extension GooglePlayRedemptionTable.Line {
+    fileprivate init(_ entry: GooglePlayRedemptionTable.Entry) {
+        let redemption = entry.redemption
+        self.init(
+            offer: redemption.offer,
+            offerKey: entry.offerKey,
+            state: redemption.state.name,
+            redeemedAt: redemption.redeemedAt.milliseconds,
+            settledAt: redemption.state.settledAt?.milliseconds,
+            grantID: entry.match?.grantID.bytes,
+            matchedBy: entry.match?.way.rawValue
+        )
+    }
+}
+
+extension GooglePlayRedemption {
+    fileprivate func isBefore(_ other: GooglePlayRedemption) -> Bool {
+        (redeemedAt, purchase, offer) < (other.redeemedAt, other.purchase, other.offer)
+    }
+
+    /// The last grant before it; without any, the first of the five minutes after it, because the store's clock and ours
+    /// need not agree to the second.
+    fileprivate func grant(among grants: Set<UniqueID>) -> UniqueID? {
+        let latest = redeemedAt.adding(minutes: 5)
+        return grants.filter { $0.timestamp <= redeemedAt }.max() ?? grants.filter { $0.timestamp <= latest }.min()
+    }
+}

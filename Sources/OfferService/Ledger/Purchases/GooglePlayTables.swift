@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import OfferDomain
+package import Storage
+
+/// What the ledger keeps of Google Play's purchases, and which customer has which.
+///
+/// What comes is merged with what is there, part by part, so neither order nor repetition makes a difference. Used by
+/// one thread, inside an open transaction.
+package struct GooglePlayTables {
+    let connection: any DatabaseConnection
+
+    /// How many purchases are ever looked at together: more than any customer has, and few enough for one transaction.
+    package static let mostPurchases = 256
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    // MARK: - Reading
+
+    /// Everything known of who has one of these names, and of the purchases given, with all that took one another's
+    /// place.
+    ///
+    /// `subjects` are keys of pseudonyms of customers. Of a purchase that is given, its customers' other purchases count
+    /// too. At most ``mostPurchases`` purchases.
+    package func history(
+        of subjects: [[UInt8]],
+        purchases: some Sequence<PurchaseKey>
+    ) throws(StorageError) -> GooglePlayHistory {
+        var found = Reached(limit: Self.mostPurchases)
+        for purchase in Set(purchases).sorted() {
+            found.add([purchase])
+            for subject in try self.subjects(of: purchase) { found.add(try self.purchases(of: subject)) }
+        }
+        for subject in subjects { found.add(try self.purchases(of: subject)) }
+        while let purchase = found.next() { found.add(try linked(to: purchase)) }
+        var history = GooglePlayHistory()
+        for purchase in found.all { history.purchases[purchase] = try record(of: purchase) }
+        return history
+    }
+
+    /// What is kept of a purchase; `nil` if nothing is.
+    func record(of purchase: PurchaseKey) throws(StorageError) -> GooglePlayPurchaseRecord? {
+        var record: GooglePlayPurchaseRecord?
+        // What can't be read is not taken for what isn't there.
+        var isDamaged = false
+        try connection.rows(
+            SQL("SELECT record FROM google_play_purchases WHERE purchase = ?", .blob(purchase.bytes))
+        ) { row in
+            record = GooglePlayPurchaseRecord(json: row.text(0))
+            isDamaged = record == nil
+        }
+        guard !isDamaged else { throw .unexpectedValue(column: 0) }
+        return record
+    }
+
+    /// The customers who have a purchase.
+    func subjects(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
+        var subjects: [[UInt8]] = []
+        try connection.rows(
+            SQL(
+                "SELECT subject FROM google_play_customers WHERE purchase = ? ORDER BY subject",
+                .blob(purchase.bytes)
+            )
+        ) { subjects.append($0.blob(0)) }
+        return subjects
+    }
+
+    func purchases(of subject: [UInt8]) throws(StorageError) -> [PurchaseKey] {
+        try keys(
+            SQL(
+                "SELECT purchase FROM google_play_customers WHERE subject = ? ORDER BY purchase LIMIT ?",
+                .blob(subject),
+                .integer(Int64(Self.mostPurchases))
+            )
+        )
+    }
+
+    /// The purchases in whose place one is, and those that took its own.
+    func linked(to purchase: PurchaseKey) throws(StorageError) -> [PurchaseKey] {
+        try keys(
+            SQL(
+                """
+                SELECT predecessor FROM google_play_links WHERE purchase = ?
+                UNION SELECT purchase FROM google_play_links WHERE predecessor = ? ORDER BY 1 LIMIT ?
+                """,
+                .blob(purchase.bytes),
+                .blob(purchase.bytes),
+                .integer(Int64(Self.mostPurchases))
+            )
+        )
+    }
+
+    /// The purchases that claim, by their mark, to come from a grant.
+    func purchases(marked grantID: UniqueID) throws(StorageError) -> [PurchaseKey] {
+        try keys(
+            SQL(
+                "SELECT purchase FROM google_play_purchases WHERE marked_grant = ? ORDER BY purchase LIMIT ?",
+                .blob(grantID.bytes),
+                .integer(Int64(Self.mostPurchases))
+            )
+        )
+    }
+
+    private func keys(_ sql: SQL) throws(StorageError) -> [PurchaseKey] {
+        var keys: [PurchaseKey] = []
+        try connection.rows(sql) { keys.append(PurchaseKey($0.blob(0))) }
+        return keys
+    }
+
+    /// The grants of an offer that were used for one of these purchases: they count for the chain from then on, whoever
+    /// will have it.
+    package func grants(
+        usedFor purchases: some Sequence<PurchaseKey>,
+        offerKey: Int64
+    ) throws(StorageError) -> Set<UniqueID> {
+        var grants: Set<UniqueID> = []
+        for purchase in purchases {
+            try connection.rows(
+                SQL(
+                    "SELECT grant_id FROM google_play_redemptions WHERE purchase = ? AND offer_key = ?",
+                    .blob(purchase.bytes),
+                    .integer(offerKey)
+                )
+            ) { row in
+                if let id = row.optionalBlob(0).flatMap(UniqueID.init(bytes:)) { grants.insert(id) }
+            }
+        }
+        return grants
+    }
+
+    // MARK: - Merging
+
+    /// Adds what is new; answers the purchases in which something changed, or that have a new customer.
+    package func merge(_ report: GooglePlayPurchaseReport) throws(StorageError) -> Set<PurchaseKey> {
+        var changed: Set<PurchaseKey> = []
+        for (key, news) in report.history.purchases {
+            let known = try record(of: key)
+            var merged = known ?? GooglePlayPurchaseRecord()
+            merged.merge(news)
+            guard merged != known else { continue }
+            try write(merged, key)
+            for predecessor in merged.predecessors where known?.predecessors.contains(predecessor) != true {
+                try add(predecessor, before: key)
+            }
+            changed.insert(key)
+        }
+        for link in report.links where try add(link) { changed.insert(link.purchase) }
+        return changed
+    }
+
+    private func write(_ record: GooglePlayPurchaseRecord, _ purchase: PurchaseKey) throws(StorageError) {
+        let grantID = record.mark.flatMap(GrantMark.init)?.grantID
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO google_play_purchases (purchase, record, marked_grant) VALUES (?, ?, ?)
+                ON CONFLICT (purchase) DO UPDATE SET
+                    record = excluded.record, marked_grant = excluded.marked_grant
+                """,
+                .blob(purchase.bytes),
+                .text(record.json),
+                (grantID?.bytes).map(SQLValue.blob) ?? .null
+            )
+        )
+    }
+
+    private func add(_ predecessor: PurchaseKey, before purchase: PurchaseKey) throws(StorageError) {
+        try connection.run(
+            SQL(
+                "INSERT INTO google_play_links (purchase, predecessor) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                .blob(purchase.bytes),
+                .blob(predecessor.bytes)
+            )
+        )
+    }
+
+    /// False if it was there before.
+    private func add(_ link: GooglePlayLink) throws(StorageError) -> Bool {
+        try connection.run(
+            SQL(
+                "INSERT INTO google_play_customers (subject, purchase) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                .blob(link.subject),
+                .blob(link.purchase.bytes)
+            )
+        ) == 1
+    }
+
+    // MARK: - Messages
+
+    /// Remembers a message; false if it was remembered before.
+    package func remember(_ message: GooglePlayMessage, of packageName: PackageName) throws(StorageError) -> Bool {
+        // Two apps may have two topics, which number their messages alike.
+        let key = SHA256.digest(of: Array(packageName.text.utf8) + [0] + Array(message.id.utf8))
+        return try connection.run(
+            SQL(
+                """
+                INSERT INTO google_play_messages (message_key, sent_at) VALUES (?, ?)
+                ON CONFLICT DO NOTHING
+                """,
+                .blob(Array(key.bytes.prefix(16))),
+                .integer(message.sentAt.milliseconds)
+            )
+        ) == 1
+    }
+}
+
+/// Walks from purchase to purchase, each once, and never further than so many.
+struct Reached {
+    /// In the order in which they were reached.
+    private(set) var all: [PurchaseKey] = []
+    private var known: Set<PurchaseKey> = []
+    private var position = 0
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(_ purchases: some Sequence<PurchaseKey>) {
+        for purchase in purchases where all.count < limit && known.insert(purchase).inserted { all.append(purchase) }
+    }
+
+    /// One that was not walked from yet.
+    mutating func next() -> PurchaseKey? {
+        guard position < all.count else { return nil }
+        defer { position += 1 }
+        return all[position]
+    }
+
+    func contains(_ purchase: PurchaseKey) -> Bool { known.contains(purchase) }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import Storage
+
+extension LedgerWriter {
+    /// Merges what Google Play told into what is known; a message only once.
+    package func absorb(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> Absorption {
+        if let message = report.message {
+            let isNew = try database { () throws(StorageError) in
+                try googlePlay.remember(message, of: report.place.app.packageName)
+            }
+            guard isNew else { return .repeated }
+            try append(.googlePlayMessageReceived(message, report.place.app))
+        }
+        try merge(report)
+        return .recorded
+    }
+
+    /// Merges what Google Play told, as a part of something else.
+    package func merge(_ report: GooglePlayPurchaseReport) throws(LedgerError) {
+        let changed = try database { () throws(StorageError) in try googlePlay.merge(report) }
+        try drawRedemptions(of: changed, report.place)
+    }
+
+    /// Brings the redemptions that may have come from the same grants up to what is known now.
+    func drawRedemptions(of purchases: Set<PurchaseKey>, _ place: GooglePlayPlace) throws(LedgerError) {
+        guard !purchases.isEmpty else { return }
+        let entries = try database { () throws(StorageError) in try googlePlayRedemptions.update(purchases, place) }
+        for entry in entries { try append(.googlePlayRedemption(entry, place.app)) }
+        googlePlayRedemptionsLearnt += entries
+    }
+
+    /// Everything known of who has one of these names, or one that is linked to it, and of the purchases given.
+    package func googlePlayHistory(
+        of subjects: [[UInt8]],
+        purchases: some Sequence<PurchaseKey>
+    ) throws(LedgerError) -> GooglePlayHistory {
+        try database { () throws(StorageError) in
+            try googlePlay.history(of: subjects + links.linked(to: subjects), purchases: purchases)
+        }
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Says whether it is Pub/Sub, on behalf of our own subscription, that posts a message.
+package protocol GooglePushAuthentication: Sendable {
+    /// Throws unless `token`, what follows `Bearer ` in the request, proves it; `nil` is a request without one.
+    func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushFault)
+}
+
+/// Why it isn't known to be Pub/Sub.
+package enum GooglePushFault: Error, Hashable, Sendable {
+    /// The token is missing or not as it must be; the label is one of a closed list, of lowercase words and hyphens.
+    case refused(label: String)
+    /// Google's keys could not be read, so nothing can be said.
+    case keysUnavailable
+}
+
+/// Why a message was not taken in, so that Pub/Sub will send it again.
+package enum GooglePlayNotificationRefusal: Error, Hashable, Sendable {
+    case unauthenticated(label: String)
+    /// Strangers have caused so much work of late that it was not looked at.
+    case notExamined
+    /// Google's keys could not be read.
+    case keysUnavailable
+    /// What has changed could not be asked for.
+    case storeSilent(StoreError)
+    /// It could not be recorded.
+    case notRecorded(LedgerError)
+}
+
+/// Takes in what Google Play tells of its own accord.
+///
+/// A message is a hint: what has become of the purchase is asked for, and that is what counts. So neither order nor
+/// repetition makes a difference. What could never be taken in is acknowledged, or it would come again for days.
+package struct GooglePlayNotificationReceiver: Sendable {
+    private let authentication: any GooglePushAuthentication
+    private let store: any GooglePlayPurchaseSource
+    private let committer: Committer
+    private let allowance: StrangerAllowance
+    private let metrics: Metrics
+    private let log: Log
+    /// Messages that are on record, so that a repetition costs no question to the store.
+    private let recent = Guarded(RecentValues<Delivery, Bool>(capacity: 4096))
+
+    private struct Delivery: Hashable {
+        let packageName: PackageName
+        let messageID: String
+    }
+
+    /// - Parameters:
+    ///   - authentication: Tells Pub/Sub from strangers.
+    ///   - store: Is asked what has become of a purchase.
+    ///   - committer: Records it.
+    ///   - allowance: For messages that anybody may have sent.
+    ///   - metrics: Counts them by type and outcome.
+    ///   - log: Told of messages that Google sent and that can't be taken in.
+    package init(
+        authentication: any GooglePushAuthentication,
+        store: any GooglePlayPurchaseSource,
+        committer: Committer,
+        allowance: StrangerAllowance,
+        metrics: Metrics,
+        log: Log
+    ) {
+        self.authentication = authentication
+        self.store = store
+        self.committer = committer
+        self.allowance = allowance
+        self.metrics = metrics
+        self.log = log
+    }
+
+    /// What came of a message that is to be acknowledged.
+    package enum Outcome: Hashable, Sendable {
+        /// All that it led to is durable.
+        case recorded
+        /// It was on record before.
+        case repeated
+        /// It will never be taken in; the label is one of a closed list.
+        case dropped(label: String)
+    }
+
+    /// Takes in the body of a push request; returns when what it led to is durable.
+    package func receive(
+        _ body: [UInt8],
+        bearer token: [UInt8]?,
+        under configuration: Snapshot,
+        at now: Timestamp
+    ) async throws(GooglePlayNotificationRefusal) -> Outcome {
+        try await authenticate(token, at: now)
+        guard let message = PushMessage(body) else { return drop("malformed-message") }
+        guard let notification = DeveloperNotification(message.data) else { return drop("malformed-notification") }
+        guard let place = GooglePlayPlace(notification.packageName, under: configuration) else {
+            return drop("unknown-package")
+        }
+        let delivery = Delivery(packageName: notification.packageName, messageID: message.id)
+        if recent.withLock({ $0[delivery] }) == true {
+            count(notification, nil, "repeated")
+            return .repeated
+        }
+        let outcome = try await take(notification, message, place, at: now)
+        if outcome == .recorded || outcome == .repeated { recent.withLock { $0[delivery] = true } }
+        return outcome
+    }
+
+    // MARK: - Who sends it
+
+    private func authenticate(
+        _ token: [UInt8]?,
+        at now: Timestamp
+    ) async throws(GooglePlayNotificationRefusal) {
+        guard allowance.take() else {
+            metrics.count(.notificationsRefused(reason: "not-examined"))
+            throw .notExamined
+        }
+        do throws(GooglePushFault) {
+            try await authentication.authenticate(token, at: now)
+            allowance.giveBack()
+        } catch {
+            switch error {
+            case .refused(let label):
+                metrics.count(.notificationsRefused(reason: label))
+                // What strangers send is counted only, or they could fill the log.
+                log(.debug, "a push message was refused", ["reason": .text(label)])
+                throw .unauthenticated(label: label)
+            case .keysUnavailable:
+                allowance.giveBack()
+                metrics.count(.notificationsRefused(reason: "keys-unavailable"))
+                throw .keysUnavailable
+            }
+        }
+    }
+
+    // MARK: - What it tells
+
+    private func take(
+        _ notification: DeveloperNotification,
+        _ message: PushMessage,
+        _ place: GooglePlayPlace,
+        at now: Timestamp
+    ) async throws(GooglePlayNotificationRefusal) -> Outcome {
+        let evidence: GooglePlayEvidence
+        do throws(StoreError) {
+            evidence = try await self.evidence(notification, at: now)
+        } catch {
+            if error.isFinal { return drop("purchase-refused", notification) }
+            count(notification, nil, "failed")
+            throw .storeSilent(error)
+        }
+        if evidence.isOfNothing { return drop("purchase-not-found", notification) }
+        return try await record(notification, evidence, message, place)
+    }
+
+    /// What the store says of what the notification is about.
+    private func evidence(
+        _ notification: DeveloperNotification,
+        at now: Timestamp
+    ) async throws(StoreError) -> GooglePlayEvidence {
+        switch notification.content {
+        case .subscription(let type, let token):
+            let change = SubscriptionChange(rawValue: type)
+            // Only a new purchase is in another's place; asking each time would double the questions.
+            var evidence = try await ask(token, walksBack: change == .purchased, notification, at: now)
+            if change == .revoked { evidence.revocations = [(token, notification.sentAt)] }
+            return evidence
+        case .voidedPurchase(let token, isSubscription: true):
+            var evidence = try await ask(token, walksBack: false, notification, at: now)
+            evidence.refunds = [(token, notification.sentAt)]
+            return evidence
+        case .voidedPurchase, .oneTimeProduct, .pendingRefundReview, .test, .other:
+            return GooglePlayEvidence(observedAt: now)
+        }
+    }
+
+    private func ask(
+        _ token: PurchaseToken,
+        walksBack: Bool,
+        _ notification: DeveloperNotification,
+        at now: Timestamp
+    ) async throws(StoreError) -> GooglePlayEvidence {
+        try await store.evidence(
+            of: [token],
+            of: notification.packageName,
+            walksBack: walksBack,
+            for: nil,
+            at: now
+        )
+    }
+
+    private func record(
+        _ notification: DeveloperNotification,
+        _ evidence: GooglePlayEvidence,
+        _ message: PushMessage,
+        _ place: GooglePlayPlace
+    ) async throws(GooglePlayNotificationRefusal) -> Outcome {
+        let report = GooglePlayPurchaseReport(
+            evidence,
+            place: place,
+            message: GooglePlayMessage(
+                id: message.id,
+                type: notification.type,
+                sentAt: notification.sentAt,
+                environment: evidence.environment
+            )
+        )
+        do throws(LedgerError) {
+            let absorption = try await committer.absorb(report)
+            count(notification, evidence.environment, absorption == .recorded ? "recorded" : "repeated")
+            return absorption == .recorded ? .recorded : .repeated
+        } catch {
+            count(notification, evidence.environment, "failed")
+            throw .notRecorded(error)
+        }
+    }
+
+    // MARK: - What is told of it
+
+    private func drop(_ label: String, _ notification: DeveloperNotification? = nil) -> Outcome {
+        metrics.count(.notificationsRefused(reason: label))
+        log(
+            .warning,
+            "a message of Google Play can't be taken in",
+            ["reason": .text(label), "type": .text(notification?.type ?? "unknown")]
+        )
+        return .dropped(label: label)
+    }
+
+    private func count(_ notification: DeveloperNotification, _ environment: StoreEnvironment?, _ outcome: String) {
+        metrics.count(
+            .notifications(
+                type: notification.label,
+                environment: environment?.rawValue ?? "unknown",
+                outcome: outcome
+            )
+        )
+    }
+}
+
+extension GooglePlayEvidence {
+    /// Whether a purchase was asked for, and the store has none of that token.
+    fileprivate var isOfNothing: Bool { purchases.first?.answer == .notFound }
+
+    /// That of the purchase that was asked for.
+    fileprivate var environment: StoreEnvironment? {
+        guard case .purchase(let purchase) = purchases.first?.answer else { return nil }
+        return purchase.isTest ? .sandbox : .production
+    }
+}

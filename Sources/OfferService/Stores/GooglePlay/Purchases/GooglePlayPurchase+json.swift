@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+package import OfferDomain
+
+/// Why an answer is no purchase that we can read; it tells where, and nothing of a customer's.
+package struct GooglePlayPurchaseFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A sentence without its subject and without a value.
+    package let description: String
+}
+
+extension GooglePlayPurchase {
+    /// Reads an answer of `purchases.subscriptionsv2.get`, of at most 256 KiB.
+    ///
+    /// Members and values that nobody here knows are passed over, since Google adds some; what is read must have its
+    /// type. What is empty means something: Google leaves out what is false or zero, and an empty object says yes.
+    /// Names, addresses and what customers wrote are not read.
+    package init(json: [UInt8]) throws(GooglePlayPurchaseFault) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(json, limits: Self.limits)
+        } catch {
+            throw GooglePlayPurchaseFault(description: error.kind.sentence)
+        }
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        let purchase = GooglePlayPurchase(&reader, mismatches)
+        guard let purchase, mismatches.all.isEmpty else {
+            throw GooglePlayPurchaseFault(description: mismatches.place)
+        }
+        self = purchase
+    }
+
+    private static let limits = JSONLimits(
+        maximumBytes: 256 * 1024,
+        maximumDepth: 16,
+        maximumNodes: 8192,
+        maximumStringBytes: 64 * 1024
+    )
+
+    private init?(_ reader: inout ObjectReader, _ mismatches: Mismatches) {
+        _ = reader.optional("kind", "“\(Self.kind)”") { $0.string(equals: Self.kind) ? true : nil }
+        // Left out, it is the first of Google's list.
+        let state = reader.code("subscriptionState") ?? Reported<GooglePlayPurchaseState>(Self.unspecifiedState)
+        let lineItems = reader.elements("lineItems", atMost: Self.mostLineItems) { LineItem($0, mismatches) }
+        if lineItems.isEmpty, state.known?.isBeforePurchase != true { reader.note("lineItems", "is empty") }
+        self.init(state: state, lineItems: lineItems)
+        startedAt = reader.time("startTime")
+        region = reader.text("regionCode").flatMap { try? Region($0) }
+        linkedToken = reader.optional("linkedPurchaseToken", text: PurchaseToken.init)
+        isTest = reader.member("testPurchase") != nil
+        readCancellation(&reader, mismatches)
+        readAccounts(&reader, mismatches)
+    }
+
+    private static let kind = "androidpublisher#subscriptionPurchaseV2"
+    private static let unspecifiedState = "SUBSCRIPTION_STATE_UNSPECIFIED"
+    private static let mostLineItems = 64
+
+    private mutating func readCancellation(_ reader: inout ObjectReader, _ mismatches: Mismatches) {
+        guard let value = reader.member("canceledStateContext") else { return }
+        var context = ObjectReader(value, into: mismatches)
+        cancellation = value.oneMember()
+        guard let byCustomer = context.member(GooglePlayCancellation.byCustomer.rawValue) else { return }
+        var details = ObjectReader(byCustomer, into: mismatches)
+        cancelledAt = details.time("cancelTime")
+    }
+
+    private mutating func readAccounts(_ reader: inout ObjectReader, _ mismatches: Mismatches) {
+        if let value = reader.member("externalAccountIdentifiers") {
+            var accounts = ObjectReader(value, into: mismatches)
+            accountID = accounts.text("obfuscatedExternalAccountId")
+            profileID = accounts.text("obfuscatedExternalProfileId")
+        }
+        guard let value = reader.member("outOfAppPurchaseContext") else { return }
+        var context = ObjectReader(value, into: mismatches)
+        expiredToken = context.optional("expiredPurchaseToken", text: PurchaseToken.init)
+        guard let expired = context.member("expiredExternalAccountIdentifiers") else { return }
+        var accounts = ObjectReader(expired, into: mismatches)
+        expiredAccountID = accounts.text("obfuscatedExternalAccountId")
+    }
+}
+
+extension GooglePlayPurchase.LineItem {
+    fileprivate init?(_ value: JSONValue, _ mismatches: Mismatches) {
+        var reader = ObjectReader(value, into: mismatches)
+        guard let productID = reader.text("productId") else {
+            reader.note("productId", "is missing")
+            return nil
+        }
+        self.init(productID: productID)
+        expiresAt = reader.time("expiryTime")
+        plan = GooglePlayPurchase.Plan(&reader, mismatches)
+        phase = reader.member("offerPhase")?.oneMember()
+        hasPromotionCode = reader.member("signupPromotion") != nil
+        isRemovedLater = reader.member("deferredItemRemoval") != nil
+        if let value = reader.member("offerDetails") {
+            var details = ObjectReader(value, into: mismatches)
+            (basePlanID, offerID) = (details.text("basePlanId"), details.text("offerId"))
+        }
+        guard let value = reader.member("itemReplacement") else { return }
+        var details = ObjectReader(value, into: mismatches)
+        let (basePlanID, offerID) = (details.text("basePlanId"), details.text("offerId"))
+        replaced = details.text("productId").map { productID in
+            GooglePlayPurchase.ReplacedItem(productID: productID, basePlanID: basePlanID, offerID: offerID)
+        }
+    }
+}
+
+extension GooglePlayPurchase.Plan {
+    fileprivate init?(_ reader: inout ObjectReader, _ mismatches: Mismatches) {
+        let isPrepaid = reader.member("prepaidPlan") != nil
+        guard let value = reader.member("autoRenewingPlan") else {
+            guard isPrepaid else { return nil }
+            self = .prepaid
+            return
+        }
+        if isPrepaid { reader.note("prepaidPlan", "stands beside another plan") }
+        var plan = ObjectReader(value, into: mismatches)
+        let isEnabled = plan.optional("autoRenewEnabled", "true or false", \.bool) ?? false
+        let instalments = plan.member("installmentDetails")?.object
+        self = .autoRenewing(
+            isEnabled: isEnabled,
+            isCancellationPending: instalments?["pendingCancellation"].map { !$0.isNull } ?? false
+        )
+    }
+}
+
+// MARK: - Types
+
+extension ObjectReader {
+    /// A text of 1 to 255 bytes.
+    fileprivate mutating func text(_ name: String) -> String? {
+        optional(name, "a text of at most 255 bytes") { value in
+            value.string.flatMap { (1...255).contains($0.utf8.count) ? $0 : nil }
+        }
+    }
+
+    /// One of a list of texts that Google may lengthen.
+    fileprivate mutating func code<Known>(_ name: String) -> Reported<Known>? { text(name).map { Reported($0) } }
+
+    /// A time as RFC 3339 writes it; Google tells up to nine decimals, and those past the third are dropped.
+    fileprivate mutating func time(_ name: String) -> Timestamp? {
+        optional(name, "a time as RFC 3339 writes it") { $0.stringSlice.flatMap(Timestamp.init(googleTime:)) }
+    }
+}
+
+extension JSONValue {
+    /// Which member an object has, of those that exclude each other; nil of an object without members.
+    ///
+    /// One that we know comes before one that we don't.
+    fileprivate func oneMember<Known>() -> Reported<Known>? {
+        let names = (object.map(Array.init) ?? []).filter { !$0.value.isNull }.map(\.name).filter {
+            $0.utf8.count <= 64
+        }
+        let members = names.sorted().map { Reported<Known>($0) }
+        return members.first { $0.known != nil } ?? members.first
+    }
+}
+
+extension Timestamp {
+    /// Reads what Google writes: RFC 3339 with up to nine decimals.
+    package init?(googleTime text: ArraySlice<UInt8>) {
+        let point = UInt8(ascii: ".")
+        guard let start = text.firstIndex(of: point) else {
+            self.init(rfc3339: text)
+            return
+        }
+        let decimals = text[(start + 1)...].prefix { (0x30...0x39).contains($0) }
+        guard decimals.count <= 9 else { return nil }
+        self.init(rfc3339: text[...start] + decimals.prefix(3) + text[decimals.endIndex...])
+    }
+}
+
+extension Mismatches {
+    /// Where the first mismatch stands, without the value, which may be a customer's.
+    fileprivate var place: String {
+        guard let pointer = all.first?.pointer else { return "the answer contradicts itself" }
+        return "\(pointer.isEmpty ? "the answer" : pointer) is missing or not as expected"
+    }
+}

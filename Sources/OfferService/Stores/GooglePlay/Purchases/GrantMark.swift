@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import OfferDomain
+
+/// What an app attaches to a purchase as its `obfuscatedProfileId` so that the purchase names its grant: the grant's
+/// id, and a code that nobody else can make.
+///
+/// The text has the 64 characters that Google Play takes: 32 hexadecimal digits of the id and 32 of the code. The code
+/// is over the id and the offer, so a mark stands for no other offer than the one that was granted. Whoever has it can
+/// attach it to another purchase; the first purchase with it has the grant, and no other.
+package struct GrantMark: Hashable, Sendable {
+    package let grantID: UniqueID
+    /// 16 bytes.
+    let code: [UInt8]
+
+    /// Reads a mark; nil of what has not the form of one.
+    ///
+    /// Whether it is genuine is for ``GooglePlayPseudonyms`` to say.
+    package init?(_ text: String) {
+        guard text.utf8.count == 64, let bytes = [UInt8](hexadecimal: text),
+            let grantID = UniqueID(bytes: Array(bytes[..<16]))
+        else { return nil }
+        self.grantID = grantID
+        code = Array(bytes[16...])
+    }
+
+    init(grantID: UniqueID, code: [UInt8]) {
+        self.grantID = grantID
+        self.code = code
+    }
+
+    /// 64 of `0-9a-f`.
+    package var text: String { (grantID.bytes + code).hexadecimal }
+}
+
+/// The keys under which purchases of one app at Google Play are filed, and the names that an app attaches to them.
+package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
+    private let pseudonyms: Pseudonyms
+    private let app: AppName
+
+    package init(_ pseudonyms: Pseudonyms, in app: AppName) {
+        self.pseudonyms = pseudonyms
+        self.app = app
+    }
+
+    package func purchaseKey(of token: PurchaseToken) -> PurchaseKey {
+        PurchaseKey(Array(pseudonyms.code(.purchase, Array(token.text.utf8), in: app)[..<16]))
+    }
+
+    /// The mark of a grant; `offerKey` is the offer's key in the ledger.
+    package func mark(of grantID: UniqueID, for offerKey: Int64) -> GrantMark {
+        let message = grantID.bytes + (0..<8).map { UInt8(truncatingIfNeeded: offerKey >> (56 - 8 * Int64($0))) }
+        return GrantMark(grantID: grantID, code: Array(pseudonyms.code(.grantMark, message, in: app)[..<16]))
+    }
+
+    /// Whether a mark is ours, and of a grant of that offer.
+    package func isGenuine(_ mark: GrantMark, for offerKey: Int64) -> Bool {
+        constantTimeEqual(self.mark(of: mark.grantID, for: offerKey).code, mark.code)
+    }
+}
+
+extension Pseudonym {
+    /// What the app attaches to a purchase as its `obfuscatedAccountId`: all 32 bytes, as 64 of `0-9a-f`.
+    package var accountID: String {
+        let prefix = recordText.lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? recordText.startIndex
+        return (Base64.decodeURL(Array(recordText[prefix...])) ?? []).hexadecimal
+    }
+
+    /// The ledger's key of whom an account id stands for; nil of one that has not the form of ours.
+    package static func ledgerKey(ofAccountID text: String) -> [UInt8]? {
+        guard text.utf8.count == 64, let bytes = [UInt8](hexadecimal: text) else { return nil }
+        return Array(bytes[..<16])
+    }
+}
+
+extension [UInt8] {
+    /// The bytes of lowercase hexadecimal digits, two for each.
+    init?(hexadecimal text: String) {
+        self = []
+        reserveCapacity(text.utf8.count / 2)
+        var first: UInt8?
+        for digit in text.utf8 {
+            let value: UInt8
+            switch digit {
+            case 0x30...0x39: value = digit - 0x30
+            case 0x61...0x66: value = digit - 0x61 + 10
+            default: return nil
+            }
+            if let high = first { append(high << 4 | value) }
+            first = first == nil ? value : nil
+        }
+        guard first == nil else { return nil }
+    }
+
+    /// Two lowercase digits for each byte.
+    var hexadecimal: String {
+        let digits = Array<UInt8>("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

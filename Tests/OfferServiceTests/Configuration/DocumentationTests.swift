@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OfferService
+import Testing
+
+/// The lists in the documentation, held to what the service has.
+struct DocumentationTests {
+    private struct ProblemText: Hashable {
+        let name, title: String
+    }
+
+    /// Every problem that the source can answer with.
+    private static func problems() throws -> Set<ProblemText> {
+        let folder = URL(filePath: Repository.path("Sources/OfferService/API"))
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        let texts = try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }
+        let made = #/(?:self\.init|Problem)\(\s*"([a-z0-9-]+)",\s*"([^"]+)"/#
+        return Set(texts.flatMap { $0.matches(of: made) }.map { ProblemText(name: String($0.1), title: String($0.2)) })
+    }
+
+    @Test func `docs/problems_md has a heading and an example for each problem, and for no other`() throws {
+        let problems = try Self.problems()
+        #expect(problems.count > 20)
+        let page = try Repository.text("docs/problems.md")
+        let headings = page.matches(of: #/(?m)^## (\S+)$/#).map { String($0.1) }
+        #expect(Set(headings) == Set(problems.map(\.name)) && Set(headings).count == headings.count)
+        let examples = page.matches(of: #/"type": "/problems/([^"]+)",\s*"title": "([^"]+)"/#)
+        #expect(Set(examples.map { ProblemText(name: String($0.1), title: String($0.2)) }) == problems)
+    }
+
+    @Test func `openapi_yaml names each problem, and no other`() throws {
+        let page = try Repository.text("openapi.yaml")
+        let listed = page.matches(of: #/(?m)^\s+- /problems/(\S+)$/#).map { String($0.1) }
+        #expect(Set(listed) == Set(try Self.problems().map(\.name)) && Set(listed).count == listed.count)
+        let mentioned = Set(page.matches(of: #//problems/([a-z-]+)/#).map { String($0.1) })
+        #expect(mentioned.subtracting(listed).isEmpty)
+    }
+
+    @Test func `README_md lists each metric that a service has, and no other`() async throws {
+        let place = try RunningPlace()
+        var served: Set<String> = []
+        try await place.run { service async throws in
+            let page = try await place.send(.get("/metrics"), to: service).body
+            served = Set(page.matches(of: #/(?m)^# TYPE offer_signer_(\S+)/#).map { String($0.1) })
+        }
+        #expect(served.count > 25)
+        // In the first column of the tables of metrics, and in sentences that begin so.
+        let listed = try Repository.text("README.md").components(separatedBy: "\n\n").flatMap { block -> [String] in
+            if block.hasPrefix("| metric |") {
+                return block.split(separator: "\n").dropFirst(2).map { String($0.dropFirst().prefix { $0 != "|" }) }
+            }
+            return block.hasPrefix("Metrics: ") ? [block.components(separatedBy: ". ")[0]] : []
+        }.flatMap { text in
+            text.replacing(#/\([^)]*\)/#, with: "").matches(of: #/`([a-z_]+)`/#).map { String($0.1) }
+        }
+        #expect(Set(listed) == served, "\(Set(listed).symmetricDifference(served).sorted())")
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+import Synchronization
+import Testing
+
+@testable import OfferService
+@testable import Storage
+
+/// The links in the ledger, and the filter that spares most requests from reading them.
+struct CustomerLinksTests {
+    /// As even as pseudonyms are, and the same each time.
+    private static func subject(_ number: UInt64) -> [UInt8] {
+        Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))
+    }
+
+    @Test(arguments: [0, 1, 100, 5_000])
+    func `the filter never misses, and rarely errs`(count: UInt64) {
+        var filter = SubjectFilter(capacity: Int(count))
+        for number in 0..<count { filter.insert(Self.subject(number)) }
+        #expect(!filter.isFull)
+        #expect((0..<count).allSatisfy { filter.mayContain(Self.subject($0)) })
+        let mistaken = (0..<10_000).map { Self.subject(1_000_000 + UInt64($0)) }.count { filter.mayContain($0) }
+        #expect(mistaken < 50)
+        if count == 0 { #expect(mistaken == 0) }
+    }
+
+    @Test func `the filter says when it has more than it was made for`() {
+        var filter = SubjectFilter(capacity: 64)
+        for number in 0..<64 { filter.insert(Self.subject(UInt64(number))) }
+        #expect(!filter.isFull)
+        filter.insert(Self.subject(64))
+        #expect(filter.isFull)
+    }
+
+    private func transfer(_ service: TestService, _ from: String, _ to: String) throws -> CustomerTransfer {
+        let transfer = CustomerTransfer(
+            from: try AnonymousID(from),
+            to: try CustomerID(to),
+            bundleID: try BundleID("com.example.app"),
+            callerID: try #require(CallerID("backend")),
+            pseudonyms: service.loaded.keys.pseudonyms,
+            catalog: service.loaded.catalog
+        )
+        return try #require(transfer)
+    }
+
+    private func begunWriter(_ service: TestService) throws -> LedgerWriter {
+        let writer = LedgerWriter(connection: try service.ledger.open())
+        try writer.begin(at: service.clock.now)
+        return writer
+    }
+
+    @Test func `a link is found by whoever opens the ledger later`() async throws {
+        try await withService { service in
+            try await service.transfer(from: "device-1", to: "ada")
+            let writer = try begunWriter(service)
+            defer { writer.rollback() }
+            let pair = try transfer(service, "device-1", "ada")
+            #expect(try writer.links.linked(to: [pair.from.ledgerKey]) == [pair.to.ledgerKey])
+            #expect(try writer.links.linked(to: [pair.to.ledgerKey]) == [pair.from.ledgerKey])
+            #expect(try writer.links.linked(to: [pair.to.ledgerKey, pair.from.ledgerKey]).isEmpty)
+            #expect(try writer.transfer(pair) == .transferred(at: service.clock.now, isRepeated: true))
+        }
+    }
+
+    @Test func `a link that another program added is found`() async throws {
+        try await withService { service in
+            #expect(try await service.sign(offer: "once", #""anonymousId": "device-1""#).status == 200)
+            let writer = try begunWriter(service)
+            #expect(
+                try writer.transfer(transfer(service, "device-1", "ada"))
+                    == .transferred(at: service.clock.now, isRepeated: false)
+            )
+            try writer.commit()
+            #expect(try await service.sign(offer: "once", #""customerId": "ada""#).problem == "not-eligible")
+        }
+    }
+
+    @Test func `a link that was undone is none, and can be made again`() async throws {
+        try await withService { service in
+            let writer = try begunWriter(service)
+            let pair = try transfer(service, "device-1", "ada")
+            #expect(try writer.transfer(pair) == .transferred(at: service.clock.now, isRepeated: false))
+            #expect(try writer.links.linked(to: [pair.from.ledgerKey]) == [pair.to.ledgerKey])
+            writer.rollback()
+            try writer.begin(at: service.clock.now)
+            #expect(try writer.links.linked(to: [pair.from.ledgerKey]).isEmpty)
+            #expect(try writer.transfer(pair) == .transferred(at: service.clock.now, isRepeated: false))
+            try writer.commit()
+            try writer.begin(at: service.clock.now)
+            #expect(try writer.links.linked(to: [pair.to.ledgerKey]) == [pair.from.ledgerKey])
+            writer.rollback()
+        }
+    }
+
+    @Test func `more links than the filter was made for are all found`() async throws {
+        try await withService { service in
+            let writer = try begunWriter(service)
+            let pairs = try (0..<500).map { try transfer(service, "device-\($0)", "customer-\($0)") }
+            for pair in pairs { _ = try writer.transfer(pair) }
+            try writer.commit()
+            let second = try begunWriter(service)
+            defer { second.rollback() }
+            for pair in pairs {
+                #expect(try second.links.linked(to: [pair.from.ledgerKey]) == [pair.to.ledgerKey])
+                #expect(try writer.links.linked(to: [pair.to.ledgerKey]) == [pair.from.ledgerKey])
+            }
+        }
+    }
+
+    @Test func `of customers without a link, nothing is read`() async throws {
+        let statements = Statements()
+        try await withService(wrap: statements.wrap) { service in
+            for number in 0..<20 { try await service.transfer(from: "device-\(number)", to: "customer-\(number)") }
+            _ = try await service.sign(offer: "once", #""customerId": "ada""#)
+            statements.reset()
+            for _ in 0..<10 {
+                _ = try await service.sign(offer: "once", #""customerId": "ada", "anonymousId": "tablet""#)
+            }
+            #expect(statements.count(of: "customer_links") == 0)
+            #expect(statements.count(of: "FROM grants") == 20)
+            _ = try await service.sign(offer: "once", #""customerId": "customer-7""#)
+            #expect(statements.count(of: "customer_links") == 1)
+        }
+    }
+}
+
+/// Counts the statements that a service carries out.
+private final class Statements: Sendable {
+    private let texts = Mutex<[String]>([])
+
+    var wrap: TestService.Wrap {
+        { [self] connection throws(StorageError) in
+            CountedConnection(connection) { [self] text in texts.withLock { $0.append(text) } }
+        }
+    }
+
+    func reset() { texts.withLock { $0.removeAll() } }
+
+    func count(of part: String) -> Int { texts.withLock { $0.count { $0.contains(part) } } }
+}
+
+private final class CountedConnection: DatabaseConnection {
+    private let real: any DatabaseConnection
+    private let note: (String) -> Void
+
+    init(_ real: any DatabaseConnection, note: @escaping (String) -> Void) {
+        self.real = real
+        self.note = note
+    }
+
+    func run(_ sql: SQL) throws(StorageError) -> Int {
+        note(sql.text.description)
+        return try real.run(sql)
+    }
+
+    func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
+        note(sql.text.description)
+        try real.rows(sql, each)
+    }
+
+    func begin() throws(StorageError) { try real.begin() }
+    func commit() throws(StorageError) { try real.commit() }
+    func rollback() { real.rollback() }
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+import Storage
+import Testing
+
+/// `POST /v1/notifications/google-play`: what is taken, what is refused, and when it is answered.
+struct PlayNotificationTests {
+    @Test(arguments: Wire.allCases)
+    func `is acknowledged once what it led to is on record, the first time and each time after`(wire: Wire) async throws
+    {
+        try await withPlayService(wire) { world in
+            try world.play.answer("token", PlaySample("ACTIVE") { $0.accountID = try? world.accountID("anna") })
+            for _ in 0..<3 { try await world.deliver(PlayService.change(4, "token"), id: "17") }
+            let entries = try world.service.entries("store.notification")
+            #expect(entries.count == 1)
+            #expect(entries.first?["type"] == .text("SUBSCRIPTION_PURCHASED"))
+            #expect(entries.first?["package"] == .text(PlayService.packageName))
+            #expect(entries.first?["bundle"] == .text("com.example.app"))
+            #expect(entries.first?["notification"] == .text("17") && entries.first?["env"] == .text("production"))
+            let metrics = world.service.metrics
+            let type = "SUBSCRIPTION_PURCHASED"
+            #expect(metrics[.notifications(type: type, environment: "production", outcome: "recorded")] == 1)
+            #expect(metrics[.notifications(type: type, environment: "unknown", outcome: "repeated")] == 2)
+            #expect(world.play.asked == ["token"], "a repetition costs no question")
+            #expect(try world.tables().count { $0.hasPrefix("customer ") } == 1)
+        }
+    }
+
+    @Test func `at the same time ten times over is on record once`() async throws {
+        try await withPlayService(.loopback) { world in
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            let call = PlayService.push(PlayService.change(2, "token"), id: "17")
+            let replies = try await world.service.send(Array(repeating: call, count: 10))
+            #expect(replies.allSatisfy { $0.status == 204 }, "\(replies)")
+            #expect(try world.service.entries("store.notification").count == 1)
+            #expect(try world.tables().count == 2)
+        }
+    }
+
+    @Test func `follows the state and not the type`() async throws {
+        try await withPlayService { world in
+            // “Cancelled” may come when the subscription has expired already.
+            try world.play.answer(
+                "token",
+                PlaySample(
+                    "EXPIRED",
+                    .init {
+                        $0.expiresInDays = -1; $0.renews = false
+                    }
+                )
+            )
+            try await world.deliver(PlayService.change(3, "token"), id: "1")
+            #expect(try world.facts("token").status?.value == .expired)
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            world.service.clock.advance(seconds: 1)
+            try await world.deliver(PlayService.change(13, "token"), id: "2")
+            #expect(try world.facts("token").status?.value == .active)
+        }
+    }
+
+    @Test func `keeps no token, and nothing that names a person`() async throws {
+        try await withPlayService { world in
+            let token = "24lowercase.AO-J1OsecretToken"
+            try world.play.answer(
+                token,
+                PlaySample("ACTIVE") {
+                    $0.linked = "older.AO-J1OsecretToken"
+                    $0.profileID = "anna@example.com"
+                    $0.more = #""subscribeWithGoogleInfo":{"emailAddress":"anna@example.com","givenName":"Anna"}"#
+                }
+            )
+            try await world.deliver(PlayService.change(4, token), id: "1")
+            let kept = try (world.tables() + world.service.entries()).joined() + world.service.log.lines.joined()
+            for secret in ["secretToken", "anna", "Anna"] { #expect(!kept.contains(secret)) }
+            #expect(try world.tables().count { $0.hasPrefix("link ") } == 1)
+        }
+    }
+
+    @Test func `asks for the purchases in whose place a new one is, and not for ever`() async throws {
+        try await withPlayService { world in
+            for index in 0..<20 {
+                try world.play.answer("t\(index)", PlaySample("ACTIVE") { $0.linked = "t\((index + 1) % 20)" })
+            }
+            try await world.deliver(PlayService.change(2, "t0"), id: "1")
+            #expect(world.play.asked == ["t0"], "a renewal is in the same place as before")
+            try await world.deliver(PlayService.change(4, "t0"), id: "2")
+            #expect(world.play.asked.dropFirst() == ["t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8"])
+            try world.play.answer("a", PlaySample("ACTIVE") { $0.linked = "b" })
+            try world.play.answer("b", PlaySample("ACTIVE") { $0.linked = "a" })
+            try await world.deliver(PlayService.change(4, "a"), id: "3")
+            #expect(world.play.asked.suffix(2) == ["a", "b"])
+            // What the store won't tell of the earlier one spoils nothing.
+            try world.play.answer("c", PlaySample("ACTIVE") { $0.linked = "d" })
+            world.play.answer("d", .failure(.requestRefused(status: 400, code: 0)))
+            try await world.deliver(PlayService.change(4, "c"), id: "4")
+            #expect(try world.facts("c").status?.value == .active)
+        }
+    }
+
+    @Test func `remembers that the store has forgotten a purchase`() async throws {
+        try await withPlayService { world in
+            try world.play.answer(
+                "token",
+                PlaySample(
+                    "EXPIRED",
+                    .init {
+                        $0.expiresInDays = -1; $0.renews = false
+                    }
+                )
+            )
+            try await world.deliver(PlayService.change(13, "token"), id: "1")
+            world.service.clock.advance(days: 61)
+            world.play.answer("token", .success(.gone))
+            try await world.deliver(PlayService.change(12, "token"), id: "2")
+            let facts = try world.facts("token")
+            #expect(facts.status?.value == .revoked, "it was told in the end that it was taken back")
+            #expect(facts.expiresAt?.value == PlaySample.now.adding(days: -1))
+            #expect(facts.subscribedBefore?.value == true)
+        }
+    }
+
+    @Test func `takes a voided subscription for a refund, and leaves one-time purchases alone`() async throws {
+        try await withPlayService { world in
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            try await world.deliver(PlayService.voided("token", sentDaysAgo: 3), id: "1")
+            try await world.deliver(PlayService.voided("token", sentDaysAgo: 3), id: "2")
+            try await world.deliver(PlayService.voided("token", productType: 2, sentDaysAgo: 2), id: "3")
+            #expect(try world.facts("token").refundedAt?.value == [PlaySample.now.adding(days: -3)])
+            #expect(world.play.asked == ["token", "token"])
+        }
+    }
+
+    /// What changes nothing, and is on record all the same.
+    @Test(arguments: [
+        ("TEST", #""testNotification":{"version":"1.0"}"#),
+        ("ONE_TIME_PRODUCT", #""oneTimeProductNotification":{"notificationType":1,"purchaseToken":"t","sku":"coins"}"#),
+        ("PENDING_REFUND_REVIEW", #""pendingRefundReviewNotification":{}"#),
+        ("OTHER", #""wonderNotification":{"version":"7"}"#), ("OTHER", #""note":1"#),
+    ])
+    func `acknowledges and records what is of no subscription`(type: String, body: String) async throws {
+        try await withPlayService { world in
+            try await world.deliver(PlayService.notification(body), id: "1")
+            #expect(try world.service.entries("store.notification").map { $0["type"].text } == [type])
+            #expect(world.play.asked.isEmpty)
+            #expect(try world.tables().count == 1)
+        }
+    }
+
+    @Test func `takes a type that nobody knows for a hint like any other`() async throws {
+        try await withPlayService { world in
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            try await world.deliver(PlayService.change(99, "token"), id: "1")
+            #expect(try world.service.entries("store.notification").map { $0["type"].text } == ["SUBSCRIPTION_99"])
+            let metrics = world.service.metrics
+            #expect(metrics[.notifications(type: "other", environment: "production", outcome: "recorded")] == 1)
+            #expect(try world.facts("token").status?.value == .active)
+        }
+    }
+
+    // MARK: - What is refused
+
+    @Test(arguments: [(nil, "push-token-missing"), ("forged", "push-token-refused"), ("", "push-token-refused")])
+    func `refuses what Pub/Sub does not prove to send, and records nothing`(token: String?, label: String) async throws
+    {
+        try await withPlayService { world in
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            let reply = try await world.service.send(
+                PlayService.push(PlayService.change(4, "token"), id: "1", token: token)
+            )
+            #expect(reply.status == 401 && reply.problem == "unauthenticated", "\(reply)")
+            #expect(try world.tables().isEmpty && world.service.entries().isEmpty && world.play.asked.isEmpty)
+            #expect(world.service.metrics[.notificationsRefused(reason: label)] == 1)
+        }
+    }
+
+    static let hopeless: [(name: String, label: String, call: Call)] = [
+        ("no JSON", "malformed-message", PlayService.push(body: "{")),
+        ("no message", "malformed-message", PlayService.push(body: #"{"subscription":"s"}"#)),
+        ("no id", "malformed-message", PlayService.push(body: #"{"message":{"data":"e30="}}"#)),
+        ("no data", "malformed-message", PlayService.push(body: #"{"message":{"messageId":"1"}}"#)),
+        ("no base64", "malformed-message", PlayService.push(body: #"{"message":{"data":"e30","messageId":"1"}}"#)),
+        (
+            "an id with a space", "malformed-message",
+            PlayService.push(body: #"{"message":{"data":"e30=","messageId":"1 2"}}"#)
+        ),
+        ("no package", "malformed-notification", PlayService.push("{}", id: "1")),
+        ("no notification", "malformed-notification", PlayService.push("x", id: "1")),
+        (
+            "two notifications", "malformed-notification",
+            PlayService.push(
+                PlayService.notification(#""testNotification":{},"oneTimeProductNotification":{}"#),
+                id: "1"
+            )
+        ),
+        (
+            "no token", "malformed-notification",
+            PlayService.push(PlayService.notification(#""subscriptionNotification":{"notificationType":4}"#), id: "1")
+        ),
+        (
+            "another app", "unknown-package",
+            PlayService.push(PlayService.change(4, "token", package: "com.example.thief"), id: "1")
+        ),
+        (
+            "a purchase that there is not", "purchase-not-found",
+            PlayService.push(PlayService.change(4, "nothing"), id: "1")
+        ),
+        ("a purchase of another app", "purchase-refused", PlayService.push(PlayService.change(4, "foreign"), id: "1")),
+    ]
+
+    @Test func `acknowledges what can never be taken in, counts it, and records nothing`() async throws {
+        for (name, label, call) in Self.hopeless {
+            try await withPlayService { world in
+                try world.play.answer("token", PlaySample("ACTIVE"))
+                world.play.answer("foreign", .failure(.requestRefused(status: 400, code: 0)))
+                let reply = try await world.service.send(call)
+                #expect(reply.status == 204, "\(name): \(reply)")
+                #expect(try world.tables().isEmpty && world.service.entries().isEmpty, "\(name)")
+                #expect(world.service.metrics[.notificationsRefused(reason: label)] == 1, "\(name)")
+            }
+        }
+    }
+
+    static let outages: [StoreError] = [
+        .unavailable(retryAfter: nil), .rateLimited(retryAfter: nil),
+        .budgetSpent(retryAfter: PlaySample.now.adding(seconds: 77)), .credentialsRefused, .appUnknown(code: 1),
+        .badAnswer(reason: "odd"), .cannotSign(reason: "no key"), .requestRefused(status: 403, code: 0),
+    ]
+
+    @Test(arguments: outages)
+    func `leaves it to Pub/Sub to come again while the store can't be asked`(error: StoreError) async throws {
+        try await withPlayService { world in
+            world.play.answer("token", .failure(error))
+            let call = PlayService.push(PlayService.change(4, "token"), id: "1")
+            let reply = try await world.service.send(call)
+            #expect(reply.status == 503 && reply.problem == "store-unavailable", "\(reply)")
+            #expect(reply.headers["retry-after"] == (error.retryAfter == nil ? "5" : "77"))
+            #expect(try world.tables().isEmpty && world.service.entries().isEmpty)
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            #expect(try await world.service.send(call).status == 204)
+            #expect(try world.service.entries("store.notification").count == 1)
+        }
+    }
+
+    @Test func `does the same while its record can't be written, or Google's keys can't be read`() async throws {
+        let faults = Faults()
+        try await withPlayService(wrap: faults.wrap) { world in
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            faults.failCommits(Faults.diskFull)
+            let call = PlayService.push(PlayService.change(4, "token"), id: "1")
+            let reply = try await world.service.send(call)
+            #expect(reply.status == 503 && reply.problem == "audit-unavailable", "\(reply)")
+            #expect(try world.tables().isEmpty)
+            #expect(try await world.service.send(call).status == 204)
+            let keyless = PlayService.push(PlayService.change(4, "token"), id: "2", token: "no-keys")
+            #expect(try await world.service.send(keyless).problem == "store-unavailable")
+        }
+    }
+
+    @Test func `looks at so many forged tokens and no more, and hears Google all the same once they let up`()
+        async throws
+    {
+        try await withPlayService { world in
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            let forged = PlayService.push(PlayService.change(4, "token"), id: "1", token: "forged")
+            let replies = try await world.service.send(Array(repeating: forged, count: 60))
+            #expect(replies.count { $0.status == 401 } == 50)
+            #expect(replies.count { $0.status == 503 && $0.problem == "overloaded" } == 10)
+            world.service.clock.advance(seconds: 1)
+            for id in 0..<30 { try await world.deliver(PlayService.change(2, "token"), id: "\(id)") }
+        }
+    }
+
+    @Test func `is not there for who has not set it up`() async throws {
+        try await withService { service in
+            let reply = try await service.send(PlayService.push(PlayService.change(4, "token"), id: "1"))
+            #expect(reply.status == 404 && reply.problem == "not-configured", "\(reply)")
+        }
+    }
+}
+
+extension PlayService {
+    /// What is known of who has a purchase.
+    func facts(_ token: String) throws -> CustomerFacts {
+        let tables = GooglePlayTables(connection: try service.ledger.openForReading())
+        let key = try place.keys.purchaseKey(of: PurchaseToken(token))
+        let scope = GooglePlayScope(productID: try GooglePlayProductID("premium")) { _ in .promotional }
+        return try tables.history(of: [], purchases: [key]).facts(scope, at: service.clock.now)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+import Synchronization
+
+/// Google Play as a test scripts it: an answer for each token, and a list of who may push.
+final class ScriptedPlay: GooglePlayPurchaseSource, GooglePushAuthentication, Sendable {
+    private struct State {
+        var answers: [String: Result<GooglePlayPurchaseAnswer, StoreError>] = [:]
+        var asked: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// The tokens that it was asked about, in their order.
+    var asked: [String] { state.withLock(\.asked) }
+
+    func answer(_ token: String, _ sample: PlaySample) throws {
+        let purchase = try sample.purchase()
+        answer(token, .success(.purchase(purchase)))
+    }
+
+    func answer(_ token: String, _ answer: Result<GooglePlayPurchaseAnswer, StoreError>) {
+        state.withLock { $0.answers[token] = answer }
+    }
+
+    func purchase(
+        _ token: PurchaseToken,
+        of packageName: PackageName,
+        for caller: CallerID?
+    ) async throws(StoreError) -> GooglePlayPurchaseAnswer {
+        try state.withLock { state in
+            state.asked.append(token.text)
+            return state.answers[token.text] ?? .success(.notFound)
+        }.get()
+    }
+
+    /// Takes the token `genuine`, and can't tell while it is given `no-keys`.
+    func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushFault) {
+        switch token.map({ String(decoding: $0, as: UTF8.self) }) {
+        case "genuine": return
+        case "no-keys": throw .keysUnavailable
+        case nil: throw .refused(label: "push-token-missing")
+        default: throw .refused(label: "push-token-refused")
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Testing
+
+@testable import OfferService
+
+@Suite("Google Play: catalogues at hand")
+struct CatalogueShelfTests {
+    let app: PackageName
+    let start = Timestamp(milliseconds: 1_782_907_200_123)
+    var shelf = CatalogueShelf(CatalogueFreshness(), capacity: 3)
+
+    init() throws {
+        app = try PackageName("com.example.app")
+    }
+
+    private func catalogue(readAt: Timestamp) -> GooglePlayCatalogue {
+        GooglePlayCatalogue(packageName: app, readAt: readAt)
+    }
+
+    /// Puts one there that was read at the start.
+    private mutating func fill() {
+        #expect(shelf.take(app, at: start) == .read)
+        _ = shelf.settle(app, .success(catalogue(readAt: start)), askedAt: start)
+    }
+
+    @Test
+    mutating func `uses a copy for five minutes, then reads it anew behind it, once`() {
+        fill()
+        let (young, old) = (start.adding(minutes: 5), start.adding(minutes: 5).adding(milliseconds: 1))
+        #expect(shelf.take(app, at: young) == .use(catalogue(readAt: start)))
+        #expect(shelf.take(app, at: old) == .useAndRefresh(catalogue(readAt: start)))
+        #expect(shelf.take(app, at: old) == .use(catalogue(readAt: start)))
+        _ = shelf.settle(app, .success(catalogue(readAt: old)), askedAt: old)
+        #expect(shelf.take(app, at: old.adding(minutes: 5)) == .use(catalogue(readAt: old)))
+        #expect(shelf.take(app, at: old.adding(minutes: 6)) == .useAndRefresh(catalogue(readAt: old)))
+    }
+
+    @Test
+    mutating func `uses a copy for a day while the store is down, and pauses after each failure`() {
+        fill()
+        let failure = StoreError.unavailable(retryAfter: nil)
+        let end = start.adding(hours: 24)
+        for now in [start.adding(minutes: 6), start.adding(hours: 12), end] {
+            #expect(shelf.take(app, at: now) == .useAndRefresh(catalogue(readAt: start)))
+            _ = shelf.settle(app, .failure(failure), askedAt: now)
+            #expect(shelf.take(app, at: now.adding(seconds: 0)) == .use(catalogue(readAt: start)))
+        }
+        #expect(shelf.take(app, at: end.adding(seconds: 29)) == .refuse(failure))
+        #expect(shelf.take(app, at: end.adding(seconds: 30)) == .read)
+    }
+
+    @Test
+    mutating func `does not ask again at once where there is no copy`() {
+        #expect(shelf.take(app, at: start) == .read)
+        _ = shelf.settle(app, .failure(.credentialsRefused), askedAt: start)
+        #expect(shelf.take(app, at: start.adding(seconds: 29)) == .refuse(.credentialsRefused))
+        #expect(shelf.take(app, at: start.adding(seconds: 30)) == .read)
+        _ = shelf.settle(app, .success(catalogue(readAt: start)), askedAt: start)
+        #expect(shelf.take(app, at: start.adding(seconds: 31)) == .use(catalogue(readAt: start)))
+    }
+
+    @Test
+    mutating func `learns nothing from a reading that was given up`() {
+        #expect(shelf.take(app, at: start) == .read)
+        _ = shelf.settle(app, .failure(.cancelled), askedAt: start)
+        #expect(shelf.take(app, at: start) == .read)
+    }
+
+    @Test
+    mutating func `keeps the copy that was begun later`() {
+        fill()
+        let later = start.adding(minutes: 6)
+        _ = shelf.settle(app, .success(catalogue(readAt: later)), askedAt: later)
+        _ = shelf.settle(app, .success(catalogue(readAt: start)), askedAt: start)
+        #expect(shelf.take(app, at: later) == .use(catalogue(readAt: later)))
+    }
+
+    @Test
+    mutating func `takes a copy from the future for old`() {
+        fill()
+        #expect(shelf.take(app, at: start.adding(minutes: -6)) == .useAndRefresh(catalogue(readAt: start)))
+        #expect(shelf.take(app, at: start.adding(hours: -25)) == .read)
+    }
+
+    @Test
+    mutating func `holds so many apps, and lets go of the one not used for longest`() throws {
+        let apps = try (1...4).map { try PackageName("com.example.app\($0)") }
+        for (minute, app) in apps.prefix(3).enumerated() {
+            _ = shelf.take(app, at: start.adding(seconds: minute))
+            _ = shelf.settle(app, .success(GooglePlayCatalogue(packageName: app, readAt: start)), askedAt: start)
+        }
+        _ = shelf.take(apps[0], at: start.adding(seconds: 10))
+        #expect(shelf.take(apps[3], at: start.adding(seconds: 11)) == .read)
+        #expect(shelf.places.count == 3)
+        #expect(shelf.places[apps[1]] == nil)
+        let before = shelf.settle(apps[1], .success(catalogue(readAt: start)), askedAt: start)
+        #expect(before == nil && shelf.places[apps[1]] == nil)
+    }
+}
