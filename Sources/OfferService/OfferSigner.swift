@@ -19,28 +19,27 @@ package struct SignedOffer: Sendable {
 ///
 /// A class, because each request is handed to it several times over.
 package final class OfferSigner: Sendable {
+    private let decider: OfferDecider
     private let committer: Committer
     private let store: AppStore
     private let verification: SelfVerification
     private let metrics: Metrics
     private let random: any RandomSource
     private let log: Log
-    private let showsFindingsToApps: Bool
 
-    /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
     package init(
+        decider: OfferDecider,
         committer: Committer,
         store: AppStore,
         verification: SelfVerification,
-        showsFindingsToApps: Bool,
         metrics: Metrics,
         random: any RandomSource,
         log: Log
     ) {
+        self.decider = decider
         self.committer = committer
         self.store = store
         self.verification = verification
-        self.showsFindingsToApps = showsFindingsToApps
         self.metrics = metrics
         self.random = random
         self.log = log
@@ -57,19 +56,23 @@ package final class OfferSigner: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> SignedOffer {
-        try authorize(request, caller)
+        try caller.authorize(AppName(request.bundleID), assertions: request.assertions)
         let offer = try findOffer(request, configuration.catalog)
         guard let listing = offer.appStore else { throw .decision(.unknownOffer(.offer)) }
         guard let key = configuration.keyRing.activeKey(for: listing.bundleID, purpose: listing.purpose) else {
             throw .service(.keyUnavailable(listing.purpose))
         }
-        let customer = try KnownByStore(request, caller, listing, configuration, store, at: now)
-        let plan = SigningPlan(
-            key: key,
+        let customer = try KnownByStore(
+            request,
+            caller,
+            listing.bundleID,
             listing: listing,
-            binding: request.binding,
-            statement: customer.statement
+            configuration,
+            store,
+            at: now
         )
+        guard let statement = customer.statement else { throw .decision(.unknownOffer(.offer)) }
+        let plan = SigningPlan(key: key, listing: listing, binding: request.binding, statement: statement)
         let decision = decisionRequest(
             request,
             caller,
@@ -81,7 +84,8 @@ package final class OfferSigner: Sendable {
             requestID,
             now
         )
-        let grant = try await granted(decision, caller, customer)
+        let source = AppStoreAsked(customer: customer, store: store, log: log)
+        let grant = try await decider.granted(decision, caller, source)
         return try await signed(grant, decision, plan)
     }
 
@@ -92,26 +96,17 @@ package final class OfferSigner: Sendable {
 
     /// Whether this caller is told what the rules found.
     package func showsFindings(to caller: Caller) -> Bool {
-        caller.role != .app || showsFindingsToApps
-    }
-
-    private func authorize(_ request: SignatureRequest, _ caller: Caller) throws(Refusal) {
-        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
-        guard caller.mayAsk(for: AppName(request.bundleID)) else {
-            throw .caller(.bundleNotAllowed(AppName(request.bundleID)))
-        }
-        if !caller.role.mayAssertFacts, let assertion = request.assertions.first {
-            throw .caller(.assertionNotAllowed(pointer: assertion, caller.role))
-        }
+        decider.showsFindings(to: caller)
     }
 
     private func findOffer(_ request: SignatureRequest, _ catalog: Catalog) throws(Refusal) -> CatalogOffer {
-        do {
+        do throws(Catalog.Missing) {
+            guard let productID = request.productID else { throw .product }
             switch request.subject {
             case .promotionalOffer(let offerID, _):
-                return try catalog.offer(offerID, of: request.productID, in: request.bundleID)
-            case .introductoryOffer:
-                return try catalog.introductoryOffer(of: request.productID, in: request.bundleID)
+                return try catalog.offer(offerID, of: productID, in: request.bundleID)
+            case .introductoryOffer: return try catalog.introductoryOffer(of: productID, in: request.bundleID)
+            case .preview: throw .offer
             }
         } catch {
             throw .decision(.unknownOffer(error))
@@ -153,86 +148,6 @@ package final class OfferSigner: Sendable {
             policyName: configuration.catalog.policyName,
             receivedAt: now
         )
-    }
-
-    /// The grant, already on disk; the store is asked on the way if what is known does not decide.
-    private func granted(
-        _ request: DecisionRequest,
-        _ caller: Caller,
-        _ customer: KnownByStore
-    ) async throws(Refusal) -> Grant {
-        let verdict = try await verdict(request)
-        switch verdict {
-        case .storeNeeded(let needs):
-            let knowledge = try await learn(needs, request, customer)
-            return try await granted(request.with(knowledge), caller, customer)
-        case .storeSilent: throw .service(.storeUnavailable(retryAfterSeconds: nil))
-        case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
-        // Said of authorizations only.
-        case .obstructed: throw .service(.storeUnavailable(retryAfterSeconds: nil))
-        case .refused(let decision):
-            count(decision, request.offer)
-            let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
-            throw .decision(.notEligible(decision.outcome, json, showsFindings: showsFindings(to: caller)))
-        case .granted(let grant):
-            switch grant.basis {
-            case .replay: metrics.count(.replays)
-            case .decision(let decision): count(decision, request.offer)
-            }
-            return grant
-        }
-    }
-
-    private func verdict(_ request: DecisionRequest) async throws(Refusal) -> Verdict {
-        let verdict: Verdict
-        do { verdict = try await committer.decide(request) } catch { throw .service(fault(error)) }
-        if case .storeSilent = verdict {
-            throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))
-        }
-        return verdict
-    }
-
-    /// What is known once the store was asked; that it can't be asked is knowledge too, and it is asked only once.
-    private func learn(
-        _ needs: FactNeeds,
-        _ request: DecisionRequest,
-        _ customer: KnownByStore
-    ) async throws(Refusal) -> StoreKnowledge {
-        var knowledge = request.knowledge
-        knowledge.mayAsk = false
-        guard let question = customer.question(needs) else { return knowledge }
-        do {
-            let evidence = try await store.evidence(question, at: request.receivedAt)
-            customer.add(evidence, to: &knowledge)
-        } catch .notFound {
-            // The store knows no such transaction, so nothing more is known of the customer.
-            return knowledge
-        } catch {
-            log(.warning, "the store could not be asked", ["reason": .text(error.label)])
-            knowledge.isStoreDown = true
-            knowledge.retryAfterSeconds = error.retryAfter.map { instant in
-                max(1, Int((instant.milliseconds - request.receivedAt.milliseconds + 999) / 1000))
-            }
-        }
-        return knowledge
-    }
-
-    private func fault(_ error: LedgerError) -> ServiceFault {
-        switch error {
-        case .overloaded: return .overloaded
-        case .database, .databaseGone, .stopped: return .auditUnavailable
-        case .unbuildable(let error):
-            log(.error, "a payload did not split into its fields", ["reason": .text(error.description)])
-            return .signingFailed
-        }
-    }
-
-    private func count(_ decision: Decision, _ offer: CatalogOffer) {
-        metrics.count(.decisions(offer: offer.id.text, outcome: decision.outcome.rawValue))
-        guard decision.outcome != .eligible else { return }
-        for reason in decision.reasons {
-            metrics.count(.refusals(rule: reason.rule, answer: reason.answer.rawValue))
-        }
     }
 
     // MARK: - Signing

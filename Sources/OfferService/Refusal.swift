@@ -26,6 +26,8 @@ package enum RequestFault: Sendable {
     case signedDataRefused(pointer: String, SignedDataFault)
     /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.
     case signedDataOfOtherAccount(pointer: String, member: String)
+    /// A purchase at Google Play names another buyer than the request does.
+    case purchaseOfOtherAccount(pointer: String)
     /// An app names a transaction, and nothing that it sends along shows that it is the customer's.
     case transactionNotShown
     /// So many customers became one, or one so many, that no more are linked to it.
@@ -54,6 +56,8 @@ package enum CallerFault: Sendable {
 /// The catalogue or the rules said no.
 package enum DecisionRefusal: Sendable {
     case unknownOffer(Catalog.Missing)
+    /// The offer is not set up at Google Play as it must be, whoever asks for it.
+    case offerNotUsable(OfferFault)
     /// Not eligible, or undecided.
     case notEligible(Outcome, DecisionJSON, showsFindings: Bool)
 }

@@ -70,11 +70,17 @@ package final class Service: Sendable {
             log: log
         )
         self.stores = stores
+        let decider = OfferDecider(
+            committer: committer,
+            showsFindingsToApps: settings.showsFindingsToApps,
+            metrics: metrics,
+            log: log
+        )
         let signer = OfferSigner(
+            decider: decider,
             committer: committer,
             store: stores.appStore,
             verification: SelfVerification(settings.selfVerification),
-            showsFindingsToApps: settings.showsFindingsToApps,
             metrics: metrics,
             random: random,
             log: log
@@ -95,6 +101,20 @@ package final class Service: Sendable {
                 committer: committer,
                 allowance: StrangerAllowance(clock: clock),
                 metrics: metrics,
+                log: log
+            ),
+            authorizer: OfferAuthorizer(
+                decider: decider,
+                catalogues: stores.catalogues,
+                purchases: stores.googlePlay,
+                random: random,
+                log: log
+            ),
+            previewer: OfferPreviewer(
+                committer: committer,
+                appStore: stores.appStore,
+                catalogues: stores.catalogues,
+                purchases: stores.googlePlay,
                 log: log
             ),
             transactions: TransactionsCall(store: stores.appStore, committer: committer),

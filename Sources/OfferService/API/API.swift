@@ -10,6 +10,8 @@ package final class API: Responder {
     private let current: CurrentSnapshot
     private let signatures: SignatureCall
     private let notifications: NotificationCall
+    private let authorizations: AuthorizationCall
+    private let eligibility: EligibilityCall
     private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
@@ -23,6 +25,8 @@ package final class API: Responder {
         current: CurrentSnapshot,
         signer: OfferSigner,
         notifications: NotificationReceiver,
+        authorizer: OfferAuthorizer,
+        previewer: OfferPreviewer,
         googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
@@ -35,6 +39,8 @@ package final class API: Responder {
         self.current = current
         signatures = SignatureCall(signer: signer)
         self.notifications = NotificationCall(receiver: notifications)
+        authorizations = AuthorizationCall(authorizer: authorizer)
+        eligibility = EligibilityCall(previewer: previewer) { [signer] in signer.showsFindings(to: $0) }
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
@@ -98,6 +104,10 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
+        case .eligibility:
+            return try await eligibility.respond(to: request, under: current.value, requestID: requestID, at: now)
+        case .googlePlayAuthorization:
+            return try await authorizations.respond(to: request, under: current.value, requestID: requestID, at: now)
         case .appStoreNotification:
             return try await notifications.respond(to: request, under: current.value, at: now)
         case .googlePlayNotification:

@@ -49,6 +49,14 @@ extension Problem {
                 "Nobody is linked to more than \(CustomerLinks.limit) others, so nothing was transferred."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "has \(CustomerLinks.limit) links already")]
+        case .purchaseOfOtherAccount(let pointer):
+            self.init(
+                "purchase-of-other-account",
+                "The purchase belongs to another account",
+                403,
+                "The purchase was made with another obfuscatedAccountId than this customer has."
+            )
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is of a purchase of another account")]
         case .unsupportedMediaType:
             self.init(
                 "unsupported-media-type",
@@ -164,12 +172,22 @@ extension Problem {
             let (pointer, what) =
                 switch missing {
                 case .app: ("/bundleId", "app of that bundleId")
+                case .package: ("/packageName", "app of that packageName")
                 case .product: ("/productId", "product of that productId in this app")
+                case .basePlan: ("/basePlanId", "base plan of that basePlanId for this product")
                 case .offer: ("/offerId", "offer of that offerId for this product")
                 case .introductoryOffer: ("/productId", "introductory offer for this product")
                 }
             self.init("unknown-offer", "The catalogue has no such offer", 404, "The catalogue has no \(what).")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is not in the catalogue")]
+        case .offerNotUsable(let fault):
+            self.init(
+                "offer-not-usable",
+                "The offer is not set up as it must be",
+                409,
+                "\(fault.code): \(fault.description) See docs/google-play.md."
+            )
+            mismatches = [Mismatch(pointer: "/offerId", offset: 0, message: fault.code)]
         case .notEligible(let outcome, let decision, let showsFindings):
             if outcome == .undecided {
                 self.init(

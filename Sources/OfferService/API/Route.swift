@@ -7,6 +7,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
     case appStoreNotification = "/v1/notifications/app-store"
     case googlePlayNotification = "/v1/notifications/google-play"
+    case eligibility = "/v1/eligibility"
+    case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
     case live = "/health/live"
@@ -26,8 +28,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
-        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification,
-            .googlePlayNotification, .transactions, .customerTransfers:
+        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
+            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
             [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []

@@ -12,10 +12,13 @@ package final class SignatureRequest: Sendable {
         case promotionalOffer(OfferID, forms: [SignatureForm])
         /// `POST /v1/app-store/introductory-offers/signatures`; with the signed app transaction, as it was sent along.
         case introductoryOffer(appTransaction: [UInt8]?)
+        /// `POST /v1/eligibility`, where nothing is signed.
+        case preview
     }
 
     package let bundleID: BundleID
-    package let productID: ProductID
+    /// `nil` of a request for none in particular.
+    package let productID: ProductID?
     package let subject: Subject
     package let binding: PurchaseBinding
     package let customerID: CustomerID?
@@ -54,20 +57,8 @@ package final class SignatureRequest: Sendable {
         anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         transactionID = reader.optional("transactionId", text: TransactionID.init)
         signedData = SignedDataMembers(&reader, mismatches)
-        var assertions: [String] = []
-        if customerID != nil { assertions.append("/customerId") }
-        if let value = reader.member("facts") {
-            assertions.append("/facts")
-            facts = CustomerFactsReader.read(value, observedAt: now, into: mismatches)
-        } else {
-            facts = CustomerFacts()
-        }
-        if let value = reader.member("attributes") {
-            assertions.append("/attributes")
-            attributes = AttributesReader.read(value, into: mismatches)
-        } else {
-            attributes = nil
-        }
+        let told = ToldMembers(&reader, mismatches, receivedAt: now)
+        (facts, attributes) = (told.facts, told.attributes)
         let subject: Subject?
         switch call {
         case .promotionalOffer:
@@ -84,7 +75,22 @@ package final class SignatureRequest: Sendable {
         self.bundleID = bundleID
         self.productID = productID
         self.subject = subject
-        self.assertions = assertions
+        assertions = (customerID == nil ? [] : ["/customerId"]) + told.assertions
+    }
+
+    /// The customer of a request for many offers as one of a request for a signature, of no product.
+    init(preview request: EligibilityRequest, of bundleID: BundleID) {
+        self.bundleID = bundleID
+        productID = nil
+        subject = .preview
+        binding = request.binding
+        customerID = request.customerID
+        anonymousID = request.anonymousID
+        transactionID = request.transactionID
+        signedData = request.signedData
+        facts = request.facts
+        attributes = request.attributes
+        assertions = request.assertions
     }
 
     /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.
@@ -106,7 +112,7 @@ package final class SignatureRequest: Sendable {
     }
 
     /// The token of StoreKit 2 or the user name of StoreKit 1, which knows no other than promotional offers; never both.
-    private static func readBinding(_ reader: inout ObjectReader, _ call: SignatureCall.Kind) -> PurchaseBinding {
+    static func readBinding(_ reader: inout ObjectReader, _ call: SignatureCall.Kind) -> PurchaseBinding {
         let token = reader.optional("appAccountToken", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
             value.stringSlice.flatMap { UniqueID(utf8: $0) }
         }

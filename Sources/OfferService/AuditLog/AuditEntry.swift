@@ -118,7 +118,7 @@ package enum AuditEntry {
             writer.member("outcome", record.decision.outcome.rawValue)
             writer.member("package", listing.packageName.text)
             writer.member("product", listing.productID.text)
-        case (.authorization, .appStore): break
+        case (.authorization, .appStore), (.preview, _): break
         }
         writer.member("rid", request.requestID)
         writer.member("rule", request.offer.id.text)

@@ -54,7 +54,7 @@ package enum AuditEvent: Sendable {
         case .refusal(let record):
             switch record.request.deliverable {
             case .signature: "sign.deny"
-            case .authorization: "authorize.deny"
+            case .authorization, .preview: "authorize.deny"
             }
         case .signatureFailed: "sign.failed"
         case .serviceStarted: "service.start"

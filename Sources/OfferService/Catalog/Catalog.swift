@@ -6,7 +6,7 @@ package import OfferDomain
 package struct Catalog: Sendable {
     /// Why the catalogue has no answer.
     package enum Missing: Error, Hashable, Sendable {
-        case app, product, offer, introductoryOffer
+        case app, package, product, basePlan, offer, introductoryOffer
     }
 
     /// What the catalogue has for one product of the App Store.
@@ -126,8 +126,10 @@ extension Catalog {
         basePlan basePlanID: BasePlanID,
         in packageName: PackageName
     ) throws(Missing) -> CatalogOffer {
-        guard let plans = basePlans[packageName] else { throw .app }
-        guard let offers = plans[BasePlan(productID: productID, basePlanID: basePlanID)] else { throw .product }
+        guard let plans = basePlans[packageName] else { throw .package }
+        guard let offers = plans[BasePlan(productID: productID, basePlanID: basePlanID)] else {
+            throw plans.keys.contains { $0.productID == productID } ? .basePlan : .product
+        }
         guard let offer = offers[offerID.text] else { throw .offer }
         return offer
     }

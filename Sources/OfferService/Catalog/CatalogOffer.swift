@@ -144,3 +144,13 @@ package final class CatalogOffer: Sendable {
         return SHA256.digest(of: bytes).bytes.prefix(8).reduce(0) { $0 << 8 | Int64($1) }
     }
 }
+
+extension CatalogOffer {
+    /// What its store can be asked for.
+    var tellableFacts: FactNeeds {
+        switch listing {
+        case .appStore: FactNeeds.fromStatuses.union(.fromHistory)
+        case .googlePlay: FactNeeds.fromStatuses.union(.fromHistory).union(.region)
+        }
+    }
+}

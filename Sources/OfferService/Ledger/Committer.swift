@@ -14,6 +14,7 @@ package final class Committer: Sendable {
         case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
+        case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
     }
 
     private struct Queue {
@@ -78,6 +79,15 @@ package final class Committer: Sendable {
     package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
         try await withCheckedContinuation { continuation in
             if let refusal = submit(.decide(request, continuation), wakes: wakeUp == .forEachRequest) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
+    /// Decides without granting or recording; what the stores told meanwhile is durable when it returns.
+    package func preview(_ preview: OfferPreview) async throws(LedgerError) -> [PreviewedOffer] {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.preview(preview, continuation), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))
             }
         }.get()
@@ -206,6 +216,7 @@ extension Committer {
         case decided(Verdict)
         case absorbed(Absorption)
         case transferred(TransferOutcome)
+        case previewed([PreviewedOffer])
         case appended
     }
 
@@ -225,6 +236,7 @@ extension Committer {
             case .absorb(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
             case .absorbGooglePlay(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
             case .transfer(let transfer, _): outcomes.append(.transferred(try writer.transfer(transfer)))
+            case .preview(let preview, _): outcomes.append(.previewed(try writer.preview(preview)))
             case .append(let events, _):
                 for event in events { try writer.append(event) }
                 outcomes.append(.appended)
@@ -264,8 +276,10 @@ extension Committer.Job {
             continuation.resume(returning: .success(result))
         case (.transfer(_, let continuation), .transferred(let result)):
             continuation.resume(returning: .success(result))
+        case (.preview(_, let continuation), .previewed(let result)):
+            continuation.resume(returning: .success(result))
         case (.append(_, let done), .appended): done(.success(()))
-        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.append, _):
+        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _):
             preconditionFailure("a job has the outcome of its kind")
         }
     }
@@ -276,6 +290,7 @@ extension Committer.Job {
         case .absorb(_, let continuation), .absorbGooglePlay(_, let continuation):
             continuation.resume(returning: .failure(error))
         case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
+        case .preview(_, let continuation): continuation.resume(returning: .failure(error))
         case .append(_, let done): done(.failure(error))
         }
     }

@@ -7,12 +7,15 @@ package enum Deliverable: Sendable {
     case signature(SigningPlan)
     /// Leave to buy what Google Play shows to everybody; nothing is signed.
     case authorization(AuthorizationPlan)
+    /// To be told whether the offer could be had; nothing is granted, and nothing recorded.
+    case preview
 
     /// What is delivered upon a decision: true allows, false denies, and `nil` is nothing.
     package func answer(to outcome: Outcome) -> Bool? {
         switch self {
         case .signature(let plan): plan.statement.answer(to: outcome)
         case .authorization: outcome == .eligible ? true : nil
+        case .preview: nil
         }
     }
 
@@ -24,7 +27,7 @@ package enum Deliverable: Sendable {
     ) throws(PayloadError) -> [SigningIntent] {
         switch self {
         case .signature(let plan): try plan.intents(allows: allows, nonce: nonce, at: instant)
-        case .authorization: []
+        case .authorization, .preview: []
         }
     }
 }

@@ -47,9 +47,7 @@ extension LedgerWriter {
         _ subjects: [[UInt8]]
     ) throws(LedgerError) -> KnownCustomer {
         let knowledge = request.knowledge
-        var history = try database { () throws(StorageError) in
-            try subscriptions.history(of: subjects + knowledge.subjects, chains: knowledge.chains)
-        }
+        var history = try appStoreHistory(of: subjects, knowledge)
         if try !hasRead(knowledge, history) { history.forgetReadings() }
         // An answer of the store that names no subscription is kept with none.
         history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
@@ -66,9 +64,7 @@ extension LedgerWriter {
         _ subjects: [[UInt8]]
     ) throws(LedgerError) -> KnownCustomer {
         guard let scope = request.googlePlayScope else { return KnownCustomer(facts: CustomerFacts()) }
-        let history = try database { () throws(StorageError) in
-            try googlePlay.history(of: subjects, purchases: request.knowledge.googlePlayPurchases)
-        }
+        let history = try googlePlayHistory(of: subjects, request.knowledge)
         return KnownCustomer(
             facts: fresh(history.facts(scope, at: request.receivedAt), for: request),
             subscriptions: history.relevantPurchases(scope, at: request.receivedAt).map(\.bytes)
@@ -97,7 +93,10 @@ extension LedgerWriter {
 
     /// The customers that are one link away from one of these.
     func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
-        try database { () throws(StorageError) in try links.linked(to: customers) }
+        if let known = memory?.links[customers] { return known }
+        let found = try database { () throws(StorageError) in try links.linked(to: customers) }
+        memory?.links[customers] = found
+        return found
     }
 
     /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.

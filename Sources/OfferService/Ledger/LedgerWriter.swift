@@ -19,6 +19,8 @@ package final class LedgerWriter {
     let holders: SubscriptionHolders
     let links: CustomerLinks
     let redemptions: RedemptionTable
+    /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
+    var memory: CustomerMemory?
     /// What this transaction learnt of redemptions.
     package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
     let googlePlay: GooglePlayTables
@@ -100,13 +102,9 @@ package final class LedgerWriter {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             return .granted(try replay(earlier, request))
         }
-        let known = try knownCustomer(request)
-        let decision = request.offer.policy.decide(try context(request, known))
-        if decision.outcome == .undecided, request.knowledge.mayAsk {
-            let needs = known.facts.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
-                .intersection(FactNeeds.fromStatuses.union(.fromHistory))
-            if !needs.isEmpty { return .storeNeeded(needs) }
-        }
+        let evaluation = try evaluate(request)
+        let decision = evaluation.decision
+        if !evaluation.storeNeeds.isEmpty { return .storeNeeded(evaluation.storeNeeds) }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
         guard let allows = request.deliverable.answer(to: decision.outcome) else {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
@@ -116,7 +114,28 @@ package final class LedgerWriter {
             if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
             return .obstructed(obstacle)
         }
-        return .granted(try grant(request, decision, allows: allows, known.subscriptions))
+        return .granted(try grant(request, decision, allows: allows, evaluation.subscriptions))
+    }
+
+    /// What the rules say of what is known; and what the store should be asked for first, if that may change it.
+    func evaluate(_ request: DecisionRequest) throws(LedgerError) -> Evaluation {
+        let known = try knownCustomer(request)
+        let decision = request.offer.policy.decide(try context(request, known))
+        var evaluation = Evaluation(decision: decision, subscriptions: known.subscriptions)
+        if decision.outcome == .undecided, request.knowledge.mayAsk {
+            let needs = known.facts.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
+            evaluation.storeNeeds = needs.intersection(request.offer.tellableFacts)
+        }
+        return evaluation
+    }
+
+    /// What came of the rules.
+    struct Evaluation {
+        let decision: Decision
+        /// The keys of the subscription that the offer is for.
+        let subscriptions: [[UInt8]]
+        /// What the store should be asked for before the decision counts.
+        var storeNeeds: FactNeeds = []
     }
 
     /// Merges what the store told into what is known; a notification only once.
@@ -185,6 +204,7 @@ package final class LedgerWriter {
             }
         case .authorization(let plan):
             try append(.authorization(AuthorizationRecord(request: request, grant: grant, plan: plan)))
+        case .preview: break
         }
         return first
     }
@@ -348,6 +368,7 @@ package final class LedgerWriter {
 
     /// When the offer was granted to any of the subjects, each grant once, in order.
     private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
+        if memory != nil { return try rememberedGrantTimes(of: subjects, offerKey) }
         var grants: Set<UniqueID> = []
         for subject in subjects {
             try rows(
@@ -406,7 +427,7 @@ package final class LedgerWriter {
         do { try connection.run(sql) } catch { throw .database(error) }
     }
 
-    private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
+    func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
         do { try connection.rows(sql, each) } catch { throw .database(error) }
     }
 }

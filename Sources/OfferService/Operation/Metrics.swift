@@ -34,6 +34,8 @@ package enum Metric: Hashable, Sendable {
     case storeJoined(store: String, endpoint: String)
     /// Readings of what a store lists of an app, by what came of them.
     case catalogueReadings(store: String, outcome: String)
+    /// Somebody might have had an offer that is not set up at the store as it must be.
+    case authorizationFaults(offer: String, fault: String)
     /// Notifications that a store sent, and what came of them; types that we don't know count as one.
     case notifications(type: String, environment: String, outcome: String)
     /// What came as a notification and was refused, by reason.

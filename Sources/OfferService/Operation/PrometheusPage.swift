@@ -3,7 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, notifications, notificationsRefused
+    case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications, notificationsRefused
     case ocspQuestions
 
     var name: String {
@@ -21,6 +21,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .storeRequests: "offer_signer_store_requests_total"
         case .storeJoined: "offer_signer_store_joined_total"
         case .catalogueReadings: "offer_signer_store_catalogue_readings_total"
+        case .authorizationFaults: "offer_signer_authorization_faults_total"
         case .notifications: "offer_signer_notifications_total"
         case .notificationsRefused: "offer_signer_notifications_refused_total"
         case .ocspQuestions: "offer_signer_ocsp_questions_total"
@@ -42,6 +43,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .storeRequests: "Requests to a store by endpoint, environment and outcome"
         case .storeJoined: "Questions to a store that were being asked already, and were not asked again"
         case .catalogueReadings: "Readings of what a store lists of an app, by outcome"
+        case .authorizationFaults: "Authorizations not given because the offer is not set up at the store as it must be"
         case .notifications: "Notifications of the stores by type, environment and what came of them"
         case .notificationsRefused: "What came as a notification and was not taken for one, by reason"
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
@@ -65,6 +67,7 @@ extension Metric {
         case .storeRequests: .storeRequests
         case .storeJoined: .storeJoined
         case .catalogueReadings: .catalogueReadings
+        case .authorizationFaults: .authorizationFaults
         case .notifications: .notifications
         case .notificationsRefused: .notificationsRefused
         case .ocspQuestions: .ocspQuestions
@@ -90,6 +93,7 @@ extension Metric {
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]
         case .storeJoined(let store, let endpoint): [("store", store), ("endpoint", endpoint)]
         case .catalogueReadings(let store, let outcome): [("store", store), ("outcome", outcome)]
+        case .authorizationFaults(let offer, let fault): [("offer", offer), ("fault", fault)]
         case .notifications(let type, let environment, let outcome):
             [("type", type), ("environment", environment), ("outcome", outcome)]
         case .notificationsRefused(let reason): [("reason", reason)]

@@ -8,7 +8,9 @@ package final class Stores: Sendable {
     package let appStore: AppStore
     /// What ``appStore`` asks, for what is of no customer.
     package let appStoreAPI: AppStoreServerAPI
-    package let googlePlayAPI: GooglePlayAPI
+    package let googlePlay: GooglePlay
+    /// What Google Play lists of our apps.
+    package let catalogues: GooglePlayCatalogues
     /// Whose notifications of Google Play are taken; `nil` takes none.
     package let googlePush: GooglePushAuthenticator?
     package let gateway: StoreGateway
@@ -50,13 +52,16 @@ package final class Stores: Sendable {
             origins: settings.appStoreOrigins
         )
         appStoreAPI = api
-        googlePlayAPI = GooglePlayAPI(
-            gateway: gateway,
-            signer: Self.assertionSigner(current, committer),
-            clock: clock,
-            log: log,
-            origins: settings.googleOrigins
+        googlePlay = GooglePlay(
+            api: GooglePlayAPI(
+                gateway: gateway,
+                signer: Self.assertionSigner(current, committer),
+                clock: clock,
+                log: log,
+                origins: settings.googleOrigins
+            )
         )
+        catalogues = GooglePlayCatalogues(listing: googlePlay, metrics: metrics, log: log)
         let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: log)
         googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys) }
         let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))

@@ -36,7 +36,7 @@ final class ScriptedPlay: GooglePlayPurchaseSource, GooglePushAuthentication, Se
     }
 
     /// Takes the token `genuine`, and can't tell while it is given `no-keys`.
-    func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushFault) {
+    func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushDoubt) {
         switch token.map({ String(decoding: $0, as: UTF8.self) }) {
         case "genuine": return
         case "no-keys": throw .keysUnavailable

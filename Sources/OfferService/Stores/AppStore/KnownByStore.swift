@@ -12,8 +12,8 @@ import OfferDomain
 /// customer's, and purchases under the names that it gives tell nothing.
 struct KnownByStore: Sendable {
     let knowledge: StoreKnowledge
-    /// What is to be signed of this customer.
-    let statement: Statement
+    /// What is to be signed of this customer; `nil` if nothing is.
+    let statement: Statement?
     /// The store's accounts that the customer was shown to have, where what is signed is bound to one.
     let accounts: [CustomerIdentity]
     private let appTransaction: AppTransaction?
@@ -28,16 +28,17 @@ struct KnownByStore: Sendable {
     init(
         _ request: SignatureRequest,
         _ caller: Caller,
-        _ listing: AppStoreListing,
+        _ bundleID: BundleID,
+        listing: AppStoreListing? = nil,
         _ configuration: Snapshot,
         _ store: AppStore,
         at now: Timestamp
     ) throws(Refusal) {
         self.request = request
         self.caller = caller
-        keys = AppPseudonyms(configuration.pseudonyms, in: AppName(listing.bundleID))
+        keys = AppPseudonyms(configuration.pseudonyms, in: AppName(bundleID))
         catalog = configuration.catalog
-        app = configuration.catalog.apps[listing.bundleID]
+        app = configuration.catalog.apps[bundleID]
         if let app, !request.signedData.isEmpty {
             evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
             try evidence.refuseOtherAccount(than: request.binding, from: caller)
@@ -48,8 +49,8 @@ struct KnownByStore: Sendable {
         let shown = ShownAccount(evidence, appTransaction)
         if !caller.role.mayAssertFacts { try shown.refuseOthers() }
         statement = try Self.statement(request, caller, listing, shown)
-        let canAsk = configuration.keyRing.activeKey(for: listing.bundleID, purpose: .appStoreServerAPI) != nil
-        var knowledge = Self.knowledge(request, caller, evidence, keys, catalog, listing.bundleID, canAsk)
+        let canAsk = configuration.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI) != nil
+        var knowledge = Self.knowledge(request, caller, evidence, keys, catalog, bundleID, canAsk)
         if case .introductoryOfferEligibility(let id) = statement {
             accounts = shown.accounts
             knowledge.account = [keys.key(of: .originalTransaction(id)), keys.key(of: .appTransaction(id))]
@@ -86,18 +87,19 @@ struct KnownByStore: Sendable {
     private static func statement(
         _ request: SignatureRequest,
         _ caller: Caller,
-        _ listing: AppStoreListing,
+        _ listing: AppStoreListing?,
         _ shown: ShownAccount
-    ) throws(Refusal) -> Statement {
+    ) throws(Refusal) -> Statement? {
         switch request.subject {
         case .promotionalOffer(_, let forms):
-            guard let offerID = listing.offerID else { throw .decision(.unknownOffer(.offer)) }
+            guard let offerID = listing?.offerID else { throw .decision(.unknownOffer(.offer)) }
             return .promotionalOffer(offerID, transactionID: request.transactionID, forms: forms)
         case .introductoryOffer:
             guard let id = request.transactionID ?? shown.ids.first,
                 caller.role.mayAssertFacts || shown.ids.contains(id)
             else { throw .request(.transactionNotShown) }
             return .introductoryOfferEligibility(id)
+        case .preview: return nil
         }
     }
 
@@ -155,7 +157,7 @@ struct KnownByStore: Sendable {
     /// Where what is signed is bound to an account, it is that account that is asked about.
     private var questionedID: TransactionID? {
         switch statement {
-        case .promotionalOffer: evidence.transactions.first?.transactionID ?? request.transactionID
+        case .promotionalOffer, nil: evidence.transactions.first?.transactionID ?? request.transactionID
         case .introductoryOfferEligibility(let id): id
         }
     }

@@ -121,12 +121,12 @@ private struct PushPlace {
         try self.init { _ in .keys(text, cacheControl: "public, max-age=600, must-revalidate") }
     }
 
-    func fault(_ token: PushToken) async throws -> GooglePushTokenFault? {
+    func fault(_ token: PushToken) async throws -> GooglePushFault? {
         await fault(Array(try token.text().utf8))
     }
 
-    func fault(_ token: [UInt8]?) async -> GooglePushTokenFault? {
-        do throws(GooglePushTokenFault) {
+    func fault(_ token: [UInt8]?) async -> GooglePushFault? {
+        do throws(GooglePushFault) {
             try await authenticator.verify(token, at: clock.now)
             return nil
         } catch {
@@ -159,12 +159,12 @@ struct GooglePushTests {
 
     fileprivate struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        let fault: GooglePushTokenFault
+        let fault: GooglePushFault
         let change: @Sendable (PushToken, Timestamp) -> PushToken
 
         init(
             _ name: String,
-            _ fault: GooglePushTokenFault,
+            _ fault: GooglePushFault,
             _ change: @escaping @Sendable (PushToken, Timestamp) -> PushToken
         ) {
             testDescription = name
@@ -172,11 +172,11 @@ struct GooglePushTests {
             self.change = change
         }
 
-        init(_ fault: GooglePushTokenFault, header: String) {
+        init(_ fault: GooglePushFault, header: String) {
             self.init(header, fault) { token, _ in token.header(header) }
         }
 
-        init(_ name: String, _ fault: GooglePushTokenFault, claim: String, _ json: String?) {
+        init(_ name: String, _ fault: GooglePushFault, claim: String, _ json: String?) {
             self.init(name, fault) { token, _ in token.with(claim, json) }
         }
     }
@@ -302,16 +302,16 @@ struct GooglePushTests {
         #expect(await place.fault(nil) == .missing)
         #expect(await place.fault([]) == .notThreeSegments)
         let now = place.clock.now
-        await #expect(throws: GooglePushFault.refused(label: "token-missing")) {
+        await #expect(throws: GooglePushDoubt.refused(label: "token-missing")) {
             try await place.authenticator.authenticate(nil, at: now)
         }
         #expect(place.transport.requests.isEmpty)
         let token = Array(try PushToken(at: now).with("aud", "\"x\"").text().utf8)
-        await #expect(throws: GooglePushFault.refused(label: "other-audience")) {
+        await #expect(throws: GooglePushDoubt.refused(label: "other-audience")) {
             try await place.authenticator.authenticate(token, at: now)
         }
         let down = try PushPlace { _ in .failure(.cannotConnect) }
-        await #expect(throws: GooglePushFault.keysUnavailable) {
+        await #expect(throws: GooglePushDoubt.keysUnavailable) {
             try await down.authenticator.authenticate(token, at: now)
         }
     }
@@ -403,7 +403,7 @@ struct GooglePushTests {
             #expect(place.transport.requests.count == index)
             place.clock.advance(milliseconds: 5000)
         }
-        #expect(GooglePushTokenFault.keysUnavailable.isTemporary)
+        #expect(GooglePushFault.keysUnavailable.isTemporary)
         #expect(try await place.fault(PushToken(at: place.clock.now)) == nil)
     }
 

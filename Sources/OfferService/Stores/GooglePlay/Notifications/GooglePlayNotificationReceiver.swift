@@ -4,11 +4,11 @@ package import OfferDomain
 /// Says whether it is Pub/Sub, on behalf of our own subscription, that posts a message.
 package protocol GooglePushAuthentication: Sendable {
     /// Throws unless `token`, what follows `Bearer ` in the request, proves it; `nil` is a request without one.
-    func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushFault)
+    func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushDoubt)
 }
 
 /// Why it isn't known to be Pub/Sub.
-package enum GooglePushFault: Error, Hashable, Sendable {
+package enum GooglePushDoubt: Error, Hashable, Sendable {
     /// The token is missing or not as it must be; the label is one of a closed list, of lowercase words and hyphens.
     case refused(label: String)
     /// Google's keys could not be read, so nothing can be said.
@@ -113,7 +113,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
             metrics.count(.notificationsRefused(reason: "not-examined"))
             throw .notExamined
         }
-        do throws(GooglePushFault) {
+        do throws(GooglePushDoubt) {
             try await authentication.authenticate(token, at: now)
             allowance.giveBack()
         } catch {

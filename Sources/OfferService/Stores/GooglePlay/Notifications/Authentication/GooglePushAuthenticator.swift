@@ -17,7 +17,7 @@ package struct GooglePushAuthenticator: Sendable {
     ///
     /// `token` is what follows `Bearer ` in the request; `nil` is a request without one.
     @discardableResult
-    package func verify(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushTokenFault) -> GooglePushClaims {
+    package func verify(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushFault) -> GooglePushClaims {
         guard let token else { throw .missing }
         let parts = try GooglePushToken(token[...])
         let claims = try parts.claims(verifiedWith: try await keys.key(parts.keyID))
@@ -25,7 +25,7 @@ package struct GooglePushAuthenticator: Sendable {
         return claims
     }
 
-    private func check(_ claims: GooglePushClaims, at now: Timestamp) throws(GooglePushTokenFault) {
+    private func check(_ claims: GooglePushClaims, at now: Timestamp) throws(GooglePushFault) {
         guard Self.issuers.contains(where: { claims.issuer.utf8.elementsEqual($0.utf8) }) else { throw .otherIssuer }
         guard claims.audience.utf8.elementsEqual(identity.audience.utf8) else { throw .otherAudience }
         guard claims.email.utf8.elementsEqual(identity.email.text.utf8) else { throw .otherEmail }
@@ -45,8 +45,8 @@ package struct GooglePushAuthenticator: Sendable {
 }
 
 extension GooglePushAuthenticator: GooglePushAuthentication {
-    package func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushFault) {
-        do throws(GooglePushTokenFault) {
+    package func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushDoubt) {
+        do throws(GooglePushFault) {
             try await verify(token, at: now)
         } catch {
             throw error.isTemporary ? .keysUnavailable : .refused(label: error.label)

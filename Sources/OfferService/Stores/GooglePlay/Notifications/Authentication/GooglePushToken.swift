@@ -13,7 +13,7 @@ struct GooglePushToken {
     /// Many times what Google sends.
     static let maximumBytes = 8192
 
-    init(_ token: ArraySlice<UInt8>) throws(GooglePushTokenFault) {
+    init(_ token: ArraySlice<UInt8>) throws(GooglePushFault) {
         guard token.count <= Self.maximumBytes else { throw .tooLarge }
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else { throw .notThreeSegments }
@@ -27,7 +27,7 @@ struct GooglePushToken {
     }
 
     /// The claims, if the key has signed them.
-    func claims(verifiedWith key: RSAPublicKey) throws(GooglePushTokenFault) -> GooglePushClaims {
+    func claims(verifiedWith key: RSAPublicKey) throws(GooglePushFault) -> GooglePushClaims {
         guard key.verifiesRS256(signature, of: signingInput) else { throw .signatureWrong }
         return try GooglePushClaims(payload)
     }
@@ -35,7 +35,7 @@ struct GooglePushToken {
     /// Members that bring a key along, or would change what is verified.
     private static let forbidden = ["crit", "b64", "zip", "jwk", "jku", "x5c", "x5u"]
 
-    private static func keyID(inHeader header: [UInt8]) throws(GooglePushTokenFault) -> String {
+    private static func keyID(inHeader header: [UInt8]) throws(GooglePushFault) -> String {
         guard let members = (try? JSONDocument(header, limits: limits))?.root.object else { throw .headerNotJSON }
         guard !forbidden.contains(where: { members[$0] != nil }) else { throw .forbiddenHeaderMember }
         try checkAlgorithm(members["alg"])
@@ -44,7 +44,7 @@ struct GooglePushToken {
         return keyID
     }
 
-    private static func checkAlgorithm(_ value: JSONValue?) throws(GooglePushTokenFault) {
+    private static func checkAlgorithm(_ value: JSONValue?) throws(GooglePushFault) {
         guard let value else { throw .algorithmMissing }
         // As bytes; the names below only make the reason clearer.
         guard !value.string(equals: "RS256") else { return }
@@ -68,7 +68,7 @@ package struct GooglePushClaims: Hashable, Sendable {
     package let expiresAt: Timestamp
     let notBefore: Timestamp?
 
-    init(_ payload: [UInt8]) throws(GooglePushTokenFault) {
+    init(_ payload: [UInt8]) throws(GooglePushFault) {
         guard let claims = (try? JSONDocument(payload, limits: GooglePushToken.limits))?.root.object else {
             throw .claimsNotJSON
         }
@@ -83,10 +83,10 @@ package struct GooglePushClaims: Hashable, Sendable {
     }
 
     private static func required<Value>(
-        _ claim: GooglePushTokenFault.Claim,
+        _ claim: GooglePushFault.Claim,
         _ claims: JSONObject,
         _ parse: (JSONValue) -> Value?
-    ) throws(GooglePushTokenFault) -> Value {
+    ) throws(GooglePushFault) -> Value {
         guard let value = claims[claim.rawValue] else { throw .claimMissing(claim) }
         guard let parsed = parse(value) else { throw .claimUnfit(claim) }
         return parsed

@@ -37,9 +37,9 @@ package final class GoogleSigningKeys: Sendable {
 
     /// The key of that id.
     ///
-    /// - Throws: ``GooglePushTokenFault/keyUnknown`` if Google has none, ``GooglePushTokenFault/keysUnavailable`` if that can't be
+    /// - Throws: ``GooglePushFault/keyUnknown`` if Google has none, ``GooglePushFault/keysUnavailable`` if that can't be
     ///   known just now.
-    func key(_ id: String) async throws(GooglePushTokenFault) -> RSAPublicKey {
+    func key(_ id: String) async throws(GooglePushFault) -> RSAPublicKey {
         let now = gateway.uptime.milliseconds
         let state = state.withLock { $0 }
         let held = state.held

@@ -3,7 +3,7 @@
 /// Why a request that claims to come from Google's push is not believed; these are all the ways.
 ///
 /// Nothing of the token is repeated.
-package enum GooglePushTokenFault: Error, Hashable, Sendable {
+package enum GooglePushFault: Error, Hashable, Sendable {
     /// The request has no bearer token.
     case missing
     case tooLarge
@@ -82,7 +82,7 @@ package enum GooglePushTokenFault: Error, Hashable, Sendable {
     }
 }
 
-extension GooglePushTokenFault: CustomStringConvertible {
+extension GooglePushFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing: "There is no bearer token; Google's push sends one."

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+
+/// `POST /v1/eligibility`: the decisions about many offers at once; reserves and signs nothing.
+package struct EligibilityCall: Sendable {
+    let previewer: OfferPreviewer
+    let showsFindings: @Sendable (Caller) -> Bool
+
+    /// How long an answer may be kept, in seconds.
+    private static let maximumAge = 300
+
+    func respond(
+        to request: Request,
+        under snapshot: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        try request.requireJSON()
+        let asked = try EligibilityRequest(request.body, receivedAt: now)
+        let outlooks = try await previewer.outlooks(
+            asked,
+            for: caller,
+            under: snapshot,
+            requestID: requestID,
+            at: now
+        )
+        let answer = EligibilityAnswer(
+            outlooks,
+            policyName: snapshot.catalog.policyName,
+            showsFindings: showsFindings(caller)
+        )
+        let fields = [
+            ("Cache-Control", "private, max-age=\(Self.age(outlooks, at: now))"), ("ETag", answer.entityTag),
+            ("Vary", "Authorization"),
+        ]
+        if request.headers.names(answer.entityTag) { return Response(status: 412, headers: fields, body: []) }
+        return Response(status: 200, headers: [("Content-Type", "application/json")] + fields, body: answer.bytes)
+    }
+
+    /// Until the first of the decisions turns by itself, as far as that is known.
+    private static func age(_ outlooks: [OfferOutlook], at now: Timestamp) -> Int64 {
+        let turns = outlooks.compactMap { $0.decision.nextEligibleAt.map { $0.seconds - now.seconds } }
+        return max(0, turns.reduce(Int64(maximumAge), min))
+    }
+}
+
+extension HeaderFields {
+    /// Whether `If-None-Match` names this tag.
+    fileprivate func names(_ entityTag: String) -> Bool {
+        guard let value = first("If-None-Match") else { return false }
+        return String(decoding: value, as: UTF8.self).split(separator: ",").contains { part in
+            let tag = part.drop { $0 == " " }
+            let strong = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
+            return strong == entityTag[...] || strong == "*"
+        }
+    }
+}

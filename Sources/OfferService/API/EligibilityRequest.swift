@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+package import OfferDomain
+
+/// What a caller of `POST /v1/eligibility` asks; every field already in its type.
+package final class EligibilityRequest: Sendable {
+    /// The app, by its name in either store; one of the two is never nil.
+    package let bundleID: BundleID?
+    package let packageName: PackageName?
+    /// By the catalogue's own ids, each once; nil asks for all of the app.
+    package let offerIDs: [CatalogOfferID]?
+    package let binding: PurchaseBinding
+    package let customerID: CustomerID?
+    package let anonymousID: AnonymousID?
+    package let transactionID: TransactionID?
+    /// What the App Store signed, as it was sent along; not verified yet.
+    package let signedData: SignedDataMembers
+    package let purchaseTokens: [PurchaseToken]
+    /// The country that the device's Google Play is set to; nil if the app can't tell.
+    package let region: Region?
+    package let facts: CustomerFacts
+    /// `nil` if the request states none.
+    package let attributes: Attributes?
+    /// Members that only a `backend` may send and that this request has, as pointers.
+    package let assertions: [String]
+
+    /// How many offers may be asked for by name.
+    package static let mostOffers = 64
+
+    private static let limits = JSONLimits(maximumBytes: 65_536, maximumNodes: 2048, maximumStringBytes: 32_768)
+
+    /// Reads the body of a request; the facts that it states count as observed when it was received.
+    package init(_ body: [UInt8], receivedAt now: Timestamp) throws(Refusal) {
+        let document: JSONDocument
+        do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        bundleID = reader.optional("bundleId", text: BundleID.init)
+        packageName = reader.optional("packageName", text: PackageName.init)
+        if reader.member("bundleId") == nil, reader.member("packageName") == nil {
+            reader.note("bundleId", "is missing, and so is packageName; the app has one of them at least")
+        }
+        offerIDs = Self.readOfferIDs(&reader, mismatches)
+        binding = SignatureRequest.readBinding(&reader, .promotionalOffer)
+        customerID = reader.optional("customerId", text: CustomerID.init)
+        anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
+        transactionID = reader.optional("transactionId", text: TransactionID.init)
+        signedData = SignedDataMembers(&reader, mismatches)
+        purchaseTokens = AuthorizationRequest.readTokens(&reader, mismatches)
+        region = reader.optional("regionCode", text: Region.init)
+        let told = ToldMembers(&reader, mismatches, receivedAt: now)
+        (facts, attributes) = (told.facts, told.attributes)
+        assertions = (customerID == nil ? [] : ["/customerId"]) + told.assertions
+        reader.finish()
+        guard mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+    }
+
+    private static func readOfferIDs(
+        _ reader: inout ObjectReader,
+        _ mismatches: Mismatches
+    ) -> [CatalogOfferID]? {
+        guard let value = reader.member("offerIds") else { return nil }
+        let ids: [CatalogOfferID] = reader.elements("offerIds", atMost: mostOffers) { element in
+            guard let text = element.string else {
+                return mismatches.none(element, "expected an id of the catalogue, found \(element.summary)")
+            }
+            do { return try CatalogOfferID(text) } catch { return mismatches.none(element, "\(error)") }
+        }
+        if value.array?.isEmpty == true { mismatches.add(value, "is empty; leave it out to ask for all offers") }
+        if Set(ids).count != ids.count { mismatches.add(value, "names an offer twice") }
+        return ids
+    }
+
+    /// All names of the customer that are not the store's own.
+    var identities: [CustomerIdentity] {
+        CustomerIdentity.known(
+            customer: customerID,
+            anonymous: anonymousID,
+            binding: binding,
+            originalTransaction: facts.originalTransactionID?.value
+        )
+    }
+}

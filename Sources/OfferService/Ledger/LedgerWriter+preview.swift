@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import Storage
+
+/// Offers that one customer might have, looked at together; nothing is granted.
+package struct OfferPreview: Sendable {
+    /// One for each offer, all of one app and one customer, and of the same knowledge.
+    package let requests: [DecisionRequest]
+    /// What the request sent along, or what a store has just answered; merged into the ledger once.
+    package let knowledge: StoreKnowledge
+
+    package init(requests: [DecisionRequest], knowledge: StoreKnowledge) {
+        self.requests = requests
+        self.knowledge = knowledge
+    }
+}
+
+/// What came of one offer that was looked at.
+package struct PreviewedOffer: Sendable {
+    package let decision: Decision
+    /// What a store should be asked for before the decision counts; empty if it does.
+    package let storeNeeds: FactNeeds
+}
+
+/// What was read of one customer, so that it is read once for many offers.
+struct CustomerMemory {
+    var appStore: [[[UInt8]]: SubscriptionHistory] = [:]
+    var googlePlay: [[[UInt8]]: GooglePlayHistory] = [:]
+    var links: [[[UInt8]]: [[UInt8]]] = [:]
+    /// All grants to one subject, by offer.
+    var grants: [[UInt8]: [Int64: [UniqueID]]] = [:]
+}
+
+extension LedgerWriter {
+    /// Decides each offer on what is known, as ``decide(_:)`` would, and neither reserves nor records.
+    package func preview(_ preview: OfferPreview) throws(LedgerError) -> [PreviewedOffer] {
+        if let report = preview.knowledge.report { try merge(report) }
+        if let report = preview.knowledge.googlePlayReport { try merge(report) }
+        memory = CustomerMemory()
+        defer { memory = nil }
+        var previewed: [PreviewedOffer] = []
+        previewed.reserveCapacity(preview.requests.count)
+        for request in preview.requests {
+            let evaluation = try evaluate(request)
+            previewed.append(PreviewedOffer(decision: evaluation.decision, storeNeeds: evaluation.storeNeeds))
+        }
+        return previewed
+    }
+
+    func appStoreHistory(
+        of subjects: [[UInt8]],
+        _ knowledge: StoreKnowledge
+    ) throws(LedgerError) -> SubscriptionHistory {
+        let all = subjects + knowledge.subjects
+        let key = all + knowledge.chains.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
+        if let known = memory?.appStore[key] { return known }
+        let history = try database { () throws(StorageError) in
+            try subscriptions.history(of: all, chains: knowledge.chains)
+        }
+        memory?.appStore[key] = history
+        return history
+    }
+
+    func googlePlayHistory(
+        of subjects: [[UInt8]],
+        _ knowledge: StoreKnowledge
+    ) throws(LedgerError) -> GooglePlayHistory {
+        let key = subjects + knowledge.googlePlayPurchases.sorted().map(\.bytes)
+        if let known = memory?.googlePlay[key] { return known }
+        let history = try database { () throws(StorageError) in
+            try googlePlay.history(of: subjects, purchases: knowledge.googlePlayPurchases)
+        }
+        memory?.googlePlay[key] = history
+        return history
+    }
+
+    /// As `grantTimes`, with one look at the ledger for all offers of a subject.
+    func rememberedGrantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
+        var grants: Set<UniqueID> = []
+        for subject in subjects {
+            if memory?.grants[subject] == nil { memory?.grants[subject] = try allGrants(to: subject) }
+            grants.formUnion(memory?.grants[subject]?[offerKey] ?? [])
+        }
+        return grants.map(\.timestamp).sorted()
+    }
+
+    private func allGrants(to subject: [UInt8]) throws(LedgerError) -> [Int64: [UniqueID]] {
+        var grants: [Int64: [UniqueID]] = [:]
+        try rows(SQL("SELECT offer_key, grant_id FROM grants WHERE subject = ?", .blob(subject))) { row in
+            if let id = UniqueID(bytes: row.blob(1)) { grants[row.integer(0), default: []].append(id) }
+        }
+        return grants
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import OfferDomain
+
+/// An offer at Google Play that a customer may buy.
+package struct AuthorizedOffer: Sendable {
+    /// How long it should take a customer at most to buy it, as with what the App Store wants signed.
+    package static let lifetimeHours = 24
+
+    package let grant: Grant
+    /// What was decided.
+    package let request: DecisionRequest
+    /// The offer as Google Play lists it.
+    package let offer: ValidatedOffer
+    /// What the app sets as `obfuscatedAccountId`: 64 hexadecimal digits that stand for the customer.
+    package let accountID: String
+    /// What the app sets as `obfuscatedProfileId`, so that the purchase names the grant.
+    package let mark: GrantMark
+}
+
+/// Decides, sees that the offer can't leak, records, then authorizes.
+///
+/// Google Play asks nobody before it sells an offer that the developer determines, so what is authorized here is
+/// compared with what was bought afterwards.
+package final class OfferAuthorizer: Sendable {
+    private let decider: OfferDecider
+    private let catalogues: GooglePlayCatalogues
+    private let purchases: any GooglePlayPurchaseSource
+    private let random: any RandomSource
+    private let log: Log
+
+    /// What may be had is read from `catalogues`, and what was bought is asked of `purchases`.
+    package init(
+        decider: OfferDecider,
+        catalogues: GooglePlayCatalogues,
+        purchases: any GooglePlayPurchaseSource,
+        random: any RandomSource,
+        log: Log
+    ) {
+        self.decider = decider
+        self.catalogues = catalogues
+        self.purchases = purchases
+        self.random = random
+        self.log = log
+    }
+
+    /// Whether this caller is told what the rules found.
+    package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }
+
+    /// Answers one request, by the snapshot in force when it came in.
+    ///
+    /// The rules come first: who may not have the offer is told so even if the offer could not be given to anybody.
+    package func authorize(
+        _ request: AuthorizationRequest,
+        for caller: Caller,
+        idempotency: IdempotencyClaim?,
+        under configuration: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> AuthorizedOffer {
+        guard let place = GooglePlayPlace(request.packageName, under: configuration) else {
+            throw caller.role.mayAskForSignatures
+                ? .decision(.unknownOffer(.package)) : .caller(.roleNotAllowed(caller.role))
+        }
+        try caller.authorize(place.app.name, assertions: request.assertions)
+        let offer = try findOffer(request, configuration.catalog)
+        let plan = AuthorizationPlan(offer: await standing(of: offer, place, request.knownRegion, at: now))
+        let decision = decisionRequest(request, caller, offer, plan, idempotency, configuration, place, requestID, now)
+        let source = GooglePlayAsked(
+            tokens: request.purchaseTokens,
+            caller: caller,
+            place: place,
+            purchases: purchases,
+            log: log
+        )
+        let grant = try await decider.granted(decision, caller, source)
+        return try authorized(grant, decision, plan, place)
+    }
+
+    private func findOffer(_ request: AuthorizationRequest, _ catalog: Catalog) throws(Refusal) -> CatalogOffer {
+        do {
+            return try catalog.googlePlayOffer(
+                request.offerID,
+                of: request.productID,
+                basePlan: request.basePlanID,
+                in: request.packageName
+            )
+        } catch {
+            throw .decision(.unknownOffer(error))
+        }
+    }
+
+    /// The offer as the store has it; from the copy at hand, so next to always without waiting.
+    private func standing(
+        of offer: CatalogOffer,
+        _ place: GooglePlayPlace,
+        _ region: Region?,
+        at now: Timestamp
+    ) async -> Result<ValidatedOffer, AuthorizationObstacle> {
+        guard let key = offer.googlePlay else { return .failure(.storeUnavailable(retryAfterSeconds: nil)) }
+        do {
+            let catalogue = try await catalogues.current(place.app.packageName, at: now)
+            return GooglePlayOfferCheck.validate(key, region: region, hideTags: Set(place.app.hideTags), in: catalogue)
+                .mapError(AuthorizationObstacle.fault)
+        } catch {
+            return .failure(.storeUnavailable(retryAfterSeconds: error.retryAfterSeconds(at: now)))
+        }
+    }
+
+    private func decisionRequest(
+        _ request: AuthorizationRequest,
+        _ caller: Caller,
+        _ offer: CatalogOffer,
+        _ plan: AuthorizationPlan,
+        _ idempotency: IdempotencyClaim?,
+        _ configuration: Snapshot,
+        _ place: GooglePlayPlace,
+        _ requestID: UniqueID,
+        _ now: Timestamp
+    ) -> DecisionRequest {
+        let pseudonyms = configuration.pseudonyms
+        var knowledge = StoreKnowledge()
+        knowledge.isVouchedFor = caller.role.mayAssertFacts
+        knowledge.mayAsk = !request.purchaseTokens.isEmpty
+        if caller.role.mayAssertFacts {
+            knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
+        }
+        return DecisionRequest(
+            requestID: requestID,
+            nonce: UniqueID.version4(random.next(), random.next()),
+            callerID: caller.id,
+            offer: offer,
+            identities: request.identities.map { ($0, pseudonyms.pseudonym(of: $0, in: offer.app)) },
+            facts: request.facts,
+            knowledge: knowledge,
+            googlePlayScope: configuration.catalog.googlePlayScope(of: offer),
+            attributes: request.attributes,
+            idempotency: idempotency?.bound(to: offer),
+            deliverable: .authorization(plan),
+            policyName: configuration.catalog.policyName,
+            receivedAt: now
+        )
+    }
+
+    private func authorized(
+        _ grant: Grant,
+        _ request: DecisionRequest,
+        _ plan: AuthorizationPlan,
+        _ place: GooglePlayPlace
+    ) throws(Refusal) -> AuthorizedOffer {
+        // A request without a name was refused when it was read, and a grant without an offer by the ledger.
+        guard let customer = request.identities.first, case .success(let offer) = plan.offer else {
+            throw .service(.storeUnavailable(retryAfterSeconds: nil))
+        }
+        return AuthorizedOffer(
+            grant: grant,
+            request: request,
+            offer: offer,
+            accountID: customer.pseudonym.accountID,
+            mark: place.keys.mark(of: grant.id, for: request.offer.ledgerKey)
+        )
+    }
+}
+
+extension AuthorizationRequest {
+    /// Where the offer has to be had: what a backend knows goes before what a device says.
+    fileprivate var knownRegion: Region? { facts.region?.value ?? region }
+}

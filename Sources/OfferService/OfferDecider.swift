@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Who can tell more of a customer, if the ledger needs more to decide.
+package protocol KnowledgeSource: Sendable {
+    /// What is known once the store was asked; that it can't be asked is knowledge too, and it is asked only once.
+    func learn(_ needs: FactNeeds, for request: DecisionRequest) async throws(Refusal) -> StoreKnowledge
+}
+
+/// Has the ledger decide, and turns every verdict but a grant into its refusal.
+///
+/// A class, because each request is handed to it several times over.
+package final class OfferDecider: Sendable {
+    private let committer: Committer
+    private let showsFindingsToApps: Bool
+    private let metrics: Metrics
+    private let log: Log
+
+    /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
+    package init(committer: Committer, showsFindingsToApps: Bool, metrics: Metrics, log: Log) {
+        self.committer = committer
+        self.showsFindingsToApps = showsFindingsToApps
+        self.metrics = metrics
+        self.log = log
+    }
+
+    /// Whether this caller is told what the rules found.
+    package func showsFindings(to caller: Caller) -> Bool {
+        caller.role != .app || showsFindingsToApps
+    }
+
+    /// The grant, already on disk; the store is asked on the way if what is known does not decide.
+    package func granted(
+        _ request: DecisionRequest,
+        _ caller: Caller,
+        _ source: some KnowledgeSource
+    ) async throws(Refusal) -> Grant {
+        let verdict: Verdict
+        do { verdict = try await committer.decide(request) } catch { throw .service(fault(error)) }
+        switch verdict {
+        case .storeNeeded(let needs):
+            let knowledge = try await source.learn(needs, for: request)
+            return try await granted(request.with(knowledge), caller, source)
+        case .storeSilent:
+            throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))
+        case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
+        case .obstructed(.fault(let fault)):
+            metrics.count(.authorizationFaults(offer: request.offer.id.text, fault: fault.code))
+            throw .decision(.offerNotUsable(fault))
+        case .obstructed(.storeUnavailable(let seconds)):
+            throw .service(.storeUnavailable(retryAfterSeconds: seconds))
+        case .refused(let decision):
+            count(decision, request.offer)
+            let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
+            throw .decision(.notEligible(decision.outcome, json, showsFindings: showsFindings(to: caller)))
+        case .granted(let grant):
+            switch grant.basis {
+            case .replay: metrics.count(.replays)
+            case .decision(let decision): count(decision, request.offer)
+            }
+            return grant
+        }
+    }
+
+    private func fault(_ error: LedgerError) -> ServiceFault {
+        guard case .unbuildable(let error) = error else { return ServiceFault(error) }
+        log(.error, "a payload did not split into its fields", ["reason": .text(error.description)])
+        return .signingFailed
+    }
+
+    private func count(_ decision: Decision, _ offer: CatalogOffer) {
+        metrics.count(.decisions(offer: offer.id.text, outcome: decision.outcome.rawValue))
+        guard decision.outcome != .eligible else { return }
+        for reason in decision.reasons {
+            metrics.count(.refusals(rule: reason.rule, answer: reason.answer.rawValue))
+        }
+    }
+}
+
+extension Caller {
+    /// Refuses who may not ask for offers of the app, or says what is not theirs to say.
+    func authorize(_ app: AppName, assertions: [String]) throws(Refusal) {
+        guard role.mayAskForSignatures else { throw .caller(.roleNotAllowed(role)) }
+        guard mayAsk(for: app) else { throw .caller(.bundleNotAllowed(app)) }
+        if !role.mayAssertFacts, let assertion = assertions.first {
+            throw .caller(.assertionNotAllowed(pointer: assertion, role))
+        }
+    }
+}
+
+extension StoreKnowledge {
+    /// The same when the store was asked and gave no answer.
+    func without(_ error: StoreError, at now: Timestamp, _ log: Log) -> StoreKnowledge {
+        log(.warning, "the store could not be asked", ["reason": .text(error.label)])
+        var knowledge = self
+        knowledge.isStoreDown = true
+        knowledge.retryAfterSeconds = error.retryAfterSeconds(at: now)
+        return knowledge
+    }
+}
+
+extension StoreError {
+    /// The whole seconds until asking makes sense again, at least 1; `nil` if the store did not say.
+    func retryAfterSeconds(at now: Timestamp) -> Int? {
+        retryAfter.map { instant in max(1, Int((instant.milliseconds - now.milliseconds + 999) / 1000)) }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// An offer, and whether one customer could have it now.
+package struct OfferOutlook: Sendable {
+    package let offer: CatalogOffer
+    package let decision: Decision
+    /// Why nobody can have it just now: of an offer at Google Play that is not set up as it must be.
+    package let obstacle: AuthorizationObstacle?
+
+    /// Whether it would be granted.
+    package var canBeHad: Bool { decision.outcome == .eligible && obstacle == nil }
+}
+
+/// Tells which offers one customer could have, by the same decisions that grant them; reserves and signs nothing.
+package final class OfferPreviewer: Sendable {
+    private let committer: Committer
+    private let appStore: AppStore
+    private let catalogues: GooglePlayCatalogues
+    private let purchases: any GooglePlayPurchaseSource
+    private let log: Log
+
+    package init(
+        committer: Committer,
+        appStore: AppStore,
+        catalogues: GooglePlayCatalogues,
+        purchases: any GooglePlayPurchaseSource,
+        log: Log
+    ) {
+        self.committer = committer
+        self.appStore = appStore
+        self.catalogues = catalogues
+        self.purchases = purchases
+        self.log = log
+    }
+
+    /// Answers one request, by the snapshot in force when it came in; in the order of the catalogue.
+    package func outlooks(
+        _ request: EligibilityRequest,
+        for caller: Caller,
+        under configuration: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> [OfferOutlook] {
+        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
+        let app = try PreviewedApp(request, configuration)
+        try caller.authorize(app.name, assertions: request.assertions)
+        let offers = try app.offers(request, configuration.catalog)
+        let customer = try PreviewedCustomer(request, caller, app, configuration, appStore, at: now)
+        let requests = offers.map { offer in
+            decisionRequest(offer, request, caller, customer, configuration, requestID, now)
+        }
+        let preview = OfferPreview(requests: requests, knowledge: customer.knowledge)
+        let previewed = try await decided(preview, customer)
+        let obstacles = await obstacles(offers, app, request, at: now)
+        return zip(offers, previewed).map { offer, previewed in
+            OfferOutlook(offer: offer, decision: previewed.decision, obstacle: obstacles[offer.ledgerKey])
+        }
+    }
+
+    private func decisionRequest(
+        _ offer: CatalogOffer,
+        _ request: EligibilityRequest,
+        _ caller: Caller,
+        _ customer: PreviewedCustomer,
+        _ configuration: Snapshot,
+        _ requestID: UniqueID,
+        _ now: Timestamp
+    ) -> DecisionRequest {
+        DecisionRequest(
+            requestID: requestID,
+            nonce: requestID,
+            callerID: caller.id,
+            offer: offer,
+            identities: customer.identities,
+            facts: request.facts,
+            knowledge: customer.knowledge(for: offer),
+            googlePlayScope: configuration.catalog.googlePlayScope(of: offer),
+            attributes: request.attributes,
+            idempotency: nil,
+            deliverable: .preview,
+            policyName: configuration.catalog.policyName,
+            receivedAt: now
+        )
+    }
+
+    /// Decided on what is known; each store is asked once, if what it knows may make a difference.
+    private func decided(
+        _ preview: OfferPreview,
+        _ customer: PreviewedCustomer
+    ) async throws(Refusal) -> [PreviewedOffer] {
+        let first = try await previewed(preview)
+        var learnt: [Store: StoreKnowledge] = [:]
+        for store in Store.allCases {
+            let asking = zip(preview.requests, first).filter { $0.0.offer.listing.store == store }
+            let needs = asking.reduce(FactNeeds()) { $0.union($1.1.storeNeeds) }
+            guard !needs.isEmpty, let request = asking.first(where: { !$0.1.storeNeeds.isEmpty })?.0 else { continue }
+            learnt[store] = try await customer.learn(needs, from: store, for: request, appStore, purchases, log)
+        }
+        guard !learnt.isEmpty else { return first }
+        let requests = preview.requests.map { request in
+            learnt[request.offer.listing.store].map { request.with($0.withoutReports) } ?? request
+        }
+        var knowledge = StoreKnowledge()
+        knowledge.report = learnt[.appStore]?.report
+        knowledge.googlePlayReport = learnt[.googlePlay]?.googlePlayReport
+        return try await previewed(OfferPreview(requests: requests, knowledge: knowledge))
+    }
+
+    private func previewed(_ preview: OfferPreview) async throws(Refusal) -> [PreviewedOffer] {
+        do { return try await committer.preview(preview) } catch { throw .service(ServiceFault(error)) }
+    }
+
+    /// What keeps offers at Google Play from everybody, by their keys in the ledger.
+    private func obstacles(
+        _ offers: [CatalogOffer],
+        _ app: PreviewedApp,
+        _ request: EligibilityRequest,
+        at now: Timestamp
+    ) async -> [Int64: AuthorizationObstacle] {
+        guard let googlePlay = app.googlePlay else { return [:] }
+        let keys = offers.compactMap { offer in offer.googlePlay.map { (offer.ledgerKey, $0) } }
+        guard !keys.isEmpty else { return [:] }
+        var obstacles: [Int64: AuthorizationObstacle] = [:]
+        do {
+            let catalogue = try await catalogues.current(googlePlay.packageName, at: now)
+            let (region, tags) = (request.facts.region?.value ?? request.region, Set(googlePlay.hideTags))
+            for (ledgerKey, key) in keys {
+                let checked = GooglePlayOfferCheck.validate(key, region: region, hideTags: tags, in: catalogue)
+                if case .failure(let fault) = checked { obstacles[ledgerKey] = .fault(fault) }
+            }
+        } catch {
+            let seconds = error.retryAfterSeconds(at: now)
+            for (ledgerKey, _) in keys { obstacles[ledgerKey] = .storeUnavailable(retryAfterSeconds: seconds) }
+        }
+        return obstacles
+    }
+}
+
+extension StoreKnowledge {
+    /// The same, for what is merged by itself.
+    fileprivate var withoutReports: StoreKnowledge {
+        var knowledge = self
+        knowledge.report = nil
+        knowledge.googlePlayReport = nil
+        return knowledge
+    }
+}
