@@ -63,7 +63,7 @@ package final class Stores: Sendable {
         )
         catalogues = GooglePlayCatalogues(listing: googlePlay, metrics: metrics, log: log)
         let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: log)
-        googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys) }
+        googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys, clock: clock) }
         let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))
         self.verifier = verifier
         appStore = AppStore(

@@ -168,9 +168,8 @@ struct GooglePlayLoopbackTests {
     func `believes a push whose token verifies with the keys that Google publishes`() async throws {
         try await withStores { stores, key, seen in
             let authenticator = try #require(stores.googlePush)
-            let time = WallClock.system.now()
-            let now = time.seconds
-            func token(_ audience: String) throws -> [UInt8] {
+            let now = WallClock.system.now().seconds
+            func headers(_ audience: String) throws -> HeaderFields {
                 let claims = """
                     {"iss":"https://accounts.google.com","aud":"\(audience)","email":"\(Self.email)",\
                     "email_verified":true,"iat":\(now),"exp":\(now + 3600)}
@@ -180,14 +179,15 @@ struct GooglePlayLoopbackTests {
                     payload: Array(claims.utf8)
                 )
                 let signature = try key.signatureRS256(of: unsigned.signingInput)
-                return unsigned.serialized(rs256: signature)
+                var headers = HeaderFields()
+                let token = String(decoding: unsigned.serialized(rs256: signature), as: UTF8.self)
+                headers.append("Authorization", "Bearer \(token)")
+                return headers
             }
-            let claims = try await authenticator.verify(token(Self.audience), at: time)
+            let claims = try await authenticator.authenticate(headers(Self.audience))
             #expect(claims.email == Self.email && claims.issuedAt.seconds == now)
-            let other = try token("https://x.example")
-            await #expect(throws: GooglePushFault.otherAudience) {
-                try await authenticator.verify(other, at: time)
-            }
+            let other = try headers("https://x.example")
+            await #expect(throws: GooglePushFault.otherAudience) { try await authenticator.authenticate(other) }
             #expect(seen.all == ["get /oauth2/v3/certs?"])
         }
     }

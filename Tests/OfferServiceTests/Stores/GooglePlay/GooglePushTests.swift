@@ -111,7 +111,8 @@ private struct PushPlace {
         )
         authenticator = GooglePushAuthenticator(
             expecting: identity,
-            keys: GoogleSigningKeys(gateway: gateway, origin: GoogleOrigins.google.certs, log: log)
+            keys: GoogleSigningKeys(gateway: gateway, origin: GoogleOrigins.google.certs, log: log),
+            clock: clock.wallClock
         )
     }
 
@@ -122,12 +123,14 @@ private struct PushPlace {
     }
 
     func fault(_ token: PushToken) async throws -> GooglePushFault? {
-        await fault(Array(try token.text().utf8))
+        try await fault("Bearer \(token.text())")
     }
 
-    func fault(_ token: [UInt8]?) async -> GooglePushFault? {
+    func fault(_ authorization: String...) async throws -> GooglePushFault? {
+        var headers = HeaderFields()
+        for value in authorization { headers.append("Authorization", value) }
         do throws(GooglePushFault) {
-            try await authenticator.verify(token, at: clock.now)
+            try await authenticator.authenticate(headers)
             return nil
         } catch {
             return error
@@ -152,6 +155,7 @@ struct GooglePushTests {
         let token = PushToken(at: place.clock.now)
         #expect(try await place.fault(token) == nil)
         #expect(try await place.fault(token.with("iss", #""accounts.google.com""#)) == nil)
+        #expect(try await place.fault("bearer \(token.text())") == nil)
         #expect(try await place.fault(token.header(#"{"kid":"one","alg":"RS256"}"#)) == nil)
         #expect(try await place.fault(token.header(#"{"kid":"two","alg":"RS256"}"#).signed(by: PushKey.two)) == nil)
         #expect(place.transport.targets == ["www.googleapis.com/oauth2/v3/certs"])
@@ -297,23 +301,15 @@ struct GooglePushTests {
     }
 
     @Test
-    func `refuses a request without a token, and tells who receives it in a word`() async throws {
+    func `refuses requests without one bearer token`() async throws {
         let place = try PushPlace(PushKey.one)
-        #expect(await place.fault(nil) == .missing)
-        #expect(await place.fault([]) == .notThreeSegments)
-        let now = place.clock.now
-        await #expect(throws: GooglePushDoubt.refused(label: "token-missing")) {
-            try await place.authenticator.authenticate(nil, at: now)
+        let token = try PushToken(at: place.clock.now).text()
+        #expect(try await place.fault() == .authorizationMissing)
+        #expect(try await place.fault("Bearer \(token)", "Bearer \(token)") == .authorizationRepeated)
+        for wrong in ["", "Bearer", "Bearer ", "Bearer  \(token)", "Basic \(token)", token, "Bearer \(token) x"] {
+            #expect(try await place.fault(wrong) == .notBearer, "\(wrong.prefix(20))")
         }
         #expect(place.transport.requests.isEmpty)
-        let token = Array(try PushToken(at: now).with("aud", "\"x\"").text().utf8)
-        await #expect(throws: GooglePushDoubt.refused(label: "other-audience")) {
-            try await place.authenticator.authenticate(token, at: now)
-        }
-        let down = try PushPlace { _ in .failure(.cannotConnect) }
-        await #expect(throws: GooglePushDoubt.keysUnavailable) {
-            try await down.authenticator.authenticate(token, at: now)
-        }
     }
 
     // MARK: - Keys
@@ -377,10 +373,11 @@ struct GooglePushTests {
     @Test
     func `asks once for many requests at a time`() async throws {
         let place = try PushPlace(PushKey.one)
-        let now = place.clock.now
-        let token = Array(try PushToken(at: now).text().utf8)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<50 { group.addTask { try await place.authenticator.authenticate(token, at: now) } }
+        let token = try PushToken(at: place.clock.now).text()
+        var headers = HeaderFields()
+        headers.append("Authorization", "Bearer \(token)")
+        try await withThrowingTaskGroup(of: Void.self) { [headers] group in
+            for _ in 0..<50 { group.addTask { try await place.authenticator.authenticate(headers) } }
             try await group.waitForAll()
         }
         #expect(place.transport.requests.count == 1)

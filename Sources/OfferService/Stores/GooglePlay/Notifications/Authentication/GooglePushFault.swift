@@ -4,8 +4,10 @@
 ///
 /// Nothing of the token is repeated.
 package enum GooglePushFault: Error, Hashable, Sendable {
-    /// The request has no bearer token.
-    case missing
+    // The request.
+    case authorizationMissing
+    case authorizationRepeated
+    case notBearer
     case tooLarge
     // The token's form.
     case notThreeSegments
@@ -53,7 +55,9 @@ package enum GooglePushFault: Error, Hashable, Sendable {
     /// The reason in a few lowercase words joined by hyphens, for metrics and logs.
     package var label: String {
         switch self {
-        case .missing: "token-missing"
+        case .authorizationMissing: "authorization-missing"
+        case .authorizationRepeated: "authorization-repeated"
+        case .notBearer: "not-bearer"
         case .tooLarge: "token-too-large"
         case .notThreeSegments: "not-three-segments"
         case .notBase64URL: "not-base64url"
@@ -85,7 +89,9 @@ package enum GooglePushFault: Error, Hashable, Sendable {
 extension GooglePushFault: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .missing: "There is no bearer token; Google's push sends one."
+        case .authorizationMissing: "There is no Authorization field; Google's push sends one with a token."
+        case .authorizationRepeated: "There is more than one Authorization field."
+        case .notBearer: "The Authorization field is not “Bearer” and a token."
         case .tooLarge: "The token has more than \(GooglePushToken.maximumBytes) bytes."
         case .notThreeSegments: "The token is not three segments with dots between them."
         case .notBase64URL: "A segment of the token is not base64url."
