@@ -152,7 +152,6 @@ package struct LiveCheck {
             gateway: gateway,
             signer: assertionSigner(ring),
             clock: clock,
-            metrics: metrics,
             log: log,
             origins: googleOrigins
         )
