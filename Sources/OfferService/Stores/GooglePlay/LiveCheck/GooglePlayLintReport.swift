@@ -141,7 +141,7 @@ extension StoreError {
                 + "whether the clock is right."
         case .notPermitted(let reason):
             "Google Play does not let the service account ask (\(reason)). It must be invited under Users and permissions "
-                + "in the Play Console, with rights to the app, which may take a day or two to come into force; and the "
+                + "in the Play Console, with rights to the app, which may take some time to come into force; and the "
                 + "Google Play Android Developer API must be enabled in its project."
         case .notFound, .appUnknown:
             "Google Play does not know the app: compare packageName in the offers file with the Play Console, letter case "
