@@ -9,7 +9,8 @@ extension GooglePlayAPI: GooglePlayPurchaseSource {
         for caller: CallerID?
     ) async throws(StoreError) -> GooglePlayPurchaseAnswer {
         let asking = GooglePlayAsking(packageName: packageName, caller: caller ?? .service)
-        switch try await subscriptionPurchase(token, asking) {
+        // A notification tells of a change that an answer on its way may not have yet.
+        switch try await subscriptionPurchase(token, asking, isNew: caller == nil) {
         case .notFound: return .notFound
         case .gone(let departure): return .gone(isSuperseded: departure == .superseded)
         case .found(let answer):

@@ -58,22 +58,29 @@ package final class GooglePlayAPI: Sendable {
     static let environmentName = "production"
 
     /// What Google knows of a purchase: `purchases.subscriptionsv2.get`.
+    ///
+    /// The same question that somebody else is asking already is joined, unless `isNew`: what has changed a moment ago may
+    /// have changed after that one was answered.
     package func subscriptionPurchase(
         _ token: PurchaseToken,
-        _ asking: GooglePlayAsking
+        _ asking: GooglePlayAsking,
+        isNew: Bool = false
     ) async throws(StoreError) -> GooglePlayLookup {
+        if isNew { return try await ask(token, asking) }
         let question = PurchaseQuestion(packageName: asking.packageName, token: token)
         return try await purchases.answer(to: question) { [self] in
-            let deadline = deadline(asking, orMilliseconds: gateway.retries.overallMilliseconds)
-            let path = ["purchases", "subscriptionsv2", "tokens", token.text]
             do throws(StoreError) {
-                return .success(
-                    try await ask(.subscriptionPurchase, asking, path, before: deadline) { $0.purchase($1) }
-                )
+                return .success(try await ask(token, asking))
             } catch {
                 return .failure(error)
             }
         }
+    }
+
+    private func ask(_ token: PurchaseToken, _ asking: GooglePlayAsking) async throws(StoreError) -> GooglePlayLookup {
+        let deadline = deadline(asking, orMilliseconds: gateway.retries.overallMilliseconds)
+        let path = ["purchases", "subscriptionsv2", "tokens", token.text]
+        return try await ask(.subscriptionPurchase, asking, path, before: deadline) { $0.purchase($1) }
     }
 
     /// All pages of `monetization.subscriptions.list`; none for an empty answer.
