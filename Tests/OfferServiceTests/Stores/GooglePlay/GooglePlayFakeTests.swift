@@ -45,12 +45,12 @@ struct GooglePlayFakeTests {
         let client = try Client(ClientConfiguration(trustedCertificatesFile: fake.tlsCAPath))
         try client.start()
         defer { client.stop() }
-        let (metrics, log) = (Metrics(), Log(level: .error, clock: .system) { _ in })
+        let log = Log(level: .error, clock: .system) { _ in }
         let gateway = StoreGateway(
             transport: client,
             clock: .system,
             random: try SystemRandom(),
-            metrics: metrics,
+            metrics: Metrics(),
             log: log,
             retries: retries
         )
@@ -61,7 +61,6 @@ struct GooglePlayFakeTests {
             gateway: gateway,
             signer: signer,
             clock: .system,
-            metrics: metrics,
             log: log,
             origins: GoogleOrigins(play: origin, oauth: origin, certs: origin),
             maximumPages: 5
