@@ -56,7 +56,6 @@ package final class Stores: Sendable {
             gateway: gateway,
             signer: Self.assertionSigner(current, committer),
             clock: clock,
-            metrics: metrics,
             log: log,
             origins: settings.googleOrigins
         )

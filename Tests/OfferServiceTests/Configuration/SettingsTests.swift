@@ -61,23 +61,23 @@ struct SettingsTests {
         #expect(usual.googleOrigins == .google && usual.googlePush == nil)
         let settings = try Settings(
             flags: [
-                .googlePlayURL: "http://127.0.0.1:8081", .googleOAuthURL: "https://oauth.example:8443",
+                .googlePlayURL: "http://127.0.0.1:8081", .googleOAuthURL: "https://[::1]:8443",
                 .googlePushAudience: "https://offers.example/push", .googlePushEmail: "push@x.iam.gserviceaccount.com",
             ],
             environment: ["OFFER_SIGNER_GOOGLE_CERTS_URL": "http://[::1]:1"]
         )
         #expect(settings.googleOrigins.play.description == "http://127.0.0.1:8081")
-        #expect(settings.googleOrigins.oauth.description == "https://oauth.example:8443")
+        #expect(settings.googleOrigins.oauth.description == "https://[::1]:8443")
         #expect(settings.googleOrigins.certs.description == "http://[::1]:1")
         #expect(settings.googlePush?.audience == "https://offers.example/push")
         #expect(settings.googlePush?.email.text == "push@x.iam.gserviceaccount.com")
     }
 
     @Test func `asks Google nowhere else, and takes notifications only of one account and audience`() throws {
-        let url = "expected https://HOST or https://HOST:PORT; http only for 127.0.0.1 and [::1], found"
+        let url = "expected Google's own, or http or https on 127.0.0.1 or [::1], for tests, found"
         let rows: [([Setting: String], String)] = [
-            ([.googlePlayURL: "http://play.example"], "--google-play-url: \(url) “http://play.example”"),
-            ([.googleOAuthURL: "https://x.example/token"], "--google-oauth-url: \(url) “https://x.example/token”"),
+            ([.googlePlayURL: "https://play.example"], "--google-play-url: \(url) “https://play.example”"),
+            ([.googleOAuthURL: "https://127.0.0.1/token"], "--google-oauth-url: \(url) “https://127.0.0.1/token”"),
             ([.googleCertsURL: "www.googleapis.com"], "--google-certs-url: \(url) “www.googleapis.com”"),
             (
                 [.googlePushAudience: "a"],

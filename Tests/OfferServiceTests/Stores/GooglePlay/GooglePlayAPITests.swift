@@ -267,7 +267,7 @@ struct GooglePlayAPITests {
             ]
         )
         #expect(play.playRequests.allSatisfy { $0.maximumResponseBytes == 8_388_608 })
-        _ = try await play.api.subscriptionPages(of: play.asking.packageName)
+        _ = try await play.api.subscriptionPages(play.asking)
         #expect(
             play.playRequests.last?.target
                 == "/androidpublisher/v3/applications/com.example.app/subscriptions?pageSize=25&prettyPrint=false"

@@ -141,13 +141,11 @@ struct GooglePlayLoopbackTests {
     func `asks with a token for which the key was used on record, and reads empty lists`() async throws {
         try await withStores { stores, _, seen in
             let app = try PackageName("com.example.app")
-            let asking = GooglePlayAsking(packageName: app, caller: try #require(CallerID("backend")))
-            let lookup = try await stores.googlePlayAPI.subscriptionPurchase(try PurchaseToken("a/b"), asking)
-            guard case .found(let answer) = lookup else {
-                Issue.record("\(lookup)")
-                return
+            let caller = try #require(CallerID("backend"))
+            let purchase = await failure {
+                try await stores.googlePlayAPI.purchase(try PurchaseToken("a/b"), of: app, for: caller)
             }
-            #expect(String(decoding: answer.json, as: UTF8.self).contains("subscriptionPurchaseV2"))
+            #expect(purchase?.label == "bad-answer", "it has no line items")
             #expect(try await stores.googlePlayAPI.subscriptionPages(of: app).count == 1)
             #expect(try await stores.googlePlayAPI.offerPages(of: app).isEmpty)
             let path = "/androidpublisher/v3/applications/com.example.app"
@@ -158,9 +156,9 @@ struct GooglePlayLoopbackTests {
                     "get \(path)/subscriptions/-/basePlans/-/offers?pageSize=100&prettyPrint=false",
                 ]
             )
-            let other = GooglePlayAsking(packageName: try PackageName("com.example.other"), caller: asking.caller)
+            let other = try PackageName("com.example.other")
             let error = await failure {
-                try await stores.googlePlayAPI.subscriptionPurchase(try PurchaseToken("t"), other)
+                try await stores.googlePlayAPI.purchase(try PurchaseToken("t"), of: other, for: nil)
             }
             #expect(error == .cannotSign(reason: "no service account is set for com.example.other"))
         }

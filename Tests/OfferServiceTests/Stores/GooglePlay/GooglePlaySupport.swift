@@ -78,7 +78,6 @@ struct TestGooglePlay {
             gateway: gateway,
             signer: signer ?? self.signer,
             clock: clock.wallClock,
-            metrics: metrics,
             log: log,
             maximumPages: maximumPages
         )

@@ -5,29 +5,21 @@ package import OfferDomain
 
 /// Asks the Google Play Developer API.
 ///
-/// What Google answers is given on as it came; whoever uses it decodes it. The same question about a purchase asked by
-/// several at once is asked of Google once.
+/// What Google answers is given on as it came; whoever uses it decodes it.
 ///
 /// Source: Google, [Google Play Developer API](https://developers.google.com/android-publisher/api-ref/rest/v3).
 package final class GooglePlayAPI: Sendable {
-    private struct PurchaseQuestion: Hashable, Sendable {
-        let packageName: PackageName
-        let token: PurchaseToken
-    }
-
     private let gateway: StoreGateway
     private let tokens: GoogleAccessTokens
     private let clock: WallClock
     private let log: Log
     private let origins: GoogleOrigins
     private let maximumPages: Int
-    private let purchases: Coalescer<PurchaseQuestion, GooglePlayLookup>
 
     /// - Parameters:
     ///   - gateway: Sends the requests; all stores may share one.
     ///   - signer: Signs the assertions for which Google gives tokens.
     ///   - clock: For tokens and for when an answer was given.
-    ///   - metrics: Counts the questions that were asked already.
     ///   - log: Told when Google refuses us.
     ///   - origins: Google's own unless a setting says otherwise.
     ///   - maximumPages: Of one list: 100 offers or 25 subscriptions each.
@@ -35,7 +27,6 @@ package final class GooglePlayAPI: Sendable {
         gateway: StoreGateway,
         signer: any GoogleAssertionSigner,
         clock: WallClock,
-        metrics: Metrics,
         log: Log,
         origins: GoogleOrigins = .google,
         maximumPages: Int = 100
@@ -46,11 +37,6 @@ package final class GooglePlayAPI: Sendable {
         self.origins = origins
         self.maximumPages = maximumPages
         tokens = GoogleAccessTokens(signer: signer, gateway: gateway, origin: origins.oauth, clock: clock, log: log)
-        purchases = Coalescer { _ in
-            metrics.count(
-                .storeJoined(store: Self.storeName, endpoint: GooglePlayEndpoint.subscriptionPurchase.rawValue)
-            )
-        }
     }
 
     static let storeName = "google-play"
@@ -59,25 +45,12 @@ package final class GooglePlayAPI: Sendable {
 
     /// What Google knows of a purchase: `purchases.subscriptionsv2.get`.
     ///
-    /// The same question that somebody else is asking already is joined, unless `isNew`: what has changed a moment ago may
-    /// have changed after that one was answered.
+    /// Asked anew each time, since it is asked because something has changed; a question already under way may have been
+    /// answered before that.
     package func subscriptionPurchase(
         _ token: PurchaseToken,
-        _ asking: GooglePlayAsking,
-        isNew: Bool = false
+        _ asking: GooglePlayAsking
     ) async throws(StoreError) -> GooglePlayLookup {
-        if isNew { return try await ask(token, asking) }
-        let question = PurchaseQuestion(packageName: asking.packageName, token: token)
-        return try await purchases.answer(to: question) { [self] in
-            do throws(StoreError) {
-                return .success(try await ask(token, asking))
-            } catch {
-                return .failure(error)
-            }
-        }
-    }
-
-    private func ask(_ token: PurchaseToken, _ asking: GooglePlayAsking) async throws(StoreError) -> GooglePlayLookup {
         let deadline = deadline(asking, orMilliseconds: gateway.retries.overallMilliseconds)
         let path = ["purchases", "subscriptionsv2", "tokens", token.text]
         return try await ask(.subscriptionPurchase, asking, path, before: deadline) { $0.purchase($1) }
