@@ -106,7 +106,7 @@ package final class Service: Sendable {
             authorizer: OfferAuthorizer(
                 decider: decider,
                 catalogues: stores.catalogues,
-                purchases: stores.googlePlay,
+                purchases: stores.googlePlayAPI,
                 random: random,
                 log: log
             ),
@@ -114,9 +114,19 @@ package final class Service: Sendable {
                 committer: committer,
                 appStore: stores.appStore,
                 catalogues: stores.catalogues,
-                purchases: stores.googlePlay,
+                purchases: stores.googlePlayAPI,
                 log: log
             ),
+            googlePlayNotifications: stores.googlePush.map { [committer, metrics] push in
+                GooglePlayNotificationReceiver(
+                    authentication: push,
+                    store: stores.googlePlayAPI,
+                    committer: committer,
+                    allowance: StrangerAllowance(clock: clock),
+                    metrics: metrics,
+                    log: log
+                )
+            },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
             operation: operation,

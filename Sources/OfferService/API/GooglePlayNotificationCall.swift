@@ -16,12 +16,7 @@ struct GooglePlayNotificationCall: Sendable {
     ) async throws(Refusal) -> Response {
         guard let receiver else { throw .request(.notConfigured) }
         do throws(GooglePlayNotificationRefusal) {
-            _ = try await receiver.receive(
-                request.body,
-                bearer: request.headers.bearerCredential.map(Array.init),
-                under: snapshot,
-                at: now
-            )
+            _ = try await receiver.receive(request, under: snapshot, at: now)
         } catch {
             throw Self.refusal(error, at: now)
         }

@@ -8,7 +8,7 @@ package final class Stores: Sendable {
     package let appStore: AppStore
     /// What ``appStore`` asks, for what is of no customer.
     package let appStoreAPI: AppStoreServerAPI
-    package let googlePlay: GooglePlay
+    package let googlePlayAPI: GooglePlayAPI
     /// What Google Play lists of our apps.
     package let catalogues: GooglePlayCatalogues
     /// Whose notifications of Google Play are taken; `nil` takes none.
@@ -52,16 +52,14 @@ package final class Stores: Sendable {
             origins: settings.appStoreOrigins
         )
         appStoreAPI = api
-        googlePlay = GooglePlay(
-            api: GooglePlayAPI(
-                gateway: gateway,
-                signer: Self.assertionSigner(current, committer),
-                clock: clock,
-                log: log,
-                origins: settings.googleOrigins
-            )
+        googlePlayAPI = GooglePlayAPI(
+            gateway: gateway,
+            signer: Self.assertionSigner(current, committer),
+            clock: clock,
+            log: log,
+            origins: settings.googleOrigins
         )
-        catalogues = GooglePlayCatalogues(listing: googlePlay, metrics: metrics, log: log)
+        catalogues = GooglePlayCatalogues(listing: googlePlayAPI, metrics: metrics, log: log)
         let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: log)
         googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys, clock: clock) }
         let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))

@@ -13,7 +13,7 @@ struct SubscriptionTransferTests {
 
     private func key(_ world: StoreService, _ identity: CustomerIdentity) throws -> Tree {
         let pseudonyms = world.service.loaded.keys.pseudonyms
-        let key = pseudonyms.pseudonym(of: identity, in: try BundleID("com.example.app")).ledgerKey
+        let key = pseudonyms.pseudonym(of: identity, in: try AppName("com.example.app")).ledgerKey
         return .text(String(decoding: Base64.encodeURL(key), as: UTF8.self))
     }
 

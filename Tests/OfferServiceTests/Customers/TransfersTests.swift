@@ -45,8 +45,8 @@ struct TransfersTests {
             #expect(entries.count == 1)
             let pseudonyms = service.loaded.keys.pseudonyms
             let app = try BundleID("com.example.app")
-            let from = pseudonyms.pseudonym(of: .anonymous(try AnonymousID("device-1")), in: app)
-            let to = pseudonyms.pseudonym(of: .customer(try CustomerID("ada")), in: app)
+            let from = pseudonyms.pseudonym(of: .anonymous(try AnonymousID("device-1")), in: AppName(app))
+            let to = pseudonyms.pseudonym(of: .customer(try CustomerID("ada")), in: AppName(app))
             #expect(entries[0]["from"] == .text(String(decoding: from.recordText, as: UTF8.self)))
             #expect(entries[0]["to"] == .text(String(decoding: to.recordText, as: UTF8.self)))
             #expect(entries[0]["bundle"] == .text("com.example.app") && entries[0]["caller"] == .text("backend"))
@@ -221,7 +221,7 @@ struct TransfersTests {
             try await service.transfer(from: "device-2", to: "grace")
             let pseudonyms = service.loaded.keys.pseudonyms
             func indices(_ identity: CustomerIdentity) throws -> [Int64] {
-                let user = pseudonyms.pseudonym(of: identity, in: try BundleID("com.example.app")).recordText
+                let user = pseudonyms.pseudonym(of: identity, in: try AppName("com.example.app")).recordText
                 var found: [Int64] = []
                 let query = AuditQuery(fields: [.user: String(decoding: user, as: UTF8.self)])
                 try AuditReader(connection: try service.ledger.openForReading()).entries(matching: query) { index, _ in

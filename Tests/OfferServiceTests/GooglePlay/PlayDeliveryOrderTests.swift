@@ -116,7 +116,7 @@ struct PlayDeliveryOrderTests {
                 let token = try PurchaseToken(message.token)
                 var evidence = GooglePlayEvidence(observedAt: PlaySample.now.adding(days: index - 40))
                 evidence.purchases = [(token, .purchase(try sample.purchase()))]
-                if index % 5 == 0 { evidence.purchases.append((token, .gone)) }
+                if index % 5 == 0 { evidence.purchases.append((token, .gone(isSuperseded: false))) }
                 if message.text.contains(#""notificationType":12"#) {
                     evidence.revocations = [(token, evidence.observedAt)]
                 }
@@ -163,8 +163,7 @@ private struct PlayReceiver: Sendable {
             for call in calls {
                 group.addTask { [receiver, world] in
                     try? await receiver.receive(
-                        call.body,
-                        bearer: Array("genuine".utf8),
+                        call.request,
                         under: world.service.current.value,
                         at: world.service.clock.now
                     )

@@ -111,7 +111,7 @@ struct PlayNotificationTests {
             )
             try await world.deliver(PlayService.change(13, "token"), id: "1")
             world.service.clock.advance(days: 61)
-            world.play.answer("token", .success(.gone))
+            world.play.answer("token", .success(.gone(isSuperseded: false)))
             try await world.deliver(PlayService.change(12, "token"), id: "2")
             let facts = try world.facts("token")
             #expect(facts.status?.value == .revoked, "it was told in the end that it was taken back")
@@ -160,7 +160,7 @@ struct PlayNotificationTests {
 
     // MARK: - What is refused
 
-    @Test(arguments: [(nil, "push-token-missing"), ("forged", "push-token-refused"), ("", "push-token-refused")])
+    @Test(arguments: [(nil, "authorization-missing"), ("forged", "signature-wrong"), ("", "signature-wrong")])
     func `refuses what Pub/Sub does not prove to send, and records nothing`(token: String?, label: String) async throws
     {
         try await withPlayService { world in

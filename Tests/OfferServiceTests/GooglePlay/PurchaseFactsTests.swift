@@ -297,10 +297,11 @@ struct PurchaseFactsTests {
     }
 
     @Test func `takes a purchase that the store has forgotten for an ended one, if it was known`() throws {
-        func gone(_ sample: PlaySample?) throws -> CustomerFacts {
+        func gone(_ sample: PlaySample?, isSuperseded: Bool = false) throws -> CustomerFacts {
             var history = try sample.map { try self.history($0) } ?? GooglePlayHistory()
             var record = GooglePlayPurchaseRecord()
             record.goneAt = PlaySample.now.adding(days: 100)
+            record.isSuperseded = isSuperseded
             history.merge(record, key: PurchaseKey(Array("token-0".utf8)))
             return history.facts(.premium, at: PlaySample.now.adding(days: 100))
         }
@@ -316,6 +317,8 @@ struct PurchaseFactsTests {
             $0.cancellation = "replacementCancellation"
         }
         #expect(try gone(replaced).status == nil)
+        let superseded = try gone(PlaySample("ACTIVE"), isSuperseded: true)
+        #expect(superseded.status == nil && superseded.subscribedBefore?.value == true, "it goes on as another")
     }
 
     /// What is known after these were seen at ``PlaySample/now``.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP
 import OfferDomain
 import OfferService
 import Synchronization
@@ -36,12 +37,12 @@ final class ScriptedPlay: GooglePlayPurchaseSource, GooglePushAuthentication, Se
     }
 
     /// Takes the token `genuine`, and can't tell while it is given `no-keys`.
-    func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushDoubt) {
-        switch token.map({ String(decoding: $0, as: UTF8.self) }) {
-        case "genuine": return
-        case "no-keys": throw .keysUnavailable
-        case nil: throw .refused(label: "push-token-missing")
-        default: throw .refused(label: "push-token-refused")
+    func identify(_ headers: HeaderFields) async throws(GooglePushRefusal) {
+        switch headers.only("Authorization").map({ String(decoding: $0, as: UTF8.self) }) {
+        case "Bearer genuine": return
+        case "Bearer no-keys": throw .keysUnavailable
+        case nil: throw .refused(label: "authorization-missing")
+        default: throw .refused(label: "signature-wrong")
         }
     }
 }

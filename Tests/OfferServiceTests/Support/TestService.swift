@@ -73,11 +73,17 @@ final class TestService: Sendable {
             retries: files.appStore?.retries ?? RetryPolicy()
         )
         let random: any RandomSource = if let random { random } else { try SystemRandom() }
+        let decider = OfferDecider(
+            committer: committer,
+            showsFindingsToApps: files.showsFindingsToApps,
+            metrics: metrics,
+            log: log
+        )
         let signer = OfferSigner(
+            decider: decider,
             committer: committer,
             store: stores.appStore,
             verification: SelfVerification(.always),
-            showsFindingsToApps: files.showsFindingsToApps,
             metrics: metrics,
             random: random,
             log: log
@@ -90,6 +96,20 @@ final class TestService: Sendable {
                 committer: committer,
                 allowance: StrangerAllowance(clock: clock.wallClock),
                 metrics: metrics,
+                log: log
+            ),
+            authorizer: OfferAuthorizer(
+                decider: decider,
+                catalogues: stores.catalogues,
+                purchases: stores.googlePlayAPI,
+                random: random,
+                log: log
+            ),
+            previewer: OfferPreviewer(
+                committer: committer,
+                appStore: stores.appStore,
+                catalogues: stores.catalogues,
+                purchases: stores.googlePlayAPI,
                 log: log
             ),
             googlePlayNotifications: files.googlePlay.map { [committer, metrics] play in

@@ -42,6 +42,8 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     package var mark: String?
     /// When the store last said that it knows the purchase no longer.
     package var goneAt: Timestamp?
+    /// Whether it said that another purchase has taken this one's place, and not that it ended long ago.
+    package var isSuperseded = false
     /// When the purchase was taken back.
     package var revokedAt: Timestamp?
     /// When money was paid back, ascending: the earliest 64, each instant once.
@@ -105,6 +107,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
         predecessors.formUnion(other.predecessors)
         mark = [mark, other.mark].compactMap(\.self).min()
         goneAt = [goneAt, other.goneAt].compactMap(\.self).max()
+        isSuperseded = isSuperseded || other.isSuperseded
         revokedAt = [revokedAt, other.revokedAt].compactMap(\.self).min()
         refunds = Array(Set(refunds + other.refunds).sorted().prefix(Self.mostRefunds))
     }

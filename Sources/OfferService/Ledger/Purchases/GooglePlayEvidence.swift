@@ -19,8 +19,8 @@ package struct GooglePlayEvidence: Sendable {
 /// What the store says when it is asked about a purchase.
 package enum GooglePlayPurchaseAnswer: Hashable, Sendable {
     case purchase(GooglePlayPurchase)
-    /// It has forgotten the purchase, which ended long ago.
-    case gone
+    /// It has forgotten the purchase, which ended long ago or, where `isSuperseded`, in whose place there is another.
+    case gone(isSuperseded: Bool)
     /// There is none of that token.
     case notFound
 }
@@ -39,9 +39,10 @@ extension GooglePlayEvidence {
                     GooglePlayPurchaseRecord(purchase, observedAt: observedAt, mark: mark, keys: keys),
                     key: key
                 )
-            case .gone:
+            case .gone(let isSuperseded):
                 var record = GooglePlayPurchaseRecord()
                 record.goneAt = observedAt
+                record.isSuperseded = isSuperseded
                 history.merge(record, key: key)
             case .notFound: break
             }

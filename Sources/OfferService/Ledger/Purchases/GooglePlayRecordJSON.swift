@@ -21,6 +21,7 @@ extension GooglePlayPurchaseRecord {
         }
         writer.member("obfuscatedExternalProfileId", mark)
         writer.member("goneAt", goneAt)
+        writer.member("superseded", isSuperseded)
         writer.member("revokedAt", revokedAt)
         writer.array("refunds", refunds) { $1.integer($0.milliseconds) }
         writer.endObject()
@@ -56,6 +57,7 @@ extension GooglePlayPurchaseRecord {
         }
         mark = object["obfuscatedExternalProfileId"]?.string
         goneAt = object.instant("goneAt")
+        isSuperseded = object.flag("superseded")
         revokedAt = object.instant("revokedAt")
         refunds = object["refunds"]?.array?.compactMap(\.integer).map(Timestamp.init(milliseconds:)) ?? []
     }

@@ -62,6 +62,7 @@ extension SplitMix {
             let token = pick(["a", "b", "c", "d", "e"])
             var record = GooglePlayPurchaseRecord()
             if chance(in: 8) { record.goneAt = .ago(days: Int.random(in: 0...3, using: &self)) }
+            record.isSuperseded = record.goneAt != nil && chance(in: 2)
             if chance(in: 8) { record.revokedAt = .ago(days: Int.random(in: 0...3, using: &self)) }
             if chance(in: 6) { record.refunds = [.ago(days: Int.random(in: 0...3, using: &self))] }
             history.merge(record, key: PlayPurchases.key(token))

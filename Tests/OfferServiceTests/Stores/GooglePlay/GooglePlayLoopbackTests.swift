@@ -143,11 +143,11 @@ struct GooglePlayLoopbackTests {
             let app = try PackageName("com.example.app")
             let caller = try #require(CallerID("backend"))
             let purchase = await failure {
-                try await stores.googlePlay.purchase(try PurchaseToken("a/b"), of: app, for: caller)
+                try await stores.googlePlayAPI.purchase(try PurchaseToken("a/b"), of: app, for: caller)
             }
             #expect(purchase?.label == "bad-answer", "it has no line items")
-            #expect(try await stores.googlePlay.subscriptionPages(of: app).count == 1)
-            #expect(try await stores.googlePlay.offerPages(of: app).isEmpty)
+            #expect(try await stores.googlePlayAPI.subscriptionPages(of: app).count == 1)
+            #expect(try await stores.googlePlayAPI.offerPages(of: app).isEmpty)
             let path = "/androidpublisher/v3/applications/com.example.app"
             #expect(
                 seen.all == [
@@ -158,7 +158,7 @@ struct GooglePlayLoopbackTests {
             )
             let other = try PackageName("com.example.other")
             let error = await failure {
-                try await stores.googlePlay.purchase(try PurchaseToken("t"), of: other, for: nil)
+                try await stores.googlePlayAPI.purchase(try PurchaseToken("t"), of: other, for: nil)
             }
             #expect(error == .cannotSign(reason: "no service account is set for com.example.other"))
         }

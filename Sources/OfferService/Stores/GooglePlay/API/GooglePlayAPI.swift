@@ -211,3 +211,13 @@ package final class GooglePlayAPI: Sendable {
     /// For a list with all its pages; nobody waits for it but who has no copy yet.
     private static let listMilliseconds: Int64 = 60_000
 }
+
+extension GooglePlayAPI: GooglePlayListing {
+    package func subscriptionPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument] {
+        try await subscriptionPages(GooglePlayAsking(packageName: packageName, caller: .service))
+    }
+
+    package func offerPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument] {
+        try await offerPages(GooglePlayAsking(packageName: packageName, caller: .service))
+    }
+}

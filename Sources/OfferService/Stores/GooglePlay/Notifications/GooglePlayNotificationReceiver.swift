@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+package import HTTP
 package import OfferDomain
 
 /// Says whether it is Pub/Sub, on behalf of our own subscription, that posts a message.
 package protocol GooglePushAuthentication: Sendable {
-    /// Throws unless `token`, what follows `Bearer ` in the request, proves it; `nil` is a request without one.
-    func authenticate(_ token: [UInt8]?, at now: Timestamp) async throws(GooglePushDoubt)
+    /// Throws unless the token in `Authorization` proves it.
+    func identify(_ headers: HeaderFields) async throws(GooglePushRefusal)
 }
 
 /// Why it isn't known to be Pub/Sub.
-package enum GooglePushDoubt: Error, Hashable, Sendable {
+package enum GooglePushRefusal: Error, Hashable, Sendable {
     /// The token is missing or not as it must be; the label is one of a closed list, of lowercase words and hyphens.
     case refused(label: String)
     /// Google's keys could not be read, so nothing can be said.
@@ -80,15 +81,14 @@ package struct GooglePlayNotificationReceiver: Sendable {
         case dropped(label: String)
     }
 
-    /// Takes in the body of a push request; returns when what it led to is durable.
+    /// Takes in a push request; returns when what it led to is durable.
     package func receive(
-        _ body: [UInt8],
-        bearer token: [UInt8]?,
+        _ request: Request,
         under configuration: Snapshot,
         at now: Timestamp
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
-        try await authenticate(token, at: now)
-        guard let message = PushMessage(body) else { return drop("malformed-message") }
+        try await authenticate(request.headers)
+        guard let message = PushMessage(request.body) else { return drop("malformed-message") }
         guard let notification = DeveloperNotification(message.data) else { return drop("malformed-notification") }
         guard let place = GooglePlayPlace(notification.packageName, under: configuration) else {
             return drop("unknown-package")
@@ -105,16 +105,13 @@ package struct GooglePlayNotificationReceiver: Sendable {
 
     // MARK: - Who sends it
 
-    private func authenticate(
-        _ token: [UInt8]?,
-        at now: Timestamp
-    ) async throws(GooglePlayNotificationRefusal) {
+    private func authenticate(_ headers: HeaderFields) async throws(GooglePlayNotificationRefusal) {
         guard allowance.take() else {
             metrics.count(.notificationsRefused(reason: "not-examined"))
             throw .notExamined
         }
-        do throws(GooglePushDoubt) {
-            try await authentication.authenticate(token, at: now)
+        do throws(GooglePushRefusal) {
+            try await authentication.identify(headers)
             allowance.giveBack()
         } catch {
             switch error {
