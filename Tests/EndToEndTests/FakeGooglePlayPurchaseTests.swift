@@ -93,7 +93,7 @@ extension EndToEnd {
             let bought = try play.buy(.init("premium"))
             let outcome = try play.happen(.revoke, to: bought.token)
             #expect(outcome.messageIDs.count == 2)
-            let content = client.content(of: try play.push(outcome.messageIDs[1]))
+            let content = client.content(of: try play.pushes(of: outcome)[1])
             #expect(jsonValue("/voidedPurchaseNotification/purchaseToken", in: content) == bought.token)
             #expect(jsonValue("/voidedPurchaseNotification/productType", in: content) == "1")
         }

@@ -124,6 +124,11 @@ extension FakeGooglePlay {
         try call("pushMessage", NewMessage(messageID: messageID, changes: changes))
     }
 
+    /// What Pub/Sub posts for all that came of something, in that order.
+    package func pushes(of outcome: Outcome) throws -> [PushMessage] {
+        try outcome.messageIDs.map { try push($0) }
+    }
+
     /// What Pub/Sub posts for a notification, with a token that is wrong.
     package func push(_ messageID: String, fault: TokenFault) throws -> PushMessage {
         try push(messageID, changing: MessageChanges(fault: fault))

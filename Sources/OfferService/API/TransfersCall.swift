@@ -21,10 +21,8 @@ package struct TransfersCall: Sendable {
         try request.requireJSON()
         let asked = try TransfersRequest(request.body)
         guard caller.role.mayAssertFacts else { throw .caller(.roleNotAllowed(caller.role)) }
-        let app = AppName(asked.bundleID)
-        guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(app)) }
-        guard snapshot.catalog.apps[asked.bundleID] != nil else { throw .decision(.unknownOffer(.app)) }
-        let transfer = try Self.transfer(asked, caller, snapshot)
+        let app = try Self.app(asked, caller, snapshot.catalog)
+        let transfer = try Self.transfer(asked, app, caller, snapshot)
         let outcome: TransferOutcome
         do { outcome = try await committer.transfer(transfer) } catch { throw .service(ServiceFault(error)) }
         switch outcome {
@@ -34,15 +32,41 @@ package struct TransfersCall: Sendable {
         }
     }
 
+    /// The app, by its names in the stores; one that the caller may not ask for is not told apart from none.
+    private static func app(
+        _ asked: TransfersRequest,
+        _ caller: Caller,
+        _ catalog: Catalog
+    ) throws(Refusal) -> AppInStores {
+        let byBundle = asked.bundleID.map { AppName($0) }
+        let byPackage = asked.packageName.map { catalog.googlePlayApps[$0]?.name ?? AppName($0) }
+        for name in [byBundle, byPackage].compactMap(\.self) where !caller.mayAsk(for: name) {
+            throw .caller(.bundleNotAllowed(name))
+        }
+        if let bundleID = asked.bundleID, catalog.apps[bundleID] == nil { throw .decision(.unknownOffer(.app)) }
+        if let packageName = asked.packageName, catalog.googlePlayApps[packageName] == nil {
+            throw .decision(.unknownOffer(.package))
+        }
+        if let byBundle, let byPackage, byBundle != byPackage {
+            let mismatch = Mismatch(pointer: "/packageName", offset: 0, message: "is of another app than /bundleId")
+            throw .request(.invalid([mismatch]))
+        }
+        guard let name = byBundle ?? byPackage, let app = AppInStores(name, in: catalog) else {
+            throw .decision(.unknownOffer(.app))
+        }
+        return app
+    }
+
     private static func transfer(
         _ asked: TransfersRequest,
+        _ app: AppInStores,
         _ caller: Caller,
         _ snapshot: Snapshot
     ) throws(Refusal) -> CustomerTransfer {
         let transfer = CustomerTransfer(
             from: asked.from,
             to: asked.to,
-            bundleID: asked.bundleID,
+            app: app,
             callerID: caller.id,
             pseudonyms: snapshot.pseudonyms,
             catalog: snapshot.catalog

@@ -4,7 +4,9 @@ import OfferDomain
 
 /// What a caller of `POST /v1/customers/transfers` sends; every member already in its type.
 struct TransfersRequest: Sendable {
-    let bundleID: BundleID
+    /// One of the two is there; both, if it is one app's.
+    let bundleID: BundleID?
+    let packageName: PackageName?
     let from: AnonymousID
     let to: CustomerID
 
@@ -16,14 +18,15 @@ struct TransfersRequest: Sendable {
         do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
-        let bundleID = reader.required("bundleId", text: BundleID.init)
+        bundleID = reader.optional("bundleId", text: BundleID.init)
+        packageName = reader.optional("packageName", text: PackageName.init)
+        if reader.member("bundleId") == nil, reader.member("packageName") == nil, document.root.object != nil {
+            reader.note("bundleId", "is missing, and so is packageName; the app must be named by one of them")
+        }
         let from = Self.read("from", &reader, mismatches) { $0.required("anonymousId", text: AnonymousID.init) }
         let to = Self.read("to", &reader, mismatches) { $0.required("customerId", text: CustomerID.init) }
         reader.finish()
-        guard mismatches.all.isEmpty, let bundleID, let from, let to else {
-            throw .request(.invalid(mismatches.all))
-        }
-        self.bundleID = bundleID
+        guard mismatches.all.isEmpty, let from, let to else { throw .request(.invalid(mismatches.all)) }
         self.from = from
         self.to = to
     }

@@ -199,16 +199,8 @@ package enum AuditEntry {
         case .googlePlayMessageReceived(let message, let app): details(of: message, app)
         case .googlePlayRedemption(let entry, let app): details(of: entry, app)
         case .customerTransferred(let transfer):
-            [
-                ("bundle", .text(transfer.bundleID.text)), ("caller", .text(transfer.callerID.text)),
-                ("from", .text(String(decoding: transfer.from.recordText, as: UTF8.self))),
-                ("to", .text(String(decoding: transfer.to.recordText, as: UTF8.self))),
-            ]
-        case .subscriptionTransferred(let chain, let from, let to, let bundleID):
-            [
-                ("bundle", .text(bundleID.text)), ("chain", .text(text(ofKey: chain.bytes))),
-                ("from", .text(text(ofKey: from))), ("to", .text(text(ofKey: to))),
-            ]
+            details(of: transfer)
+        case .subscriptionTransferred(let transfer): details(of: transfer)
         case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
             [
                 ("kid", .text(keyID.text)), ("bundle", .text(bundleID.text)), ("digest", .text(digest)),
@@ -231,6 +223,28 @@ package enum AuditEntry {
             ("notification", .text(receipt.id.description)), ("ts", .integer(receipt.signedAt.milliseconds)),
             ("type", .text(receipt.type)),
         ] + (receipt.subtype.map { [("subtype", .text($0))] } ?? [])
+    }
+
+    private static func details(of transfer: CustomerTransfer) -> [(name: String, value: Detail)] {
+        let app = transfer.app
+        return [
+            ("caller", .text(transfer.callerID.text)),
+            ("from", .text(String(decoding: transfer.from.recordText, as: UTF8.self))),
+            ("to", .text(String(decoding: transfer.to.recordText, as: UTF8.self))),
+        ] + (app.bundleID.map { [("bundle", .text($0.text))] } ?? [])
+            + (app.googlePlay.map { [("package", .text($0.packageName.text))] } ?? [])
+    }
+
+    private static func details(of transfer: SubscriptionTransfer) -> [(name: String, value: Detail)] {
+        let (app, chain): ((name: String, value: Detail), String) =
+            switch transfer.store {
+            case .appStore(let bundleID): (("bundle", .text(bundleID.text)), "chain")
+            case .googlePlay(let packageName): (("package", .text(packageName.text)), "purchase")
+            }
+        return [
+            app, (chain, .text(text(ofKey: transfer.subscription))), ("from", .text(text(ofKey: transfer.from))),
+            ("to", .text(text(ofKey: transfer.to))),
+        ]
     }
 
     /// The key of a pseudonym, as the ledger's tables have it.

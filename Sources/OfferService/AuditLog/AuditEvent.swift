@@ -39,8 +39,8 @@ package enum AuditEvent: Sendable {
     case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp)
     /// An anonymous customer became a known one.
     case customerTransferred(CustomerTransfer)
-    /// A subscription appeared under another account than before; both are told by the keys of their pseudonyms.
-    case subscriptionTransferred(ChainKey, from: [UInt8], to: [UInt8], BundleID)
+    /// A subscription appeared under another account than before.
+    case subscriptionTransferred(SubscriptionTransfer)
     /// A token for the store's API is about to be signed: written before the key is used.
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
     /// An assertion, for which Google gives a token, is about to be signed: written before the key is used.

@@ -228,6 +228,7 @@ extension Committer {
         _ cleaning: inout Cleaning
     ) throws(LedgerError) -> [Outcome] {
         try writer.begin(at: now)
+        try writer.readLinks()
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(batch.count)
         for job in batch {

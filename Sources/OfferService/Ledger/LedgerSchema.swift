@@ -140,11 +140,11 @@ package enum LedgerSchema {
                 "CREATE INDEX customer_links_by_entry ON customer_links (entry_index)",
                 """
                 CREATE TABLE subscription_holders (
-                    chain BLOB NOT NULL,
+                    subscription BLOB NOT NULL,
                     kind TEXT NOT NULL,
                     subject BLOB NOT NULL,
                     since BIGINT NOT NULL,
-                    PRIMARY KEY (chain, kind)
+                    PRIMARY KEY (subscription, kind)
                 ) WITHOUT ROWID
                 """,
             ]

@@ -113,7 +113,7 @@ extension LedgerWriter {
     }
 
     func merge(_ report: SubscriptionReport) throws(LedgerError) {
-        try note(report.holders, report.bundleID)
+        try note(report.holders, at: .appStore(report.bundleID))
         let changed = try database { () throws(StorageError) in
             try subscriptions.merge(report.history, report.links)
         }
@@ -156,6 +156,14 @@ extension DecisionRequest {
     var knownCustomer: [UInt8]? {
         guard let (identity, pseudonym) = identities.first, case .customer = identity else { return nil }
         return pseudonym.ledgerKey
+    }
+
+    /// The keys of the names that purchases are filed under where a trusted caller gave them; that of the customer whom
+    /// the caller calls its own comes first.
+    ///
+    /// What a known customer buys is not everybody's who will use that device.
+    var purchaseHolders: [[UInt8]] {
+        knownCustomer == nil ? customers : provenSubjects.filter(customers.contains)
     }
 
     /// The keys of all names but anonymous ids.

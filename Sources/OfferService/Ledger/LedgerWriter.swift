@@ -183,7 +183,9 @@ package final class LedgerWriter {
         )
         let index = try record(grant, request)
         if allows {
-            for subject in request.subjects(with: subscriptions) { try addGrant(grant.id, to: subject, request.offer, index) }
+            for subject in request.subjects(with: subscriptions) {
+                try addGrant(grant.id, to: subject, request.offer, index)
+            }
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {

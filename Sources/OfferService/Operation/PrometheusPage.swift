@@ -3,8 +3,8 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
     case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
-    case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications, notificationsRefused
-    case ocspQuestions
+    case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
+    case notificationsRefused, ocspQuestions
 
     var name: String {
         switch self {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import OfferService
 
 /// `offer-signer check`.
@@ -18,9 +19,12 @@ enum CheckCommand: Command {
         wrong, as far as the answers tell: the key id, the issuer id, the bundle id, the clock, the network. Each
         use of a key is recorded in the database's audit log before it happens; without a database it refuses.
 
+        And it compares the offers of each app with what Google Play lists: what keeps one from being authorised,
+        what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
+
         Exit code 0 if all of that could be used, 1 if not; with --live 3 if nothing is known to be wrong but the
-        database could not be used or the App Store did not answer. The address to listen on is tried only when
-        the service starts.
+        database could not be used or a store did not answer. The address to listen on is tried only when the
+        service starts.
 
         \(SettingsOptions.help(settings))
         """
@@ -28,8 +32,8 @@ enum CheckCommand: Command {
 
     private static let live = "--live"
     private static let settings: [Setting] = [
-        .keys, .offers, .database, .appStoreURL, .appStoreSandboxURL, .trustedCertificates, .groupReadableSecrets,
-        .unlockedMemory,
+        .keys, .offers, .database, .appStoreURL, .appStoreSandboxURL, .googlePlayURL, .googleOAuthURL,
+        .trustedCertificates, .groupReadableSecrets, .unlockedMemory,
     ]
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
@@ -52,22 +56,28 @@ enum CheckCommand: Command {
         )
         Terminal.say("\(settings.offersPath): \(loaded.catalog.offers.count) offers, \(loaded.catalog.policyName)")
         for note in loaded.notes { Terminal.say("note: \(note)") }
-        return parsed.flags.contains(live) ? try askStore(settings, loaded) : .success
+        return parsed.flags.contains(live) ? try askStores(settings, loaded) : .success
     }
 
-    private static func askStore(
+    private static func askStores(
         _ settings: Settings,
         _ loaded: LoadedConfiguration
     ) throws(CommandError) -> ExitCode {
-        let report: LiveReport
+        let random: SystemRandom
         do {
-            report = try LiveCheck(settings, loaded, clock: .system).run()
+            random = try SystemRandom()
+        } catch {
+            throw CommandError("\(error)", .unavailable)
+        }
+        let reports: LiveReports
+        do {
+            reports = try LiveCheck(settings, loaded, clock: .system, random: random).run()
         } catch {
             throw CommandError(error.description, .unavailable)
         }
         Terminal.say("")
-        for line in report.lines { Terminal.say(line) }
-        return switch report.verdict {
+        for line in reports.lines { Terminal.say(line) }
+        return switch reports.verdict {
         case .good: .success
         case .wrong: .failure
         case .unreachable: .unavailable

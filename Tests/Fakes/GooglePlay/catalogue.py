@@ -116,9 +116,9 @@ def build_base_plan(description):
         "state": description.get("state", "ACTIVE"),
         PLAN_KINDS[kind]: _plan_type(kind, period, description.get("legacyCompatibleOfferId")),
         "regionalConfigs": [
-            {"regionCode": region, "newSubscriberAvailability": True, "price": money(9, 990_000_000)}
-            for region in regions
-        ] + [{"regionCode": region, "newSubscriberAvailability": False} for region in description.get("closedRegions", [])],
+            {"regionCode": region, "newSubscriberAvailability": region in regions, "price": money(9, 990_000_000)}
+            for region in regions + description.get("closedRegions", [])
+        ],
         "otherRegionsConfig": {
             "usdPrice": money(9, 990_000_000),
             "eurPrice": money(10, currency="EUR"),

@@ -4,6 +4,7 @@
 Source: https://docs.cloud.google.com/pubsub/docs/authenticate-push-subscriptions
 """
 import base64
+import functools
 import uuid
 from dataclasses import dataclass
 
@@ -43,13 +44,17 @@ class OIDCKeys:
     """Two published keys as Google has them; the first one signs."""
 
     def __init__(self):
-        self.stranger = rsa2048()
         self.published = [make_key(), make_key()]
         self.signing = self.published[0]
         # None: the answer does not say how long it may be kept.
         self.max_age_seconds = 3600
         # Members of the answer that differ.
         self.members = {}
+
+    @functools.cached_property
+    def stranger(self):
+        """A key that is never published, made when it is first needed."""
+        return rsa2048()
 
     def rotate(self, keeps_old=True, publishes=True):
         """A new key signs, which nobody can find before it is published."""

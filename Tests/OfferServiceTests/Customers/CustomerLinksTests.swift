@@ -37,7 +37,7 @@ struct CustomerLinksTests {
         let transfer = CustomerTransfer(
             from: try AnonymousID(from),
             to: try CustomerID(to),
-            bundleID: try BundleID("com.example.app"),
+            app: try #require(AppInStores(AppName("com.example.app"), in: service.loaded.catalog)),
             callerID: try #require(CallerID("backend")),
             pseudonyms: service.loaded.keys.pseudonyms,
             catalog: service.loaded.catalog

@@ -44,9 +44,9 @@ struct TransfersTests {
             let entries = try service.entries("customer.transferred")
             #expect(entries.count == 1)
             let pseudonyms = service.loaded.keys.pseudonyms
-            let app = try BundleID("com.example.app")
-            let from = pseudonyms.pseudonym(of: .anonymous(try AnonymousID("device-1")), in: AppName(app))
-            let to = pseudonyms.pseudonym(of: .customer(try CustomerID("ada")), in: AppName(app))
+            let app = try AppName("com.example.app")
+            let from = pseudonyms.pseudonym(of: .anonymous(try AnonymousID("device-1")), in: app)
+            let to = pseudonyms.pseudonym(of: .customer(try CustomerID("ada")), in: app)
             #expect(entries[0]["from"] == .text(String(decoding: from.recordText, as: UTF8.self)))
             #expect(entries[0]["to"] == .text(String(decoding: to.recordText, as: UTF8.self)))
             #expect(entries[0]["bundle"] == .text("com.example.app") && entries[0]["caller"] == .text("backend"))
@@ -73,6 +73,66 @@ struct TransfersTests {
             #expect(try await service.send(service.call(elsewhere)).status == 200)
             let other = elsewhere.replacing(#""anonymousId": "device-1""#, with: #""customerId": "ada""#)
             #expect(try await service.send(service.call(other)).status == 200, "not linked in that app")
+        }
+    }
+
+    /// One app in both stores, and one at Google Play alone.
+    private static var twoStores: TestFiles {
+        var files = TestFiles()
+        files.offers = """
+            {
+              apps: [
+                {
+                  bundleId: "com.example.app",
+                  packageName: "com.example.play",
+                  plans: [{
+                    appStore: {productId: "pro.monthly"},
+                    offers: [{id: "once", appStore: {offerId: "store_once"}, eligibility: {grants: {atMost: 1}}}],
+                  }],
+                },
+                {
+                  packageName: "com.example.android",
+                  plans: [{
+                    googlePlay: {productId: "pro", basePlanId: "monthly"},
+                    offers: [{id: "once", googlePlay: {offerId: "once"}, eligibility: {grants: {atMost: 1}}}],
+                  }],
+                },
+              ],
+            }
+            """
+        return files
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `an app is named as either store does, and has one list of customers`(wire: Wire) async throws {
+        try await withService(wire, Self.twoStores) { service in
+            func transfer(as caller: String = "backend", _ app: String) async throws -> Reply {
+                let body = Row.good.replacing(#""bundleId": "com.example.app""#, with: app)
+                return try await service.send(service.transferCall(as: caller, body: body))
+            }
+            #expect(try await service.sign(offer: "once", #""anonymousId": "device-1""#).status == 200)
+            let first = try await transfer(#""packageName": "com.example.play""#)
+            #expect(first.status == 200 && first.body.contains(#""isRepeated":false"#), "\(first)")
+            for app in [
+                #""bundleId": "com.example.app""#, #""bundleId": "com.example.app", "packageName": "com.example.play""#,
+            ] {
+                let reply = try await transfer(app)
+                #expect(reply.body.contains(#""isRepeated":true"#), "\(reply)")
+            }
+            #expect(try await service.sign(offer: "once", #""customerId": "ada""#).problem == "not-eligible")
+            let android = try await transfer(#""packageName": "com.example.android""#)
+            #expect(android.body.contains(#""isRepeated":false"#), "\(android)")
+            let entries = try service.entries("customer.transferred")
+            #expect(entries.map { $0["package"].text } == ["com.example.play", "com.example.android"])
+            #expect(entries.map { $0["bundle"].text } == ["com.example.app", nil])
+
+            let both = try await transfer(#""bundleId": "com.example.app", "packageName": "com.example.android""#)
+            #expect(both.problem == "invalid-request" && both.pointers == ["/packageName"], "\(both)")
+            let unknown = try await transfer(#""packageName": "com.example.else""#)
+            #expect(unknown.problem == "unknown-offer" && unknown.pointers == ["/packageName"], "\(unknown)")
+            let other = try await transfer(as: "scoped", #""packageName": "com.example.android""#)
+            #expect(other.problem == "bundle-not-allowed", "\(other)")
+            #expect(try await transfer(as: "scoped", #""packageName": "com.example.play""#).status == 200)
         }
     }
 

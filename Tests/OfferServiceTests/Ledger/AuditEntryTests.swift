@@ -74,7 +74,14 @@ struct AuditEntryTests {
             .configurationRefused(issues: 3), .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
             .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
             .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
-            .subscriptionTransferred(ChainKey([1]), from: [2], to: [3], try BundleID("com.example.app")),
+            .subscriptionTransferred(
+                SubscriptionTransfer(
+                    subscription: [1],
+                    from: [2],
+                    to: [3],
+                    store: .googlePlay(try PackageName("com.a"))
+                )
+            ),
             .serviceAccountLoaded(account, publicKeyDigest: "00"),
             .googleAssertionSigned(account, digest: "00", expiresAt: time),
         ]

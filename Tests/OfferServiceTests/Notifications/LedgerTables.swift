@@ -36,8 +36,8 @@ extension TestService {
         """,
         "SELECT 'customer ' || quote(subject) || quote(chain) FROM app_store_customers ORDER BY subject, chain",
         """
-        SELECT 'holder ' || quote(chain) || quote(kind) || quote(subject) || quote(since)
-        FROM subscription_holders ORDER BY chain, kind
+        SELECT 'holder ' || quote(subscription) || quote(kind) || quote(subject) || quote(since)
+        FROM subscription_holders ORDER BY subscription, kind
         """,
         """
         SELECT 'notification ' || quote(notification_id) || quote(signed_at)

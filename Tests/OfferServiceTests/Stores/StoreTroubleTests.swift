@@ -109,6 +109,44 @@ struct StoreTroubleTests {
         }
     }
 
+    /// Answers that Apple signed, and that are none to the question.
+    @Test func `signs nothing on genuine data that is another's, of long ago, without an end, or of no known value`()
+        async throws
+    {
+        let other = "0e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
+        try await withStoreService { world in
+            let others = try world.customer(other, .init(.expired, endsInDays: -40))
+            let (undecided, unavailable) = ("eligibility-undecided", "store-unavailable")
+            let lies: [(lie: FakeAppStore.Misbehaviour, caller: String, offer: String, problems: [String])] = [
+                (.otherCustomer(others), "app", "lapsed", [undecided]),
+                (.stale(days: 3), "backend", "lapsed", [undecided]),
+                (.unknownValues, "backend", "running", [undecided]),
+                (.wrongShape, "backend", "running", [unavailable]),
+                (.repeatedPage, "backend", "unused", [unavailable]),
+                // Fifty pages, or as many as there is time for.
+                (.endlessPages, "backend", "unused", [undecided, unavailable]),
+            ]
+            for (number, row) in lies.enumerated() {
+                let token = "7e3fb204-2a6b-4b2f-9a3c-00000000000\(number)"
+                let id = try world.customer(
+                    token,
+                    row.offer == "lapsed" ? .init(.expired, endsInDays: -40) : .init(.active)
+                )
+                try world.store.misbehave(row.lie)
+                let body = world.body(row.offer, #""transactionId": "\#(id)""#).replacing(world.token, with: token)
+                let reply = try await world.service.send(world.service.call(as: row.caller, body))
+                #expect(reply.problem.map(row.problems.contains) == true, "\(number) \(row.offer): \(reply)")
+                try world.store.behave()
+                // The same question to a store that does not lie, for the answer must not always be no. Within one
+                // instant nobody is asked twice.
+                world.service.clock.advance(seconds: 1)
+                let truth = try await world.service.send(world.service.call(as: row.caller, body))
+                #expect(truth.status == 200, "\(number) \(row.offer): \(truth)")
+            }
+            #expect(try world.service.entries("sign.intent").count == lies.count)
+        }
+    }
+
     @Test func `decides on what is known, up to an age, where an offer says so`() async throws {
         try await withStoreService { world in
             let ids = try world.customer([.init(.expired, endsInDays: -40)])
@@ -205,5 +243,13 @@ struct StoreTroubleTests {
             #expect(try world.store.counts().toAPI == 0)
             #expect(try world.service.entries("sign.intent").isEmpty)
         }
+    }
+}
+
+extension StoreService {
+    /// Makes a customer with that token and one subscription, and answers the subscription's first transaction.
+    fileprivate func customer(_ token: String, _ subscription: FakeAppStore.Subscription) throws -> String {
+        let customer = FakeAppStore.Customer(token, appAccountToken: token, subscriptions: [subscription])
+        return try store.setCustomer(customer).subscriptions[0].originalTransactionID
     }
 }

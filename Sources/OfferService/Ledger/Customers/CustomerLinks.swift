@@ -31,22 +31,28 @@ package final class CustomerLinks {
         if !isStale { self.nextEntry = nextEntry }
     }
 
-    private func refresh() throws(StorageError) {
-        if filter.isFull { isStale = true }
-        guard isStale else { return }
-        try read(from: nextEntry)
-        if filter.isFull {
-            let count = try connection.first(SQL("SELECT count(*) FROM customer_links")) { $0.integer(0) } ?? 0
-            filter = SubjectFilter(capacity: 4 * Int(count))
-            try read(from: 0)
+    /// Has the filter know all links; what is asked for later does so too.
+    func refresh() throws(StorageError) {
+        guard isStale || filter.isFull else { return }
+        if nextEntry > 0, !filter.isFull {
+            try insert(
+                SQL("SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ?", .integer(nextEntry))
+            )
+        } else {
+            try readAll()
         }
         isStale = false
     }
 
-    private func read(from entry: Int64) throws(StorageError) {
-        try connection.rows(
-            SQL("SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ?", .integer(entry))
-        ) { row in
+    /// Reads the table in its own order, with room for as many again.
+    private func readAll() throws(StorageError) {
+        let count = try connection.first(SQL("SELECT count(*) FROM customer_links")) { $0.integer(0) } ?? 0
+        filter = SubjectFilter(capacity: 4 * Int(count))
+        try insert(SQL("SELECT from_subject, to_subject FROM customer_links"))
+    }
+
+    private func insert(_ links: SQL) throws(StorageError) {
+        try connection.rows(links) { row in
             filter.insert(row.blob(0))
             filter.insert(row.blob(1))
         }

@@ -1,30 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
+/// An app of the catalogue as its stores have it; it is in one of them at least.
+package struct AppInStores: Sendable {
+    /// What the ledger calls the app, in both stores.
+    package let name: AppName
+    package let bundleID: BundleID?
+    package let googlePlay: GooglePlayApp?
+
+    /// `nil` if the catalogue has no such app.
+    package init?(_ name: AppName, in catalog: Catalog) {
+        self.name = name
+        bundleID = catalog.apps.keys.first { AppName($0) == name }
+        googlePlay = catalog.googlePlayApps.values.first { $0.name == name }
+        if bundleID == nil, googlePlay == nil { return nil }
+    }
+}
+
 /// An anonymous customer has become a known one: what one was granted counts for the other from now on.
 package struct CustomerTransfer: Sendable {
     package let from: Pseudonym
     package let to: Pseudonym
-    package let bundleID: BundleID
+    package let app: AppInStores
     package let callerID: CallerID
     /// For the offers that redemptions are of.
     package let catalog: Catalog
+    /// For the redemptions at Google Play; `nil` if the app isn't there.
+    package let googlePlayPlace: GooglePlayPlace?
 
     /// `nil` if the two names are one customer's already: they differ in nothing, or in spelling alone.
     package init?(
         from anonymousID: AnonymousID,
         to customerID: CustomerID,
-        bundleID: BundleID,
+        app: AppInStores,
         callerID: CallerID,
         pseudonyms: Pseudonyms,
         catalog: Catalog
     ) {
-        from = pseudonyms.pseudonym(of: .anonymous(anonymousID), in: AppName(bundleID))
-        to = pseudonyms.pseudonym(of: .customer(customerID), in: AppName(bundleID))
+        from = pseudonyms.pseudonym(of: .anonymous(anonymousID), in: app.name)
+        to = pseudonyms.pseudonym(of: .customer(customerID), in: app.name)
         guard from != to else { return nil }
-        self.bundleID = bundleID
+        self.app = app
         self.callerID = callerID
         self.catalog = catalog
+        googlePlayPlace = app.googlePlay.map { GooglePlayPlace($0, pseudonyms, catalog) }
+    }
+}
+
+/// A subscription appeared under another account than before.
+package struct SubscriptionTransfer: Sendable {
+    /// The key of what was bought under the first account: of a chain, or of a purchase.
+    package let subscription: [UInt8]
+    /// The keys of the accounts' pseudonyms.
+    package let from: [UInt8]
+    package let to: [UInt8]
+    package let store: StoreApp
+
+    package init(subscription: [UInt8], from: [UInt8], to: [UInt8], store: StoreApp) {
+        self.subscription = subscription
+        self.from = from
+        self.to = to
+        self.store = store
+    }
+
+    /// An app as one store calls it.
+    package enum StoreApp: Sendable {
+        case appStore(BundleID)
+        case googlePlay(PackageName)
     }
 }
 

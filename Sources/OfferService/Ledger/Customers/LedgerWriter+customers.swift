@@ -3,6 +3,11 @@ import OfferDomain
 import Storage
 
 extension LedgerWriter {
+    /// Reads what is to be known of all links, if it isn't known; else the first request would wait for it.
+    func readLinks() throws(LedgerError) {
+        try database { () throws(StorageError) in try links.refresh() }
+    }
+
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.
     package func transfer(_ transfer: CustomerTransfer) throws(LedgerError) -> TransferOutcome {
         let (from, to) = (transfer.from.ledgerKey, transfer.to.ledgerKey)
@@ -14,8 +19,18 @@ extension LedgerWriter {
         let entry = try append(.customerTransferred(transfer))
         try database { () throws(StorageError) in try links.add(from, to, at: recordedAt, entry: entry) }
         // Grants of the one may be those that redemptions of the other came from.
-        let history = try database { () throws(StorageError) in try subscriptions.history(of: [from, to], chains: []) }
-        try drawRedemptions(of: history.chains, transfer.bundleID, transfer.catalog)
+        if let bundleID = transfer.app.bundleID {
+            let chains = try database { () throws(StorageError) in
+                try subscriptions.history(of: [from, to], chains: []).chains
+            }
+            try drawRedemptions(of: chains, bundleID, transfer.catalog)
+        }
+        if let place = transfer.googlePlayPlace {
+            let purchases = try database { () throws(StorageError) in
+                try googlePlay.purchases(of: from) + googlePlay.purchases(of: to)
+            }
+            try drawRedemptions(of: Set(purchases), place)
+        }
         return .transferred(at: recordedAt, isRepeated: false)
     }
 
@@ -25,41 +40,44 @@ extension LedgerWriter {
 
     // MARK: - Subscriptions that appear under another account
 
-    /// Takes note of whose chains are, before the links of the report are added.
-    func note(_ holders: [SubscriptionHolder], _ bundleID: BundleID) throws(LedgerError) {
-        // Where a caller names the customer that it named before, a new account token is not another customer's: there
-        // may be a new one for each purchase.
-        var unmoved: Set<ChainKey> = []
+    /// Takes note of whose subscriptions are, before the links of the report are added.
+    func note(_ holders: [SubscriptionHolder], at store: SubscriptionTransfer.StoreApp) throws(LedgerError) {
+        // Where a caller names the customer that it named before, a new account is not another customer's: there may be
+        // a new token for each purchase.
+        var unmoved: Set<[UInt8]> = []
         for holder in holders {
             let earlier = try database { () throws(StorageError) in
                 try self.holders.replace(with: holder, at: recordedAt)
             }
             switch earlier {
             case .none, .later: continue
-            case .same: if holder.kind == .customer { unmoved.insert(holder.chain) }
-            case .other(let subject):
-                if unmoved.contains(holder.chain) { continue }
-                try recordTransfer(of: holder.chain, from: subject, to: holder.subject, bundleID)
+            case .same: if holder.kind == .customer { unmoved.insert(holder.subscription) }
+            case .other(let subject, let subscription):
+                if unmoved.contains(holder.subscription) { continue }
+                try record(
+                    SubscriptionTransfer(subscription: subscription, from: subject, to: holder.subject, store: store)
+                )
             }
         }
     }
 
-    /// Records it unless it is known: the two are one customer, or the chain was under that account before.
+    /// Records it unless it is known: the two are one customer, or the subscription was under that account before.
     ///
-    /// What was granted for the chain counts for who has it now, also where a request tells nothing of the chain.
-    private func recordTransfer(
-        of chain: ChainKey,
-        from: [UInt8],
-        to: [UInt8],
-        _ bundleID: BundleID
-    ) throws(LedgerError) {
+    /// What was granted for the subscription counts for who has it now, also where a request tells nothing of it.
+    private func record(_ transfer: SubscriptionTransfer) throws(LedgerError) {
         let isKnown = try database { () throws(StorageError) in
-            if try links.areLinked(from, to) { return true }
-            return try subscriptions.isLinked(to, chain)
+            if try links.areLinked(transfer.from, transfer.to) { return true }
+            return switch transfer.store {
+            case .appStore: try subscriptions.isLinked(transfer.to, ChainKey(transfer.subscription))
+            case .googlePlay:
+                try googlePlay.subjects(of: PurchaseKey(transfer.subscription)).contains(transfer.to)
+            }
         }
         if isKnown { return }
-        let entry = try append(.subscriptionTransferred(chain, from: from, to: to, bundleID))
-        if try isAtLimit(to) { return }
-        try database { () throws(StorageError) in try links.add(chain.bytes, to, at: recordedAt, entry: entry) }
+        let entry = try append(.subscriptionTransferred(transfer))
+        if try isAtLimit(transfer.to) { return }
+        try database { () throws(StorageError) in
+            try links.add(transfer.subscription, transfer.to, at: recordedAt, entry: entry)
+        }
     }
 }

@@ -2,7 +2,7 @@
 package import OfferDomain
 import Storage
 
-/// Under which account a chain of purchases appeared, and when.
+/// Under which account a subscription appeared, and when.
 package struct SubscriptionHolder: Hashable, Sendable {
     /// Where the name comes from; names of two kinds may be of one account, so only those of one kind are compared.
     package enum Kind: String, Hashable, Sendable {
@@ -12,30 +12,41 @@ package struct SubscriptionHolder: Hashable, Sendable {
         case account
     }
 
-    package let chain: ChainKey
+    /// The key of a chain of the App Store, or of a purchase at Google Play.
+    package let subscription: [UInt8]
+    /// The purchases that this one took the place of, where a subscription has several.
+    package let predecessors: [[UInt8]]
     package let kind: Kind
     /// The key of the customer's pseudonym, 16 bytes.
     package let subject: [UInt8]
     /// When it was bought under that name; `nil` of what a caller says, which holds from when it is said.
     package let since: Timestamp?
 
-    package init(chain: ChainKey, kind: Kind, subject: [UInt8], since: Timestamp?) {
-        self.chain = chain
+    package init(
+        subscription: [UInt8],
+        predecessors: [[UInt8]] = [],
+        kind: Kind,
+        subject: [UInt8],
+        since: Timestamp?
+    ) {
+        self.subscription = subscription
+        self.predecessors = predecessors
         self.kind = kind
         self.subject = subject
         self.since = since
     }
 }
 
-/// Who has each chain now, one of each kind of name; used by one thread, inside an open transaction.
+/// Who has each subscription now, one of each kind of name; used by one thread, inside an open transaction.
 struct SubscriptionHolders {
-    /// Who had a chain before.
+    /// Who had a subscription before.
     enum Earlier {
         case none, same
         /// Somebody else, who bought later than what tells of the holder.
         case later
-        /// Somebody else, until now.
-        case other([UInt8])
+        /// Somebody else, until now; what was bought under that account is the subscription itself, or what it took the
+        /// place of.
+        case other([UInt8], of: [UInt8])
     }
 
     private let connection: any DatabaseConnection
@@ -44,14 +55,14 @@ struct SubscriptionHolders {
         self.connection = connection
     }
 
-    /// Makes this the holder of its chain, unless a later purchase names another; says who was before.
+    /// Makes this the holder of its subscription, unless a later purchase names another; says who was before.
     ///
     /// The order in which purchases are told of makes no difference to who it is in the end.
     func replace(with holder: SubscriptionHolder, at now: Timestamp) throws(StorageError) -> Earlier {
         let since = holder.since ?? now
-        guard let current = try current(of: holder.chain, holder.kind) else {
+        guard let current = try current(of: holder.subscription, holder.kind) else {
             try set(holder, since: since)
-            return .none
+            return try holderOfPredecessor(of: holder)
         }
         if current.subject == holder.subject {
             if holder.since != nil, since > current.since { try set(holder, since: since) }
@@ -60,19 +71,27 @@ struct SubscriptionHolders {
         let isLater = since > current.since || since == current.since && isFirst(current.subject, holder.subject)
         guard holder.since == nil || isLater else { return .later }
         try set(holder, since: since)
-        return .other(current.subject)
+        return .other(current.subject, of: holder.subscription)
+    }
+
+    private func holderOfPredecessor(of holder: SubscriptionHolder) throws(StorageError) -> Earlier {
+        for predecessor in holder.predecessors {
+            guard let earlier = try current(of: predecessor, holder.kind) else { continue }
+            return earlier.subject == holder.subject ? .same : .other(earlier.subject, of: predecessor)
+        }
+        return .none
     }
 
     private func isFirst(_ one: [UInt8], _ other: [UInt8]) -> Bool { one.lexicographicallyPrecedes(other) }
 
     private func current(
-        of chain: ChainKey,
+        of subscription: [UInt8],
         _ kind: SubscriptionHolder.Kind
     ) throws(StorageError) -> (subject: [UInt8], since: Timestamp)? {
         try connection.first(
             SQL(
-                "SELECT subject, since FROM subscription_holders WHERE chain = ? AND kind = ?",
-                .blob(chain.bytes),
+                "SELECT subject, since FROM subscription_holders WHERE subscription = ? AND kind = ?",
+                .blob(subscription),
                 .text(kind.rawValue)
             )
         ) { (subject: $0.blob(0), since: Timestamp(milliseconds: $0.integer(1))) }
@@ -82,10 +101,10 @@ struct SubscriptionHolders {
         try connection.run(
             SQL(
                 """
-                INSERT INTO subscription_holders (chain, kind, subject, since) VALUES (?, ?, ?, ?)
-                ON CONFLICT (chain, kind) DO UPDATE SET subject = excluded.subject, since = excluded.since
+                INSERT INTO subscription_holders (subscription, kind, subject, since) VALUES (?, ?, ?, ?)
+                ON CONFLICT (subscription, kind) DO UPDATE SET subject = excluded.subject, since = excluded.since
                 """,
-                .blob(holder.chain.bytes),
+                .blob(holder.subscription),
                 .text(holder.kind.rawValue),
                 .blob(holder.subject),
                 .integer(since.milliseconds)

@@ -72,15 +72,39 @@ extension GooglePlayEvidence {
         }
         return links
     }
+
+    /// Of each purchase, the customer whom a caller names, and the account that the purchase names.
+    fileprivate func holders(_ keys: GooglePlayPseudonyms, _ customer: [UInt8]?) -> [SubscriptionHolder] {
+        purchases.flatMap { token, answer in
+            guard case .purchase(let purchase) = answer else { return [SubscriptionHolder]() }
+            let predecessors = [purchase.linkedToken, purchase.expiredToken].compactMap(\.self)
+            func holder(_ kind: SubscriptionHolder.Kind, _ subject: [UInt8], _ since: Timestamp?) -> SubscriptionHolder
+            {
+                SubscriptionHolder(
+                    subscription: keys.purchaseKey(of: token).bytes,
+                    predecessors: predecessors.map { keys.purchaseKey(of: $0).bytes },
+                    kind: kind,
+                    subject: subject,
+                    since: since
+                )
+            }
+            let account = purchase.accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:))
+            return [customer.map { holder(.customer, $0, nil) }, account.map { holder(.account, $0, observedAt) }]
+                .compactMap(\.self)
+        }
+    }
 }
 
 extension GooglePlayPurchaseReport {
     /// Files evidence; `customers` are keys of pseudonyms of a customer whom a trusted caller vouches for, and are linked
     /// to every purchase.
+    ///
+    /// Of these, `customer` is the one that the caller calls the customer by.
     package init(
         _ evidence: GooglePlayEvidence,
         place: GooglePlayPlace,
         customers: [[UInt8]] = [],
+        customer: [UInt8]? = nil,
         message: GooglePlayMessage? = nil
     ) {
         var links = evidence.links(place.keys)
@@ -88,6 +112,12 @@ extension GooglePlayPurchaseReport {
             let purchase = place.keys.purchaseKey(of: token)
             links.formUnion(customers.map { GooglePlayLink(subject: $0, purchase: purchase) })
         }
-        self.init(place: place, history: evidence.history(place.keys), links: links, message: message)
+        self.init(
+            place: place,
+            history: evidence.history(place.keys),
+            links: links,
+            holders: evidence.holders(place.keys, customer),
+            message: message
+        )
     }
 }

@@ -36,6 +36,8 @@ package struct GooglePlayPurchaseReport: Sendable {
     package let history: GooglePlayHistory
     /// Which customer has which purchase.
     package let links: Set<GooglePlayLink>
+    /// Whose each purchase is now, as far as this tells; the customer whom a caller names comes before the account.
+    package let holders: [SubscriptionHolder]
     /// The message that it came in; `nil` of what was asked for, or sent along.
     package let message: GooglePlayMessage?
 
@@ -43,11 +45,13 @@ package struct GooglePlayPurchaseReport: Sendable {
         place: GooglePlayPlace,
         history: GooglePlayHistory,
         links: Set<GooglePlayLink>,
+        holders: [SubscriptionHolder] = [],
         message: GooglePlayMessage? = nil
     ) {
         self.place = place
         self.history = history
         self.links = links
+        self.holders = holders
         self.message = message
     }
 }

@@ -54,10 +54,34 @@ package struct GooglePlayRedemptionTable {
             for line in known where !lines.contains(line) { try remove(line, of: purchase) }
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: purchase)
+                try count(entry, place)
                 news.append(entry)
             }
         }
         return news.sorted { $0.redemption.isBefore($1.redemption) }
+    }
+
+    /// A grant that was used for a purchase counts for the purchase from then on, whoever will have it; only if it is
+    /// sure which one it was, since another match may fit better tomorrow.
+    private func count(_ entry: Entry, _ place: GooglePlayPlace) throws(StorageError) {
+        guard let match = entry.match, match.way == .mark, let offer = place.offer(entry.redemption.offer)?.ledgerKey
+        else { return }
+        for subject in try subjects(of: entry.redemption.purchase) {
+            let count = try connection.run(
+                SQL(
+                    """
+                    INSERT INTO grants (subject, offer_key, grant_id, entry_index)
+                    SELECT ?, offer_key, grant_id, entry_index FROM grants
+                    WHERE subject = ? AND offer_key = ? AND grant_id = ? ON CONFLICT DO NOTHING
+                    """,
+                    .blob(entry.redemption.purchase.bytes),
+                    .blob(subject),
+                    .integer(offer),
+                    .blob(match.grantID.bytes)
+                )
+            )
+            if count > 0 { return }
+        }
     }
 
     // MARK: - Matching

@@ -81,10 +81,12 @@ package struct SubscriptionReport: Sendable {
             }
         }
         return newest.sorted { $0.key < $1.key }.flatMap { chain, transaction in
-            let named = customer.map { SubscriptionHolder(chain: chain, kind: .customer, subject: $0, since: nil) }
+            let named = customer.map {
+                SubscriptionHolder(subscription: chain.bytes, kind: .customer, subject: $0, since: nil)
+            }
             let account = transaction.appAccountToken.map { token in
                 SubscriptionHolder(
-                    chain: chain,
+                    subscription: chain.bytes,
                     kind: .account,
                     subject: keys.key(of: .appAccountToken(token)),
                     since: transaction.purchasedAt

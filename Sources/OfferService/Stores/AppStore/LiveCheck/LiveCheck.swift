@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
+package import Cryptography
 import Dispatch
 package import HTTP
 import OfferDomain
 
-/// Asks the App Store whether it takes our keys: once for each app and environment.
+/// Asks the App Store whether it takes our keys, once for each app and environment, and Google Play what it lists.
 package struct LiveCheck {
     private let loaded: LoadedConfiguration
     private let ledger: LedgerAccess
     private let origins: AppStoreOrigins
+    private let googleOrigins: GoogleOrigins
     private let client: Client
     private let clock: WallClock
+    private let random: any RandomSource
 
     /// Prepares everything; nothing is asked before ``run()``.
     package init(
         _ settings: Settings,
         _ loaded: LoadedConfiguration,
-        clock: WallClock
+        clock: WallClock,
+        random: any RandomSource
     ) throws(LiveCheckError) {
         self.loaded = loaded
         self.clock = clock
+        self.random = random
         ledger = LedgerAccess(location: settings.database, clock: clock)
         origins = settings.appStoreOrigins
+        googleOrigins = settings.googleOrigins
         // In a database made only now, nobody would look for what is recorded.
         guard ledger.exists else { throw .noDatabase }
         do {
@@ -34,7 +39,7 @@ package struct LiveCheck {
     /// Asks, and blocks the thread meanwhile; that must not be one of Swift's shared pool.
     ///
     /// Each use of a key is on record before it happens; if it can't be recorded, nothing is signed.
-    package func run() throws(LiveCheckError) -> LiveReport {
+    package func run() throws(LiveCheckError) -> LiveReports {
         let ring: KeyRing
         do {
             ring = loaded.keys.ring.disabling(try KeySwitch(ledger: ledger, clock: clock).disabled())
@@ -43,18 +48,37 @@ package struct LiveCheck {
         }
         do { try client.start() } catch { throw .client(error) }
         defer { client.stop() }
-        let apps = loaded.catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }
         let done = DispatchSemaphore(value: 0)
-        let outcome = Guarded<Result<[LiveReport.Entry], LiveCheckError>>(.success([]))
+        let outcome = Guarded<Result<LiveReports, LiveCheckError>>(
+            .success(LiveReports(appStore: nil, googlePlay: nil))
+        )
         Task {
-            let found = await entries(apps, ring)
+            let found = await reports(ring)
             outcome.withLock { $0 = found }
             done.signal()
         }
         done.wait()
+        return try outcome.withLock { $0 }.get()
+    }
+
+    private func reports(_ ring: KeyRing) async -> Result<LiveReports, LiveCheckError> {
+        do throws(LiveCheckError) {
+            let appStore = loaded.catalog.apps.isEmpty ? nil : try await appStoreReport(ring)
+            let googlePlay = loaded.catalog.googlePlayApps.isEmpty ? nil : await googlePlayReport(ring)
+            return .success(LiveReports(appStore: appStore, googlePlay: googlePlay))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: - The App Store
+
+    private func appStoreReport(_ ring: KeyRing) async throws(LiveCheckError) -> LiveReport {
+        let apps = loaded.catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }
+        let entries = try await entries(apps, ring)
         let named = Set(apps.map(\.bundleID))
         let strangers = ring.keys.filter(Self.mayAsk).flatMap(\.bundleIDs).filter { !named.contains($0) }
-        return LiveReport(entries: try outcome.withLock { $0 }.get(), bundleIDsWithoutApp: strangers)
+        return LiveReport(entries: entries, bundleIDsWithoutApp: strangers)
     }
 
     private static func mayAsk(_ key: SigningKey) -> Bool {
@@ -64,7 +88,7 @@ package struct LiveCheck {
     private func entries(
         _ apps: [AppStoreApp],
         _ ring: KeyRing
-    ) async -> Result<[LiveReport.Entry], LiveCheckError> {
+    ) async throws(LiveCheckError) -> [LiveReport.Entry] {
         let probe = LiveProbe(transport: client, clock: clock)
         var entries: [LiveReport.Entry] = []
         for app in apps {
@@ -73,10 +97,10 @@ package struct LiveCheck {
                 continue
             }
             let token: SignedToken
-            do {
+            do throws(StoreError) {
                 token = try await self.token(for: app.bundleID, key)
             } catch {
-                return .failure(.notSigned(error))
+                throw .notSigned(error)
             }
             var answers: [LiveAnswer] = []
             for environment in StoreEnvironment.allCases where app.environments.contains(environment) {
@@ -85,7 +109,7 @@ package struct LiveCheck {
             let named = LiveReport.Key(id: key.id, issuerID: key.issuerID)
             entries.append(LiveReport.Entry(bundleID: app.bundleID, key: named, answers: answers))
         }
-        return .success(entries)
+        return entries
     }
 
     /// One token for all environments of an app, good for five minutes.
@@ -105,12 +129,7 @@ package struct LiveCheck {
                 expiresAt: request.expiresAt
             )
             let events = (loaded.map { [$0] } ?? []) + [use]
-            do throws(LedgerChangeError<Never>) {
-                try ledger.change { _ in events }
-            } catch {
-                guard case .ledger(let error) = error else { return }
-                throw .cannotSign(reason: "its use could not be recorded. \(error)")
-            }
+            try Self.record(events, in: ledger)
         }
         let now = clock.now()
         let request = TokenRequest(
@@ -120,9 +139,54 @@ package struct LiveCheck {
         )
         return try await signer.signature(for: request)
     }
+
+    // MARK: - Google Play
+
+    /// Asks with all the care of the service: a list has many pages, and one that fails would hide offers.
+    private func googlePlayReport(_ ring: KeyRing) async -> GooglePlayLintReport {
+        // What Google says of a key that it refuses is told nowhere else.
+        let log = Log(level: .error, clock: clock)
+        let metrics = Metrics()
+        let gateway = StoreGateway(transport: client, clock: clock, random: random, metrics: metrics, log: log)
+        let api = GooglePlayAPI(
+            gateway: gateway,
+            signer: assertionSigner(ring),
+            clock: clock,
+            log: log,
+            origins: googleOrigins
+        )
+        return await GooglePlayCheck(
+            catalog: loaded.catalog,
+            listing: api,
+            hasAccount: { ring.serviceAccount(for: $0) != nil },
+            clock: clock
+        ).report()
+    }
+
+    private func assertionSigner(_ ring: KeyRing) -> KeyRingAssertionSigner {
+        let ledger = ledger
+        return KeyRingAssertionSigner { packageName in
+            ring.serviceAccount(for: packageName)
+        } record: { account, expiresAt, digest throws(StoreError) in
+            let events: [AuditEvent] = [
+                .serviceAccountLoaded(account.name, publicKeyDigest: account.publicKeyDigest),
+                .googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt),
+            ]
+            try Self.record(events, in: ledger)
+        }
+    }
+
+    private static func record(_ events: [AuditEvent], in ledger: LedgerAccess) throws(StoreError) {
+        do throws(LedgerChangeError<Never>) {
+            try ledger.change { _ in events }
+        } catch {
+            guard case .ledger(let error) = error else { return }
+            throw .cannotSign(reason: "its use could not be recorded. \(error)")
+        }
+    }
 }
 
-/// Why the App Store could not be asked at all.
+/// Why the stores could not be asked at all.
 package enum LiveCheckError: Error, Sendable {
     /// A use of a key is recorded before it happens, and there is nowhere to.
     case noDatabase

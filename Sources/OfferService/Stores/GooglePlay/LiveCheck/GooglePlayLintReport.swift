@@ -124,11 +124,11 @@ extension GooglePlayFinding {
 }
 
 extension StoreError {
-    /// Whether nobody has to change anything for the store to answer again.
+    /// Whether nothing is known to be wrong with the app's setup: the store, or a record, failed us.
     fileprivate var mayPass: Bool {
         switch self {
-        case .unavailable, .rateLimited, .budgetSpent, .cancelled: true
-        case .notFound, .credentialsRefused, .notPermitted, .appUnknown, .requestRefused, .badAnswer, .cannotSign: false
+        case .unavailable, .rateLimited, .budgetSpent, .cancelled, .cannotSign: true
+        case .notFound, .credentialsRefused, .notPermitted, .appUnknown, .requestRefused, .badAnswer: false
         }
     }
 
@@ -137,12 +137,12 @@ extension StoreError {
         switch self {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."
         case .credentialsRefused:
-            "Google gives the service account no token: look whether it and its key still exist in Google Cloud, and whether "
-                + "the clock is right."
-        case .notPermitted(let reason):
-            "Google Play does not let the service account ask (\(reason)). It must be invited under Users and permissions "
-                + "in the Play Console, with the right to view the app, which takes up to two days to come into force; and "
-                + "the Google Play Android Developer API must be enabled in its project."
+            "Google Play refuses the service account: look whether it and its key still exist in Google Cloud, and "
+                + "whether the clock is right."
+        case .notPermitted:
+            "In the Play Console under Users and permissions, the service account must be invited with rights to the app, "
+                + "which may take some time to come into force; the Google Play Android Developer API must be enabled in "
+                + "its project in Google Cloud."
         case .notFound, .appUnknown:
             "Google Play does not know the app: compare packageName in the offers file with the Play Console, letter case "
                 + "included."

@@ -30,7 +30,8 @@ struct GooglePlayAsked: KnowledgeSource {
         knowledge.googlePlayReport = GooglePlayPurchaseReport(
             evidence,
             place: place,
-            customers: caller.role.mayAssertFacts ? decision.identities.map(\.pseudonym.ledgerKey) : []
+            customers: caller.role.mayAssertFacts ? decision.purchaseHolders : [],
+            customer: caller.role.mayAssertFacts ? decision.purchaseHolders.first : nil
         )
         return knowledge
     }

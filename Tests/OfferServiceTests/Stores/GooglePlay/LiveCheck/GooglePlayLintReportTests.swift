@@ -116,7 +116,7 @@ struct GooglePlayLintReportTests {
         (StoreError.unavailable(retryAfter: nil), LiveReport.Verdict.unreachable),
         (.rateLimited(retryAfter: nil), .unreachable),
         (.credentialsRefused, .wrong), (.appUnknown(code: 404), .wrong), (.badAnswer(reason: "it is none"), .wrong),
-        (.requestRefused(status: 403, code: 0), .wrong), (.cannotSign(reason: "no key"), .wrong),
+        (.requestRefused(status: 403, code: 0), .wrong), (.cannotSign(reason: "no record"), .unreachable),
     ])
     func `says why an app could not be read`(error: StoreError, verdict: LiveReport.Verdict) async throws {
         let report = try await report([], SettledListing(subscriptions: .failure(error)))
