@@ -17,6 +17,7 @@ package final class Stores: Sendable {
     private let client: Client
     private let verifier: SignedDataVerifier
     private let revocation: Revocation?
+    private let clock: WallClock
 
     /// Prepares everything; nothing is asked before ``start()``.
     package init(
@@ -29,6 +30,7 @@ package final class Stores: Sendable {
         log: Log,
         retries: RetryPolicy = RetryPolicy()
     ) throws(ServiceError) {
+        self.clock = clock
         do throws(ClientError) {
             client = try Client(settings.clientConfiguration)
             revocation = try Revocation(settings.revocationCheck, clock, random, metrics, log)
@@ -83,12 +85,14 @@ package final class Stores: Sendable {
     }
 
     /// What whoever runs the service should know of the stores.
-    package var warnings: [Obstacle] { revocation?.monitor.warnings ?? [] }
+    package var warnings: [Obstacle] {
+        (revocation?.monitor.warnings ?? []) + catalogues.warnings
+    }
 
     /// What the metrics tell of the stores, beside counters.
     package var gauges: [Gauge] {
         [gateway.breakerGauge] + client.statistics.gauges + verifier.statistics.gauges
-            + (revocation?.monitor.gauges ?? [])
+            + (revocation?.monitor.gauges ?? []) + catalogues.gauges(at: clock.now())
     }
 
     /// Signs with the key in force, once its use is on record.

@@ -100,6 +100,25 @@ struct LinkedCapTests {
         }
     }
 
+    @Test func `the eligibility that is told follows links as grants do`() async throws {
+        try await withService { service in
+            func outcome(_ name: String) async throws -> Tree {
+                var call = service.call(
+                    #"{"bundleId": "com.example.app", \#(name), "facts": {"subscribedBefore": true}}"#
+                )
+                call.path = "/v1/eligibility"
+                let reply = try await service.send(call)
+                let offers = reply.json["offers"].elements
+                return try #require(offers.first { $0["id"] == .text("once") }, "\(reply)")["outcome"]
+            }
+            let names = [#""customerId": "ada""#, #""anonymousId": "DEVICE-1""#]
+            #expect(try await service.sign(offer: "once", #""anonymousId": "device-1""#).status == 200)
+            #expect(try await outcome(names[0]) == .text("eligible"))
+            try await service.transfer(from: "device-1", to: "ada")
+            for name in names { #expect(try await outcome(name) == .text("notEligible")) }
+        }
+    }
+
     @Test(arguments: Wire.allCases)
     func `a fresh account on the same device gets no fresh allowance`(wire: Wire) async throws {
         try await withService(wire) { service in

@@ -318,6 +318,8 @@ struct PurchaseFactsTests {
         }
         #expect(try gone(replaced).status == nil)
         let superseded = try gone(PlaySample("ACTIVE"), isSuperseded: true)
+        let left = PlaySample("EXPIRED", Self.item(-12, renews: false))
+        #expect(try gone(left, isSuperseded: true).status?.value == .expired, "or the buyer's account is gone")
         #expect(superseded.status == nil && superseded.subscribedBefore?.value == true, "it goes on as another")
     }
 

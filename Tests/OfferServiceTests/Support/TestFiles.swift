@@ -77,6 +77,9 @@ struct TestFiles: Sendable {
         var retries = RetryPolicy()
     }
 
+    /// More settings.
+    var settings: [Setting: String] = [:]
+
     /// A Google Play that pushes and is asked; nil leaves the call for its notifications unset.
     var googlePlay: ScriptedPlay?
 

@@ -88,6 +88,8 @@ final class TestService: Sendable {
             random: random,
             log: log
         )
+        let purchases: any GooglePlayPurchaseSource = files.googlePlay ?? stores.googlePlayAPI
+        let push: (any GooglePushAuthentication)? = files.googlePlay ?? stores.googlePush
         api = API(
             current: current,
             signer: signer,
@@ -112,10 +114,10 @@ final class TestService: Sendable {
                 purchases: stores.googlePlayAPI,
                 log: log
             ),
-            googlePlayNotifications: files.googlePlay.map { [committer, metrics] play in
+            googlePlayNotifications: push.map { [committer, metrics] authentication in
                 GooglePlayNotificationReceiver(
-                    authentication: play,
-                    store: play,
+                    authentication: authentication,
+                    store: purchases,
                     committer: committer,
                     allowance: StrangerAllowance(clock: clock.wallClock),
                     metrics: metrics,

@@ -63,7 +63,9 @@ package struct GooglePlayHistory: Hashable, Sendable {
     /// after the other had begun goes on beside it.
     func isReplaced(_ key: PurchaseKey) -> Bool {
         guard let purchase = purchases[key] else { return false }
-        if purchase.latest?.isReplaced == true || purchase.isGone && purchase.isSuperseded { return true }
+        if purchase.latest?.isReplaced == true { return true }
+        // Google says the same where the buyer's account is gone; what had ended before, ended.
+        if purchase.isGone, purchase.isSuperseded, purchase.latest?.isLive != false { return true }
         return purchases.contains { other, successor in
             guard other != key, successor.predecessors.contains(key), successor.isGranted else { return false }
             guard let latest = purchase.latest, !purchase.isGone, latest.isLive else { return true }

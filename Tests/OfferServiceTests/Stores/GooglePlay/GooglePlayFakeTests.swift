@@ -8,44 +8,43 @@ import Testing
 
 @testable import OfferService
 
-/// The client and the authenticator beside a fake Google Play that checks assertions and signs tokens without our code.
-@Suite("Google Play: beside the fake", .serialized, .timeLimit(.minutes(2)))
+/// The client over real connections, with TLS and HTTP/2, to a fake Google Play that verifies assertions and misbehaves on
+/// request.
+@Suite("Google Play: over the wire, with a rude one", .serialized, .timeLimit(.minutes(2)))
 struct GooglePlayFakeTests {
     private let fake: FakeGooglePlay
+    private let account: GoogleServiceAccount
+    private let asking: GooglePlayAsking
 
     /// One for all tests, which take turns.
-    private static let shared = Task { try FakeGooglePlay() }
+    private static let shared = Task {
+        let fake = try FakeGooglePlay()
+        return (fake, try fake.addServiceAccount())
+    }
 
     init() async throws {
         try startSecureMemory()
-        fake = try await Self.shared.value
+        let (fake, key) = try await Self.shared.value
         try fake.reset()
-        try fake.behave()
-        try fake.setTokens()
+        try fake.setServiceAccount()
+        self.fake = fake
+        let contents = try SecureBytes(copying: TemporaryDirectory.read(key.path))
+        let file = try #require(ServiceAccountFile(contents) { Issue.record("\($0)") })
+        let app = try PackageName(FakeGooglePlay.firstApp)
+        account = GoogleServiceAccount(name: file.name, packageNames: [app], privateKey: file.privateKey)
+        asking = GooglePlayAsking(packageName: app, caller: try #require(CallerID("backend")))
+        try fake.setSubscription(.init("premium", basePlans: [.init("monthly"), .init("year")]))
+        try fake.setOffer(.init("winback", of: "premium"))
     }
 
-    private struct Place {
-        let api: GooglePlayAPI
-        let push: GooglePushAuthenticator
-        let asking: GooglePlayAsking
-
-        func lookUp(_ token: String) async throws -> GooglePlayLookup {
-            try await api.subscriptionPurchase(try PurchaseToken(token), asking)
-        }
-    }
-
-    private func withPlace(
-        email: String = FakeGooglePlay.accountEmail,
-        changing members: FakeMembers = [:],
-        _ body: (Place, FakeGooglePlay.AccountKey) async throws -> Void
+    /// Runs `body` with a client of its own.
+    private func withAPI(
+        retries: RetryPolicy = RetryPolicy(attemptMilliseconds: 20_000, overallMilliseconds: 40_000),
+        _ body: (GooglePlayAPI, StoreGateway) async throws -> Void
     ) async throws {
-        try fake.setServiceAccount(email)
-        let key = try fake.addKey(to: email, changing: members)
-        let file = try #require(ServiceAccountFile(try SecretFile.read(path: key.path)) { Issue.record("\($0)") })
-        let packageName = try PackageName(FakeGooglePlay.firstApp)
-        let account = GoogleServiceAccount(name: file.name, packageNames: [packageName], privateKey: file.privateKey)
         let client = try Client(ClientConfiguration(trustedCertificatesFile: fake.tlsCAPath))
         try client.start()
+        defer { client.stop() }
         let log = Log(level: .error, clock: .system) { _ in }
         let gateway = StoreGateway(
             transport: client,
@@ -53,165 +52,250 @@ struct GooglePlayFakeTests {
             random: try SystemRandom(),
             metrics: Metrics(),
             log: log,
-            retries: RetryPolicy(attemptMilliseconds: 20_000, overallMilliseconds: 40_000)
+            retries: retries
         )
+        let account = account
+        let signer = KeyRingAssertionSigner(account: { _ in account }, record: { (_, _, _) throws(StoreError) in })
         let origin = try Origin(parsing: fake.origin())
-        let identity = GooglePushIdentity(
-            audience: FakeGooglePlay.pushIdentity.audience,
-            email: try #require(GoogleEmail(FakeGooglePlay.pushIdentity.email))
+        let api = GooglePlayAPI(
+            gateway: gateway,
+            signer: signer,
+            clock: .system,
+            log: log,
+            origins: GoogleOrigins(play: origin, oauth: origin, certs: origin),
+            maximumPages: 5
         )
-        let place = Place(
-            api: GooglePlayAPI(
-                gateway: gateway,
-                signer: KeyRingAssertionSigner(account: { _ in account }, record: { (_, _, _) throws(StoreError) in }),
-                clock: .system,
-                log: log,
-                origins: GoogleOrigins(play: origin, oauth: origin, certs: origin)
-            ),
-            push: GooglePushAuthenticator(
-                expecting: identity,
-                keys: GoogleSigningKeys(gateway: gateway, origin: origin, log: log),
-                clock: .system
-            ),
-            asking: GooglePlayAsking(packageName: packageName, caller: .service)
+        try await body(api, gateway)
+    }
+
+    private func look(_ token: String, _ api: GooglePlayAPI) async throws -> GooglePlayLookup {
+        try await api.subscriptionPurchase(try PurchaseToken(token), asking)
+    }
+
+    private func catalogue(_ api: GooglePlayAPI) async throws -> GooglePlayCatalogue {
+        try GooglePlayCatalogue(
+            of: asking.packageName,
+            subscriptions: try await api.subscriptionPages(asking),
+            offers: try await api.offerPages(asking),
+            readAt: Timestamp(milliseconds: 0)
         )
-        let outcome: Result<Void, any Error>
-        do {
-            outcome = .success(try await body(place, key))
-        } catch {
-            outcome = .failure(error)
-        }
-        await mayBlock { client.stop() }
-        try outcome.get()
     }
 
     @Test
-    func `gets a token for its assertion, and reads a purchase over TLS`() async throws {
-        try fake.setSubscription(FakeGooglePlay.Subscription("premium"))
-        let bought = try fake.buy(FakeGooglePlay.Purchase("premium"))
-        try await withPlace { place, _ in
-            let before = try fake.counts().tokensIssued
-            guard case .found(let answer) = try await place.lookUp(bought.token) else {
-                Issue.record("there is no purchase")
+    func `asks for everything over HTTP/2 with one token`() async throws {
+        try fake.setHabits(.init(largestPage: 1))
+        try fake.setOffer(.init("intro", of: "premium", "year"))
+        let token = try fake.buy(.init("premium", offer: "winback")).token
+        try await withAPI { (api, _) async throws in
+            let catalogue = try await catalogue(api)
+            #expect(catalogue.offers.count == 2 && catalogue.subscriptions.count == 1 && catalogue.unusableCount == 0)
+            guard case .found(let answer) = try await look(token, api) else {
+                Issue.record("the purchase was not found")
                 return
             }
-            #expect(try GooglePlayPurchase(json: answer.json).lineItems.count == 1)
-            #expect(try await place.lookUp("nobody-has-this") == .notFound)
-            #expect(try fake.counts().tokensIssued == before + 1)
+            #expect(try GooglePlayPurchase(json: answer.json).lineItems[0].offerID == "winback")
+            let counts = try fake.counts()
+            #expect(counts.tokensIssued == 1 && counts.connections == 1)
+            #expect(counts.tokenRefusals.isEmpty && counts.apiRefusals.isEmpty)
             #expect(try fake.requests().allSatisfy { $0.protocol == "h2" })
         }
     }
 
+    @Test(arguments: FakeGooglePlay.Habits.EmptyLists.allCases)
+    func `reads an empty list however it is written`(way: FakeGooglePlay.Habits.EmptyLists) async throws {
+        try fake.setHabits(.init(emptyLists: way))
+        try fake.remove(.init("premium", "monthly", "winback"))
+        try await withAPI { (api, _) async throws in #expect(try await catalogue(api).offers.isEmpty) }
+    }
+
     @Test
-    func `renews a token that was revoked, and gets none for a key that was deleted`() async throws {
-        try await withPlace { place, key in
-            _ = try await place.lookUp("x")
+    func `tells unknown purchases from those that are gone`() async throws {
+        try fake.setApp("com.example.other")
+        let foreign = try fake.buy(.init("premium", in: "com.example.other")).token
+        let ended = try fake.buy(.init("premium", daysAgo: 100)).token
+        try fake.happen(.expire, to: ended, daysAgo: 61)
+        let deleted = try fake.buy(.init("premium", token: "a/b%41+c?d#e~")).token
+        try await withAPI { (api, _) async throws in
+            for token in [foreign, "x", String(repeating: "a", count: 140)] {
+                #expect(try await look(token, api) == .notFound)
+            }
+            #expect(try await look(ended, api) == .gone(.endedLongAgo))
+            guard case .found = try await look(deleted, api) else {
+                Issue.record("a token with odd characters was not found")
+                return
+            }
+            try fake.happen(.delete, to: deleted)
+            #expect(try await look(deleted, api) == .gone(.superseded))
+        }
+    }
+
+    @Test
+    func `renews a token that was revoked, and no other`() async throws {
+        let token = try fake.buy(.init("premium")).token
+        try await withAPI { (api, _) async throws in
+            _ = try await look(token, api)
             try fake.revokeTokens()
-            #expect(try await place.lookUp("x") == .notFound)
-            try fake.deleteKey(key.keyID)
-            #expect(try await place.lookUp("x") == .notFound)
-            try fake.revokeTokens()
-            #expect(await failure { try await place.lookUp("x") } == .credentialsRefused)
-            let refusals = try fake.counts().tokenRefusals
-            #expect(refusals.last?.contains("Invalid JWT Signature") == true, "\(refusals)")
+            _ = try await look(token, api)
+            #expect(try fake.counts().tokensIssued == 2)
+            #expect(try fake.counts().apiRefusals == ["authError: revoked"])
+            try fake.setServiceAccount(packageNames: [])
+            #expect(await failure { try await look(token, api) } == .notPermitted(reason: "permissionDenied"))
+            #expect(try fake.counts().tokensIssued == 2)
+            try fake.setServiceAccount()
+            try fake.misbehave(.error(.authError), at: .purchase)
+            #expect(await failure { try await look(token, api) } == .credentialsRefused)
+            #expect(try fake.counts().tokensIssued == 3)
+        }
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let misbehaviour: FakeGooglePlay.Misbehaviour
+        let label: String?
+        let testDescription: String
+
+        init(_ name: String, _ misbehaviour: FakeGooglePlay.Misbehaviour, _ label: String?) {
+            self.misbehaviour = misbehaviour
+            self.label = label
+            testDescription = name
+        }
+
+        static let rows = [
+            Row("hangs", .hang, "unavailable"),
+            Row("drips", .drip(milliseconds: 100), "unavailable"),
+            Row("stalls", .stall, "unavailable"),
+            Row("cut off", .cutOff, "unavailable"),
+            Row("closes", .close, "unavailable"),
+            Row("resets the stream", .resetStream, "unavailable"),
+            Row("garbage", .garbage, "unavailable"),
+            Row("a proxy's 503", .status(503), "unavailable"),
+            Row("backend error", .error(.backendError, status: 500), "unavailable"),
+            Row("429", .rateLimit(retryAfter: "60"), "rate-limited"),
+            Row("quota", .error(.rateLimitExceeded), "rate-limited"),
+            Row("the user's quota", .error(.userRateLimitExceeded), "rate-limited"),
+            Row("no rights", .error(.permissionDenied), "not-permitted"),
+            Row("API not enabled", .error(.accessNotConfigured), "not-permitted"),
+            Row("no such app", .error(.applicationNotFound), "app-unknown"),
+            Row("redirect", .redirect(to: "https://127.0.0.1:1/"), "bad-answer"),
+            Row("half a JSON text", .wrongJSON, "bad-answer"),
+            Row("a large body", .oversized(bytes: 3_000_000), "bad-answer"),
+            Row("a body without end", .endlessBody, "bad-answer"),
+            Row("a bomb", .gzipBomb, "bad-answer"),
+            Row("a proxy's 404", .status(404), "bad-answer"),
+            Row("a proxy's 410", .status(410), "bad-answer"),
+            Row("a proxy's 403", .status(403), "bad-answer"),
+            Row("another content type", .wrongContentType, nil),
+            Row("members that nobody knows", .unknownMembers, nil),
+            Row("values that nobody knows", .unknownValues, nil),
+            Row("goes away", .goAway, nil),
+        ]
+    }
+
+    @Test(arguments: Row.rows)
+    func `takes nothing amiss about a purchase, and recovers`(row: Row) async throws {
+        let token = try fake.buy(.init("premium")).token
+        try fake.misbehave(row.misbehaviour, at: .purchase)
+        let retries = RetryPolicy(attempts: 2, attemptMilliseconds: 700, overallMilliseconds: 1500)
+        try await withAPI(retries: row.label == nil ? RetryPolicy() : retries) { (api, _) async throws in
+            #expect(await failure { try await look(token, api) }?.label == row.label)
+            try fake.behave()
+            // Lists have a budget of their own, which a rate limit of purchases does not hold back.
+            #expect(try await catalogue(api).offers.count == 1)
         }
     }
 
     @Test
-    func `asks where it is told to, whatever the account's file says, and without rights is told so`() async throws {
-        let other: FakeMembers = ["token_uri": "https://thief.example/token"]
-        try await withPlace(email: "other@example-project.iam.gserviceaccount.com", changing: other) { place, _ in
-            #expect(try await place.lookUp("x") == .notFound)
-            try fake.setServiceAccount("other@example-project.iam.gserviceaccount.com", packageNames: [])
-            #expect(await failure { try await place.lookUp("x") } == .notPermitted(reason: "permissionDenied"))
+    func `takes no catalogue that has no end, or that is in pieces`() async throws {
+        let rows: [FakeGooglePlay.Misbehaviour] = [
+            .repeatedPage, .endlessPages, .wrongJSON, .wrongShape, .answer(body: "[]"),
+            .answer(body: #"{"subscriptionOffers":null,"nextPageToken":7}"#),
+        ]
+        for misbehaviour in rows {
+            try fake.misbehave(misbehaviour, at: .offers)
+            try await withAPI { (api, _) async throws in
+                let error = await failure { try await catalogue(api) }
+                #expect(error?.label == "bad-answer", "\(misbehaviour)")
+            }
+            try fake.behave()
         }
+        try fake.misbehave(.emptyPage, at: .offers)
+        try await withAPI { (api, _) async throws in #expect(try await catalogue(api).offers.count == 1) }
     }
 
     @Test
-    func `reads lists in pages of any size, and empty ones in all their forms`() async throws {
-        try await withPlace { place, _ in
-            for emptyLists in FakeGooglePlay.Habits.EmptyLists.allCases {
-                try fake.setHabits(FakeGooglePlay.Habits(emptyLists: emptyLists))
-                for pages in [
-                    try await place.api.offerPages(place.asking), try await place.api.subscriptionPages(place.asking),
-                ] {
-                    #expect(pages.allSatisfy { $0.root.object?["nextPageToken"] == nil })
-                    #expect(pages.flatMap { page in page.root.object.map { Array($0) } ?? [] }.count <= 1)
-                }
-            }
-            try fake.setSubscription(FakeGooglePlay.Subscription("premium"))
-            for index in 0..<7 { try fake.setOffer(FakeGooglePlay.Offer("offer-\(index)", of: "premium")) }
-            for largestPage in [1, 3, 100] {
-                try fake.setHabits(FakeGooglePlay.Habits(largestPage: largestPage))
-                let pages = try await place.api.offerPages(place.asking)
-                let ids = pages.flatMap { page -> [String] in
-                    (page.root.object?["subscriptionOffers"]?.array.map { Array($0) } ?? [])
-                        .compactMap { $0.object?["offerId"]?.string }
-                }
-                #expect(ids.sorted() == (0..<7).map { "offer-\($0)" })
-            }
-            for endless in [FakeGooglePlay.Misbehaviour.repeatedPage, .endlessPages] {
-                try fake.misbehave(endless, at: .offers)
-                #expect(await failure { try await place.api.offerPages(place.asking) }?.label == "bad-answer")
-                try fake.behave()
+    func `an offer under another name is not the offer`() async throws {
+        try fake.misbehave(.otherMembers(["packageName": "com.example.other"]), at: .offers)
+        try await withAPI { (api, _) async throws in
+            let verdict = GooglePlayOfferCheck.validate(
+                try .of("premium", "monthly", "winback"),
+                region: try Region("US"),
+                hideTags: [try OfferTag("ignore-offer")],
+                in: try await catalogue(api)
+            )
+            guard case .failure(.answerNamesAnotherOffer) = verdict else {
+                Issue.record("\(verdict)")
+                return
             }
         }
     }
 
-    @Test
-    func `reads every error of Google's, and never a wrong answer out of one`() async throws {
-        try await withPlace { place, _ in
-            _ = try await place.lookUp("x")
-            for reason in FakeGooglePlay.Reason.allCases {
-                try fake.misbehave(.error(reason), at: .purchase, times: 3)
-                let label: String
-                do {
-                    label =
-                        switch try await place.lookUp("x") {
-                        case .found: "found"
-                        case .gone: "gone"
-                        case .notFound: "not-found"
-                        }
-                } catch let error as StoreError {
-                    label = error.label
-                }
-                try fake.behave()
-                #expect(label == Self.labels[reason], "\(reason)")
-            }
+    @Test(arguments: [
+        ("invalid_grant", 400, "credentials-refused"), ("disabled_client", 401, "credentials-refused"),
+        ("internal_failure", 500, "unavailable"), ("temporarily_unavailable", 503, "unavailable"),
+    ])
+    func `a token that is not given is no answer about a purchase`(
+        code: String,
+        status: Int,
+        label: String
+    ) async throws {
+        try fake.misbehave(.oauthError(code, "Words.", status: status), at: .token)
+        let token = try fake.buy(.init("premium")).token
+        let retries = RetryPolicy(attempts: 2, attemptMilliseconds: 700, overallMilliseconds: 1500)
+        try await withAPI(retries: retries) { (api, _) async throws in
+            #expect(await failure { try await look(token, api) }?.label == label)
+            #expect(try fake.counts().requests(to: .purchase) == 0)
+            try fake.behave()
         }
     }
 
-    private static let labels: [FakeGooglePlay.Reason: String] = [
-        .invalid: "not-found", .invalidPageToken: "request-refused", .purchaseTokenDoesNotMatchPackageName: "not-found",
-        .required: "credentials-refused", .authError: "credentials-refused", .permissionDenied: "not-permitted",
-        .insufficientPermissions: "not-permitted", .accessNotConfigured: "not-permitted",
-        .rateLimitExceeded: "rate-limited", .userRateLimitExceeded: "rate-limited", .quotaExceeded: "rate-limited",
-        .notFound: "not-found", .applicationNotFound: "app-unknown", .purchaseTokenNotFound: "not-found",
-        .concurrentUpdate: "unavailable", .subscriptionPurchaseNoLongerAvailable: "gone",
-        .purchaseTokenNoLongerValid: "gone", .backendError: "unavailable",
-    ]
+    @Test(arguments: [FakeTLSCertificate.otherAuthority, .otherAddress, .expired])
+    func `tells nobody anything who can't show the right certificate`(certificate: FakeTLSCertificate) async throws {
+        try fake.setTLS(certificate)
+        let token = try fake.buy(.init("premium")).token
+        try await withAPI { (api, _) async throws in
+            #expect(await failure { try await look(token, api) }?.label == "unavailable")
+            #expect(try fake.counts().requests.isEmpty)
+        }
+    }
 
     @Test
-    func `believes a push, and none whose token is wrong in anything`() async throws {
-        try await withPlace { place, _ in
-            let message = try fake.makeNotification()
-            func fault(_ push: FakeGooglePlay.PushMessage) async -> GooglePushFault? {
+    func `believes a push unless anything is wrong with its token`() async throws {
+        let id = try fake.makeNotification()
+        try await withAPI { (_, gateway) async throws in
+            let log = Log(level: .error, clock: .system) { _ in }
+            let keys = GoogleSigningKeys(gateway: gateway, origin: try Origin(parsing: fake.origin()), log: log)
+            let identity = FakeGooglePlay.pushIdentity
+            let authenticator = GooglePushAuthenticator(
+                expecting: .init(audience: identity.audience, email: try #require(GoogleEmail(identity.email))),
+                keys: keys,
+                clock: .system
+            )
+            func verdict(_ message: FakeGooglePlay.PushMessage) async -> GooglePushFault? {
                 var headers = HeaderFields()
-                headers.append("Authorization", push.authorization)
-                do throws(GooglePushFault) {
-                    try await place.push.authenticate(headers)
+                headers.append("Authorization", message.authorization)
+                do {
+                    try await authenticator.authenticate(headers)
                     return nil
                 } catch {
                     return error
                 }
             }
-            #expect(try await fault(fake.push(message)) == nil)
-            for wrong in FakeGooglePlay.TokenFault.allCases {
-                let fault = try await fault(fake.push(message, fault: wrong))
-                #expect((fault == nil) == wrong.isAcceptable, "\(wrong): \(fault?.label ?? "believed")")
-                #expect(fault?.isTemporary != true, "\(wrong)")
+            #expect(await verdict(try fake.push(id)) == nil)
+            for fault in FakeGooglePlay.TokenFault.allCases {
+                let verdict = await verdict(try fake.push(id, fault: fault))
+                #expect((verdict == nil) == fault.isAcceptable, "\(fault): \(verdict.map { "\($0)" } ?? "believed")")
+                #expect(verdict?.isTemporary != true, "\(fault)")
             }
-            #expect(try fake.counts().requests(to: .certificates) == 1)
+            #expect(try fake.counts().requests(to: .certificates) <= 2)
         }
     }
 }

@@ -28,16 +28,6 @@ extension GooglePlayListing {
     }
 }
 
-extension JSONLimits {
-    /// Room for a page of a thousand subscriptions with a price in each region, and for what Google may add.
-    package static let googlePlayListing = JSONLimits(
-        maximumBytes: 64 * 1024 * 1024,
-        maximumDepth: 32,
-        maximumNodes: 8_000_000,
-        maximumStringBytes: 64 * 1024
-    )
-}
-
 /// What Google Play lists of our apps, at hand.
 ///
 /// Whoever has a copy that can be used never waits: it is read anew behind their back. Only who has none waits, and all
@@ -164,7 +154,7 @@ extension GooglePlayCatalogues {
     }
 
     /// What whoever runs the service should know of; none of it stops the service.
-    package func warnings(at now: Timestamp) -> [Obstacle] {
+    package var warnings: [Obstacle] {
         places.sorted { $0.key.text < $1.key.text }.compactMap { packageName, place in
             guard let failure = place.failure else { return nil }
             let known =

@@ -137,12 +137,12 @@ extension StoreError {
         switch self {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."
         case .credentialsRefused:
-            "Google Play refuses the service account: look whether it and its key still exist in Google Cloud, and "
+            "Google gives the service account no token: look whether it and its key still exist in Google Cloud, and "
                 + "whether the clock is right."
-        case .notPermitted:
-            "In the Play Console under Users and permissions, the service account must be invited with rights to the app, "
-                + "which may take some time to come into force; the Google Play Android Developer API must be enabled in "
-                + "its project in Google Cloud."
+        case .notPermitted(let reason):
+            "Google Play does not let the service account ask (\(reason)). It must be invited under Users and permissions "
+                + "in the Play Console, with rights to the app, which may take some time to come into force; and the "
+                + "Google Play Android Developer API must be enabled in its project."
         case .notFound, .appUnknown:
             "Google Play does not know the app: compare packageName in the offers file with the Play Console, letter case "
                 + "included."

@@ -3,9 +3,10 @@ package import OfferDomain
 
 /// Where purchases are asked for: Google Play itself, `purchases.subscriptionsv2.get`.
 package protocol GooglePlayPurchaseSource: Sendable {
-    /// What the store knows of a purchase from now on; an answer that was asked for before is too old.
+    /// What the store knows of a purchase.
     ///
-    /// `caller` is whose share of the questions it takes; `nil` of one that the store itself caused.
+    /// `caller` is whose share of the questions it takes; `nil` of one that the store itself caused by telling of a change:
+    /// then an answer that was asked for before is too old.
     func purchase(
         _ token: PurchaseToken,
         of packageName: PackageName,

@@ -110,3 +110,8 @@ extension JSONDocument {
         try self.init(Array(text.utf8), limits: .googlePlayListing)
     }
 }
+
+extension JSONLimits {
+    /// Deeper than Google's lists are, so that members may be added anywhere.
+    static let googlePlayListing = JSONLimits(maximumDepth: 16, maximumNodes: 4096)
+}

@@ -115,7 +115,8 @@ struct GooglePlayLintReportTests {
     @Test(arguments: [
         (StoreError.unavailable(retryAfter: nil), LiveReport.Verdict.unreachable),
         (.rateLimited(retryAfter: nil), .unreachable),
-        (.credentialsRefused, .wrong), (.appUnknown(code: 404), .wrong), (.badAnswer(reason: "it is none"), .wrong),
+        (.credentialsRefused, .wrong), (.notPermitted(reason: "permissionDenied"), .wrong),
+        (.appUnknown(code: 404), .wrong), (.badAnswer(reason: "it is none"), .wrong),
         (.requestRefused(status: 403, code: 0), .wrong), (.cannotSign(reason: "no record"), .unreachable),
     ])
     func `says why an app could not be read`(error: StoreError, verdict: LiveReport.Verdict) async throws {

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OfferDomain
+import OfferService
+import TestSupport
+import Testing
+
+/// `POST /v1/google-play/offers/authorizations`, beside a fake Google Play.
+struct AuthorizationTests {
+    private static let anna = #""customerId": "anna", "facts": {"subscribedBefore": true}"#
+
+    private static func catalogue(_ offer: String, app: String = "") -> String {
+        """
+        {
+          apps: [{
+            packageName: "\(FakeGooglePlay.firstApp)", \(app)
+            plans: [{
+              googlePlay: {productId: "premium", basePlanId: "monthly"},
+              offers: [{id: "back", googlePlay: {offerId: "winback-50"} \(offer)}],
+            }],
+          }],
+        }
+        """
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `tells the app what it needs to buy the right offer, and records it first`(wire: Wire) async throws {
+        try await withFakePlay(wire) { world in
+            let reply = try await world.service.send(world.call(Self.anna))
+            #expect(reply.status == 200, "\(reply)")
+            let answer = reply.json
+            for (name, value) in [
+                ("packageName", FakeGooglePlay.firstApp), ("productId", "premium"), ("basePlanId", "monthly"),
+                ("offerId", "winback-50"), ("ifMissingOnDevice", "offerNothing"),
+            ] {
+                #expect(answer[name].text == value)
+            }
+            #expect(answer["offerTags"].elements.map(\.text) == ["ignore-offer"])
+            #expect(answer["hideTags"].elements.first?["foundOn"].text == "offer")
+            #expect(answer["phases"].elements.first?["kind"].text == "freeTrial")
+            #expect(answer["phases"].elements.first?["duration"].text == "P1W")
+            #expect(answer["decision"]["outcome"].text == "eligible")
+            let hexadecimal = try #require(answer["obfuscatedAccountId"].text?.wholeMatch(of: /[0-9a-f]{64}/)).output
+            let mark = try #require(GrantMark(answer["obfuscatedProfileId"].text ?? ""))
+            #expect(mark.grantID.description == answer["grantId"].text)
+            let entry = try #require(try world.service.entries("authorize.intent").first)
+            #expect(entry["grant"] == answer["grantId"] && entry["offer"].text == "winback-50")
+            #expect(entry["package"].text == FakeGooglePlay.firstApp && entry["base"].text == "monthly")
+            #expect(!"\(entry)".contains("anna") && !"\(entry)".contains(hexadecimal))
+        }
+    }
+
+    @Test func `takes the catalogue's own name of the offer too`() async throws {
+        try await withFakePlay { world in
+            let reply = try await world.service.send(world.call(Self.anna, offer: "back"))
+            #expect(reply.status == 200 && reply.json["offerId"].text == "winback-50", "\(reply)")
+        }
+    }
+
+    @Test func `answers a retry with the same grant, and counts it once`() async throws {
+        let offers = Self.catalogue(", eligibility: {grants: {atMost: 1}}")
+        try await withFakePlay(offers: offers) { world in
+            let call = world.call(Self.anna).with("Idempotency-Key", "k")
+            let first = try await world.service.send(call)
+            let again = try await world.service.send(call)
+            #expect(first.status == 200 && again.json["grantId"] == first.json["grantId"], "\(again)")
+            #expect(again.json["obfuscatedProfileId"] == first.json["obfuscatedProfileId"])
+            let other = try await world.service.send(world.call(Self.anna))
+            #expect(other.status == 403 && other.problem == "not-eligible", "\(other)")
+            let entry = try #require(try world.service.entries("authorize.deny").first)
+            #expect(entry["outcome"].text == "notEligible" && entry["why"].elements.first?["rule"].text == "grants")
+        }
+    }
+
+    @Test func `evaluates the rules first, and only then the offer`() async throws {
+        try await withFakePlay { world in
+            try world.play.setOffer(.init("winback-50", of: "premium", tags: []))
+            let refused = try await world.service.send(
+                world.call(#""customerId": "anna", "facts": {"subscribedBefore": false}"#)
+            )
+            #expect(refused.problem == "not-eligible", "\(refused)")
+            let faulty = try await world.service.send(world.call(Self.anna))
+            #expect(faulty.status == 409 && faulty.problem == "offer-not-usable", "\(faulty)")
+            #expect(faulty.json["errors"].elements.first?["detail"].text == "hide-tag-missing", "\(faulty)")
+            let entry = try #require(try world.service.entries("authorize.deny").last)
+            #expect(entry["fault"].text == "hide-tag-missing" && entry["outcome"].text == "eligible")
+            #expect(try world.service.entries("authorize.intent").isEmpty)
+            let page = try await world.service.send(.get("/metrics")).body
+            #expect(page.contains(#"authorization_faults_total{offer="back",fault="hide-tag-missing"} 1"#))
+        }
+    }
+
+    @Test func `takes the tag that the app's settings want, letter for letter`() async throws {
+        let offers = Self.catalogue("", app: #"googlePlay: {hideTags: ["rc-ignore-offer", "sw-ignore-offer"]},"#)
+        try await withFakePlay(offers: offers) { world in
+            let wanting = try await world.service.send(world.call(Self.anna))
+            #expect(wanting.problem == "offer-not-usable", "\(wanting)")
+        }
+        try await withFakePlay(offers: offers) { world in
+            try world.play.setOffer(.init("winback-50", of: "premium", tags: ["sw-ignore-offer"]))
+            #expect(try await world.service.send(world.call(Self.anna)).status == 200)
+        }
+    }
+
+    @Test func `is 503 while Google Play can't be asked and there is no copy, and goes on with a copy`() async throws {
+        try await withFakePlay { world in
+            try world.play.listen(false)
+            let down = try await world.service.send(world.call(Self.anna))
+            #expect(down.status == 503 && down.problem == "store-unavailable", "\(down)")
+            #expect(down.headers["retry-after"] != nil)
+            #expect(try world.service.entries("authorize.intent").isEmpty)
+            let refused = try await world.service.send(
+                world.call(#""customerId": "anna", "facts": {"subscribedBefore": false}"#)
+            )
+            #expect(refused.problem == "not-eligible", "the rules need no store: \(refused)")
+            try world.play.listen(true)
+            world.tick(seconds: 120)
+            #expect(try await world.service.send(world.call(Self.anna)).status == 200)
+            try world.play.listen(false)
+            world.tick(seconds: 3600)
+            #expect(try await world.service.send(world.call(Self.anna)).status == 200, "a copy of an hour ago is good")
+            world.tick(seconds: 25 * 3600)
+            #expect(try await world.service.send(world.call(Self.anna)).problem == "store-unavailable")
+        }
+    }
+
+    @Test func `learns from a purchase token who lapsed, and asks for no more than that`() async throws {
+        let offers = Self.catalogue(
+            ", eligibility: {all: [{status: {in: [\"expired\"]}}, {lapsed: {atLeastDays: 30}}]}"
+        )
+        try await withFakePlay(offers: offers) { world in
+            let lapsed = try world.play.buy(.init("premium", daysAgo: 80, periodDays: 30))
+            try world.play.happen(.expire, to: lapsed.token)
+            let active = try world.play.buy(.init("premium", daysAgo: 2))
+            func ask(_ token: String, _ name: String) async throws -> Reply {
+                try await world.service.send(
+                    world.call(as: "app", #""anonymousId": "\#(name)", "purchaseTokens": ["\#(token)"]"#)
+                )
+            }
+            let unknown = try await world.service.send(world.call(as: "app", #""anonymousId": "device-0""#))
+            #expect(unknown.problem == "eligibility-undecided", "\(unknown)")
+            let no = try await ask(active.token, "device-1")
+            #expect(no.problem == "not-eligible", "\(no)")
+            let missing = try await ask("made-up", "device-2")
+            #expect(missing.problem == "eligibility-undecided", "\(missing)")
+            #expect(try await ask(lapsed.token, "device-3").status == 403, "it ended only just now")
+        }
+    }
+
+    @Test func `refuses an app's purchase that names another account, and believes a backend`() async throws {
+        let offers = Self.catalogue(", eligibility: {status: {in: [\"active\"]}}")
+        try await withFakePlay(offers: offers) { world in
+            let account = try await world.service.send(
+                world.call(#""customerId": "bob", "facts": {"subscribedBefore": true, "status": "active"}"#)
+            )
+            let bobs = try world.play.buy(
+                .init("premium", obfuscatedAccountID: account.json["obfuscatedAccountId"].text)
+            )
+            let stranger = try await world.service.send(
+                world.call(as: "app", #""anonymousId": "mallory", "purchaseTokens": ["\#(bobs.token)"]"#)
+            )
+            #expect(stranger.status == 403 && stranger.problem == "purchase-of-other-account", "\(stranger)")
+            #expect(stranger.pointers == ["/purchaseTokens/0"])
+            let owner = try await world.service.send(
+                world.call(as: "app", #""anonymousId": "BOB", "purchaseTokens": ["\#(bobs.token)"]"#)
+            )
+            #expect(owner.status == 200, "\(owner)")
+            let backend = try await world.service.send(
+                world.call(#""customerId": "carol", "purchaseTokens": ["\#(bobs.token)"]"#)
+            )
+            #expect(backend.status == 200, "\(backend)")
+        }
+    }
+
+    @Test(arguments: [
+        ("{}", ["/packageName", "/productId", "/basePlanId", "/offerId", "/customerId"]),
+        (
+            #"{"packageName": "1x", "productId": "P", "basePlanId": "-", "offerId": "a", "anonymousId": "d"}"#,
+            ["/packageName", "/productId", "/basePlanId"]
+        ),
+        (
+            #"{"packageName": "a.b", "productId": "p", "basePlanId": "b", "offerId": "a", "anonymousId": "d", "regionCode": "us", "purchaseTokens": ["a b", 1], "more": 1}"#,
+            ["/regionCode", "/purchaseTokens/0", "/purchaseTokens/1", "/more"]
+        ),
+    ])
+    func `names every member that is not as expected`(body: String, pointers: [String]) async throws {
+        try await withFakePlay(.inProcess) { world in
+            var call = world.service.call(as: "backend", body)
+            call.path = "/v1/google-play/offers/authorizations"
+            let reply = try await world.service.send(call)
+            #expect(reply.status == 400 && reply.problem == "invalid-request", "\(reply)")
+            #expect(Set(reply.pointers) == Set(pointers), "\(reply)")
+        }
+    }
+
+    @Test func `refuses what is not in the catalogue, and who may not ask`() async throws {
+        try await withFakePlay(.inProcess) { world in
+            for (old, new, pointer) in [
+                (FakeGooglePlay.firstApp, "com.example.none", "/packageName"), ("premium", "basic", "/productId"),
+                ("monthly", "yearly", "/basePlanId"), ("winback-50", "winback-90", "/offerId"),
+            ] {
+                var call = world.call(Self.anna)
+                call.body = Array(String(decoding: call.body, as: UTF8.self).replacing(old, with: new).utf8)
+                let reply = try await world.service.send(call)
+                #expect(reply.status == 404 && reply.pointers == [pointer], "\(reply)")
+            }
+            #expect(try await world.service.send(world.call(as: "auditor", Self.anna)).problem == "role-not-allowed")
+            #expect(try await world.service.send(world.call(as: "app", Self.anna)).problem == "assertion-not-allowed")
+            #expect(try await world.service.send(world.call(as: "nobody", Self.anna)).status == 401)
+        }
+    }
+}
