@@ -134,7 +134,7 @@ extension Problem {
             headers = [("WWW-Authenticate", "Bearer realm=\"offer-signer\"")]
         case .pushUnauthenticated:
             self.init(
-                "unauthenticated",
+                "push-unauthenticated",
                 "No valid push token",
                 401,
                 "Send a token of Google's for the audience and the service account that this service is set up with."

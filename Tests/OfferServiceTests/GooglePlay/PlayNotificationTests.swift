@@ -168,7 +168,7 @@ struct PlayNotificationTests {
             let reply = try await world.service.send(
                 PlayService.push(PlayService.change(4, "token"), id: "1", token: token)
             )
-            #expect(reply.status == 401 && reply.problem == "unauthenticated", "\(reply)")
+            #expect(reply.status == 401 && reply.problem == "push-unauthenticated", "\(reply)")
             #expect(try world.tables().isEmpty && world.service.entries().isEmpty && world.play.asked.isEmpty)
             #expect(world.service.metrics[.notificationsRefused(reason: label)] == 1)
         }

@@ -184,8 +184,11 @@ struct NotificationFactsTests {
             try await world.deliver(.init(type, subtype, transactionID: otherID))
             #expect(world.service.metrics[.redemptions(state: "redeemed", isGranted: false)] == 1)
             let page = try MetricsPage(try await world.service.send(.get("/metrics")))
-            #expect(page.samples[#"offer_signer_redemptions_total{state="redeemed",granted="no"}"#] == 1)
-            #expect(page.samples[#"offer_signer_redemptions_total{state="redeemed",granted="yes"}"#] == 1)
+            for granted in ["no", "yes"] {
+                let labels =
+                    #"{store="app-store",environment="production",state="redeemed",granted="\#(granted)"}"#
+                #expect(page.samples["offer_signer_redemptions_total\(labels)"] == 1)
+            }
         }
     }
 

@@ -37,6 +37,8 @@ package struct GooglePlayOffer: Hashable, Sendable {
     /// Its own, without those of its base plan.
     package let tags: Set<OfferTag>
     package let regions: GooglePlayRegions
+    /// What is wrong with the phases; looked for once, since an offer is looked at for each customer.
+    let phaseFaults: [OfferFault]
 
     package init(
         key: GooglePlayOfferKey,
@@ -52,6 +54,7 @@ package struct GooglePlayOffer: Hashable, Sendable {
         self.targeting = targeting
         self.tags = tags
         self.regions = regions
+        phaseFaults = Self.faults(of: phases, in: regions)
     }
 }
 
@@ -74,11 +77,15 @@ package struct GooglePlayPhase: Hashable, Sendable {
     package let recurrenceCount: Int
     /// What it does to the price, by region; those where Google Play may open in the future are left out.
     package let kinds: [Region: GooglePlayPhaseKind]
+    /// The kind that it is in every region; `nil` if it is not one and the same.
+    let kind: GooglePlayPhaseKind?
 
     package init(duration: OfferDuration, recurrenceCount: Int, kinds: [Region: GooglePlayPhaseKind]) {
         self.duration = duration
         self.recurrenceCount = recurrenceCount
         self.kinds = kinds
+        let different = Set(kinds.values)
+        kind = different.count == 1 ? different.first : nil
     }
 }
 

@@ -74,10 +74,40 @@ package struct GooglePlayRegions: Hashable, Sendable {
     package let available: Set<Region>
     /// Whether it will be to be had where Google Play may open in the future; of no region that exists today.
     package let includesFutureRegions: Bool
+    // An offer is looked at for each customer, and there are some 180 regions.
+    private let listedBits, availableBits: RegionBits
 
     package init(listed: Set<Region>, available: Set<Region>, includesFutureRegions: Bool = false) {
         self.listed = listed.union(available)
         self.available = available
         self.includesFutureRegions = includesFutureRegions
+        listedBits = RegionBits(self.listed)
+        availableBits = RegionBits(available)
     }
+
+    /// Whether there is a region where both are to be had.
+    func isAvailableSomewhere(with other: GooglePlayRegions) -> Bool {
+        !availableBits.isDisjoint(with: other.availableBits)
+    }
+
+    /// Whether both are to be had in every region that this one names.
+    func isAvailableEverywhere(with other: GooglePlayRegions) -> Bool {
+        listedBits.isSubset(of: availableBits) && listedBits.isSubset(of: other.availableBits)
+    }
+}
+
+/// A set of regions as a bit for each two capital letters.
+private struct RegionBits: Hashable, Sendable {
+    private var words = [UInt64](repeating: 0, count: 11)
+
+    init(_ regions: Set<Region>) {
+        for region in regions {
+            let place = region.text.utf8.reduce(0) { $0 * 26 + Int($1) - 0x41 }
+            words[place / 64] |= 1 << UInt64(place % 64)
+        }
+    }
+
+    func isDisjoint(with other: RegionBits) -> Bool { zip(words, other.words).allSatisfy { $0 & $1 == 0 } }
+
+    func isSubset(of other: RegionBits) -> Bool { zip(words, other.words).allSatisfy { $0 & ~$1 == 0 } }
 }

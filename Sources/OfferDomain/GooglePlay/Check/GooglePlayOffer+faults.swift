@@ -20,12 +20,13 @@ extension GooglePlayOffer {
         return faults + phaseFaults
     }
 
-    private var phaseFaults: [OfferFault] {
+    /// What is wrong with the phases of an offer that names these regions.
+    static func faults(of phases: [GooglePlayPhase], in regions: GooglePlayRegions) -> [OfferFault] {
         guard !phases.isEmpty else { return [.noPhases] }
         guard phases.count <= 2 else { return [.tooManyPhases(phases.count)] }
         let numbered = Array(zip(1..., phases))
         var faults = numbered.compactMap { number, phase in phase.unknownKind(number) }
-        if faults.isEmpty, let kind = repeatedKind { faults.append(.phaseKindsNotAllowed(kind)) }
+        if faults.isEmpty, let kind = repeatedKind(phases) { faults.append(.phaseKindsNotAllowed(kind)) }
         for (number, phase) in numbered {
             if Set(phase.kinds.values).subtracting([.unknown]).count > 1 {
                 faults.append(.mixedPhaseKind(phase: number))
@@ -37,7 +38,7 @@ extension GooglePlayOffer {
     }
 
     /// What both of two phases are somewhere; a customer is in one region, so each region is looked at by itself.
-    private var repeatedKind: GooglePlayPhaseKind? {
+    private static func repeatedKind(_ phases: [GooglePlayPhase]) -> GooglePlayPhaseKind? {
         guard phases.count == 2 else { return nil }
         let (first, second) = (phases[0].kinds, phases[1].kinds)
         let repeated = first.filter { second[$0.key] == $0.value }.map(\.value)
@@ -46,12 +47,6 @@ extension GooglePlayOffer {
 }
 
 extension GooglePlayPhase {
-    /// The kind that it is in every region; `nil` if it is not one and the same.
-    private var kind: GooglePlayPhaseKind? {
-        let kinds = Set(kinds.values)
-        return kinds.count == 1 ? kinds.first : nil
-    }
-
     /// What a device should find; `nil` of a phase that no valid offer has.
     var expectation: ValidatedOffer.ExpectedPhase? {
         guard let kind, kind != .unknown else { return nil }

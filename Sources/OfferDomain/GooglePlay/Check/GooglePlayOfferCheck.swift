@@ -47,7 +47,7 @@ package enum GooglePlayOfferCheck {
         let found = Found(key, in: catalogue)
         let faults = found.faults(hideTags: hideTags)
         guard let basePlan = found.basePlan, let offer = found.offer,
-            offer.regions.available.isDisjoint(with: basePlan.regions.available)
+            !basePlan.regions.isAvailableSomewhere(with: offer.regions)
         else { return faults }
         return faults + [.regionNotAvailable(nil)]
     }
@@ -58,10 +58,12 @@ package enum GooglePlayOfferCheck {
         _ offer: GooglePlayOffer,
         _ basePlan: GooglePlayBasePlan
     ) -> OfferFault? {
-        let available = offer.regions.available.intersection(basePlan.regions.available)
-        if let region { return available.contains(region) ? nil : .regionNotAvailable(region) }
-        guard !available.isEmpty else { return .regionNotAvailable(nil) }
-        return basePlan.regions.listed.isSubset(of: available) ? nil : .regionUnknown
+        if let region {
+            let isAvailable = offer.regions.available.contains(region) && basePlan.regions.available.contains(region)
+            return isAvailable ? nil : .regionNotAvailable(region)
+        }
+        guard basePlan.regions.isAvailableSomewhere(with: offer.regions) else { return .regionNotAvailable(nil) }
+        return basePlan.regions.isAvailableEverywhere(with: offer.regions) ? nil : .regionUnknown
     }
 }
 

@@ -9,7 +9,6 @@ extension GooglePlayAPI: GooglePlayPurchaseSource {
         for caller: CallerID?
     ) async throws(StoreError) -> GooglePlayPurchaseAnswer {
         let asking = GooglePlayAsking(packageName: packageName, caller: caller ?? .service)
-        // A notification tells of a change that an answer on its way may not have yet.
         switch try await subscriptionPurchase(token, asking) {
         case .notFound: return .notFound
         case .gone(let departure): return .gone(isSuperseded: departure == .superseded)

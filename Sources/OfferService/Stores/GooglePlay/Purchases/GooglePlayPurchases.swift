@@ -3,10 +3,9 @@ package import OfferDomain
 
 /// Where purchases are asked for: Google Play itself, `purchases.subscriptionsv2.get`.
 package protocol GooglePlayPurchaseSource: Sendable {
-    /// What the store knows of a purchase.
+    /// What the store knows of a purchase from now on: an answer that was asked for before is too old.
     ///
-    /// `caller` is whose share of the questions it takes; `nil` of one that the store itself caused by telling of a change:
-    /// then an answer that was asked for before is too old.
+    /// `caller` is whose share of the questions it takes; `nil` of one that the store itself caused by telling of a change.
     func purchase(
         _ token: PurchaseToken,
         of packageName: PackageName,

@@ -134,6 +134,22 @@ struct GooglePlayLintReportTests {
     }
 
     @Test
+    func `is as bad as the worse of both stores'`() async throws {
+        let wrong = try await report([], SettledListing(subscriptions: .failure(.credentialsRefused)))
+        let down = try await report([], SettledListing(subscriptions: .failure(.unavailable(retryAfter: nil))))
+        let good = try await report([], SettledListing(subscriptions: .success([])))
+        // Nothing to ask is wrong at the App Store, where an app needs a key.
+        let keyless = LiveReport(entries: [])
+        #expect(LiveReports(appStore: nil, googlePlay: good).verdict == .good)
+        #expect(LiveReports(appStore: nil, googlePlay: down).verdict == .unreachable)
+        #expect(LiveReports(appStore: nil, googlePlay: wrong).verdict == .wrong)
+        #expect(LiveReports(appStore: keyless, googlePlay: good).verdict == .wrong)
+        #expect(LiveReports(appStore: keyless, googlePlay: down).verdict == .wrong)
+        #expect(LiveReports(appStore: nil, googlePlay: nil).verdict == .good)
+        #expect(LiveReports(appStore: keyless, googlePlay: good).lines == keyless.lines + [""] + good.lines)
+    }
+
+    @Test
     func `is good of no apps at all`() {
         #expect(GooglePlayLintReport(entries: []).verdict == .good)
     }
