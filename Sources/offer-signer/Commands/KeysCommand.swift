@@ -17,7 +17,8 @@ enum KeysCommand: Command {
 
         A disabled key signs nothing, whatever the keys file says of it; the running service follows within a
         second, without a restart. Both are recorded in the audit log. enable takes back what disable did; it
-        does not change the keys file.
+        does not change the keys file. Google's service accounts are listed too; one is disabled by taking it from the
+        keys file.
 
         \(SettingsOptions.help([.keys, .offers, .database, .groupReadableSecrets, .unlockedMemory]))
         """
@@ -38,11 +39,19 @@ enum KeysCommand: Command {
     }
 
     private static func list(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> ExitCode {
-        for key in try keyRing(settings, keySwitch).keys {
+        let ring = try keyRing(settings, keySwitch)
+        for key in ring.keys {
             Terminal.say(
                 "\(key.id)  \(key.status.rawValue)  \(key.bundleIDs.map(\.text).joined(separator: " "))  "
                     + "\(key.purposes.map(\.rawValue).sorted().joined(separator: " "))  "
                     + "public key sha256:\(key.publicKeyDigest ?? "not loaded")"
+            )
+        }
+        for account in ring.serviceAccounts {
+            Terminal.say(
+                "\(account.name.email)  \(account.name.keyID)  "
+                    + "\(account.packageNames.map(\.text).joined(separator: " "))  "
+                    + "public key sha256:\(account.publicKeyDigest)"
             )
         }
         return .success

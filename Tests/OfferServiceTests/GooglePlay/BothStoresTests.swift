@@ -45,7 +45,7 @@ struct BothStoresTests {
         try await withFakePlay(.inProcess, offers: Self.catalogue(rule), appStoreKey: true) { world in
             let members = Self.members(facts)
             let apple = try await world.service.send(Self.appStoreCall(world, members))
-            let google = try await world.service.send(world.call(members))
+            let google = try await world.service.send(world.authorizationCall(members))
             #expect(apple.status == (isEligible ? 200 : 403), "\(apple)")
             #expect(google.status == apple.status && google.problem == apple.problem, "\(google)")
             let (one, other) = (apple.json["decision"], google.json["decision"])
@@ -60,9 +60,9 @@ struct BothStoresTests {
             try await withFakePlay(.inProcess, offers: catalogue, appStoreKey: true) { world in
                 let members = Self.members(#""subscribedBefore": true"#)
                 #expect(try await world.service.send(Self.appStoreCall(world, members)).status == 200)
-                let google = try await world.service.send(world.call(members))
+                let google = try await world.service.send(world.authorizationCall(members))
                 #expect(google.status == second, "\(rule): \(google)")
-                let again = try await world.service.send(world.call(members))
+                let again = try await world.service.send(world.authorizationCall(members))
                 #expect(again.status == 403, "\(rule): \(again)")
             }
         }
@@ -73,7 +73,7 @@ struct BothStoresTests {
         try await withFakePlay(offers: Self.catalogue(rule), appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium", daysAgo: 2))
             let google = try await world.service.send(
-                world.call(#""customerId": "anna", "purchaseTokens": ["\#(bought.token)"]"#)
+                world.authorizationCall(#""customerId": "anna", "purchaseTokens": ["\#(bought.token)"]"#)
             )
             #expect(google.problem == "not-eligible", "\(google)")
             let apple = try await world.service.send(
@@ -108,7 +108,10 @@ struct BothStoresTests {
             }
             #expect(try world.service.entries().filter { $0.contains("\"ev\":\"sign") }.isEmpty)
             #expect(try world.service.entries("authorize.intent").isEmpty)
-            #expect(try await world.service.send(world.call(Self.members(#""subscribedBefore": true"#))).status == 200)
+            #expect(
+                try await world.service.send(world.authorizationCall(Self.members(#""subscribedBefore": true"#))).status
+                    == 200
+            )
             let after = try await world.service.send(call)
             #expect(
                 after.json["offers"].elements.map(\.["outcome"].text) == ["notEligible", "notEligible", "eligible"],
@@ -138,7 +141,10 @@ struct BothStoresTests {
             #expect(first.headers["cache-control"] == "private, max-age=300" && first.headers["vary"] != nil)
             let same = try await world.service.send(call.with("If-None-Match", "\"x\", W/\(tag)"))
             #expect(same.status == 412 && same.body.isEmpty && same.headers["etag"] == tag, "\(same)")
-            #expect(try await world.service.send(world.call(Self.members(#""subscribedBefore": true"#))).status == 200)
+            #expect(
+                try await world.service.send(world.authorizationCall(Self.members(#""subscribedBefore": true"#))).status
+                    == 200
+            )
             let changed = try await world.service.send(call.with("If-None-Match", tag))
             #expect(changed.status == 200 && changed.headers["etag"] != tag, "\(changed)")
             world.tick(seconds: 86_400 - 60)

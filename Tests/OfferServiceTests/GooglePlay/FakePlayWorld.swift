@@ -49,7 +49,7 @@ struct FakePlayWorld {
     }
 
     /// A request for an authorization of the offer `winback-50` of `premium`, with `changes` to its members.
-    func call(as caller: String = "backend", _ members: String, offer: String = "winback-50") -> Call {
+    func authorizationCall(as caller: String = "backend", _ members: String, offer: String = "winback-50") -> Call {
         let body = """
             {"packageName": "\(FakeGooglePlay.firstApp)", "productId": "premium", "basePlanId": "monthly",
              "offerId": "\(offer)", \(members)}
