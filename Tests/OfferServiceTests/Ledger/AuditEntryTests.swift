@@ -61,7 +61,7 @@ struct AuditEntryTests {
             keyID: try #require(GoogleKeyID("0123456789abcdef"))
         )
         let time = Timestamp(milliseconds: 1_782_907_200_123)
-        return [
+        return try [
             .signatureFailed(
                 grantID: grantID,
                 keyID: keyID,
@@ -84,7 +84,25 @@ struct AuditEntryTests {
             ),
             .serviceAccountLoaded(account, publicKeyDigest: "00"),
             .googleAssertionSigned(account, digest: "00", expiresAt: time),
-        ]
+        ] + googlePlayEvents()
+    }
+
+    private static func googlePlayEvents() throws -> [AuditEvent] {
+        let time = Timestamp(milliseconds: 1_782_907_200_123)
+        let app = GooglePlayApp(packageName: try PackageName("com.a"), name: try AppName("com.a"), hideTags: [])
+        var item = GooglePlayPurchase.LineItem(productID: "an \"id\" é")
+        (item.basePlanID, item.offerID, item.phase) = ("monthly", "winback", .known(.basePrice))
+        let purchase = GooglePlayPurchase(state: .known(.active), lineItems: [item])
+        let record = GooglePlayPurchaseRecord(purchase, observedAt: time, mark: nil, keys: PlainKeys())
+        let entries = record.redemptions(PurchaseKey([1])).map { redemption in
+            GooglePlayRedemptionTable.Entry(
+                redemption: redemption,
+                offerKey: 1,
+                match: GooglePlayRedemptionTable.Match(grantID: UniqueID.version4(1, 2), way: .mark)
+            )
+        }
+        let message = GooglePlayMessage(id: "\"1\"", type: "TEST", sentAt: time, environment: .sandbox)
+        return [.googlePlayMessageReceived(message, app)] + entries.map { .googlePlayRedemption($0, app) }
     }
 
     @Test func `has room for the longest names that there can be`() async throws {

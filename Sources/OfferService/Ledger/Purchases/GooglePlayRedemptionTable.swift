@@ -25,12 +25,23 @@ package struct GooglePlayRedemptionTable {
         package let offerKey: Int64
         /// `nil` if no grant of ours fits: nobody was asked whether the customer may have the offer.
         package let match: Match?
+
+        package init(redemption: GooglePlayRedemption, offerKey: Int64, match: Match?) {
+            self.redemption = redemption
+            self.offerKey = offerKey
+            self.match = match
+        }
     }
 
     /// A grant, and what ties a redemption to it.
     package struct Match: Hashable, Sendable {
         package let grantID: UniqueID
         package let way: Way
+
+        package init(grantID: UniqueID, way: Way) {
+            self.grantID = grantID
+            self.way = way
+        }
 
         package enum Way: String, Sendable {
             /// The purchase carries the grant's mark.
