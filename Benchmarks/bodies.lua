@@ -1,10 +1,10 @@
--- Sends each line of a file as a body, again and again. Usage: wrk -s bodies.lua URL -- API_KEY FILE
+-- Sends each line of a file as a body, again and again. Usage: wrk -s bodies.lua URL -- API_KEY FILE [PATH]
 local bodies = {}
 local place = 0
 
 function init(arguments)
   wrk.method = "POST"
-  wrk.path = "/v1/app-store/promotional-offers/signatures"
+  wrk.path = arguments[3] or "/v1/app-store/promotional-offers/signatures"
   wrk.headers["Authorization"] = "Bearer " .. arguments[1]
   wrk.headers["Content-Type"] = "application/json"
   for line in io.lines(arguments[2]) do

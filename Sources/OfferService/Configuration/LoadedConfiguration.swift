@@ -49,6 +49,20 @@ package struct LoadedConfiguration: Sendable {
                     "no key is active for \(need.bundleID) and \(need.purpose.rawValue); its \(offers) can't be signed"
                 )
             }
+            + packagesWithoutAccount.map { packageName in
+                ConfigurationIssue(
+                    .warning,
+                    place: "keys and offers",
+                    "no service account is for \(packageName); its offers at Google Play can't be authorized"
+                )
+            }
+    }
+
+    /// The apps whose offers at Google Play nobody may look at.
+    private var packagesWithoutAccount: [PackageName] {
+        Set(catalog.offers.compactMap(\.googlePlay?.packageName))
+            .filter { keys.ring.serviceAccount(for: $0) == nil }
+            .sorted { $0.text < $1.text }
     }
 
     /// What requests are decided by, with the callers and disabled keys that the database holds.

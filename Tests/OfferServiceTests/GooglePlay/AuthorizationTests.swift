@@ -226,3 +226,28 @@ struct AuthorizationTests {
         }
     }
 }
+
+extension AuthorizationTests {
+    @Test func `check warns of an app whose offers at Google Play nobody may look at`() async throws {
+        try await withFakePlay(.inProcess) { world in
+            #expect(world.service.loaded.warnings.isEmpty)
+        }
+        var files = TestFiles()
+        files.offers = files.offers.replacing(
+            #"bundleId: "com.example.other","#,
+            with: #"bundleId: "com.example.other", packageName: "com.example.none","#
+        ).replacing(
+            #"{id: "once", appStore: {offerId: "store_once"}, eligibility: {grants: {atMost: 1}}},"#,
+            with: #"{id: "once", appStore: {offerId: "store_once"}},"#
+        )
+        try await withService(.inProcess, files) { service in
+            #expect(service.loaded.warnings.isEmpty, "no offer of it is at Google Play")
+        }
+        files.offers = Self.catalogue("")
+        files.offers = files.offers.replacing(FakeGooglePlay.firstApp, with: "com.example.none")
+        try await withService(.inProcess, files) { service in
+            let warnings = service.loaded.warnings.map(\.description)
+            #expect(warnings.contains { $0.contains("no service account is for com.example.none") }, "\(warnings)")
+        }
+    }
+}
