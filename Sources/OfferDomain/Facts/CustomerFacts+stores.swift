@@ -103,7 +103,9 @@ extension CustomerFacts {
     }
 }
 
-/// How far a subscription is from having ended; the greater, the further. Of two alike, the one that ends later counts.
+/// How far a subscription is from having ended; the greater, the further.
+///
+/// Of two alike, the one that ends later counts.
 private struct Liveliness: Comparable {
     private let rank: Int
 

@@ -75,7 +75,6 @@ package struct Catalog: Sendable {
         googlePlayApps[packageName]?.name ?? AppName(packageName)
     }
 
-
     /// What an active key is needed for, each once, in the order of app and purpose.
     package var keyNeeds: [KeyNeed] {
         let needs = offers.compactMap(\.appStore).map { KeyNeed(bundleID: $0.bundleID, purpose: $0.purpose) }

@@ -66,10 +66,12 @@ struct JoinedFactsTests {
         }
     }
 
-    @Test(arguments: [
-        (true, nil, true), (nil, true, true), (false, true, true), (true, false, true), (false, false, false),
-        (nil, false, nil), (false, nil, nil), (nil, nil, nil),
-    ] as [(Bool?, Bool?, Bool?)])
+    @Test(
+        arguments: [
+            (true, nil, true), (nil, true, true), (false, true, true), (true, false, true), (false, false, false),
+            (nil, false, nil), (false, nil, nil), (nil, nil, nil),
+        ] as [(Bool?, Bool?, Bool?)]
+    )
     func `there was no subscription in either store only if that is known of both`(
         one: Bool?,
         other: Bool?,
