@@ -15,6 +15,7 @@ package final class Committer: Sendable {
         case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
         case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
+        case keep(LogSignature, @Sendable (Result<Bool, LedgerError>) -> Void)
     }
 
     private struct Queue {
@@ -137,6 +138,19 @@ package final class Committer: Sendable {
         try outcome.wait { $0 }.get()
     }
 
+    /// Keeps what was signed of the log; false if that contradicts what was kept before.
+    ///
+    /// For a thread that may block, like ``appendBlocking(_:)``.
+    package func keepBlocking(_ signature: LogSignature) throws(LedgerError) -> Bool {
+        let outcome = Guarded<Result<Bool, LedgerError>?>(nil)
+        let done: @Sendable (Result<Bool, LedgerError>) -> Void = { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        if let refusal = submit(.keep(signature, done), wakes: true) { throw refusal }
+        return try outcome.wait { $0 }.get()
+    }
+
     private func append(_ events: [AuditEvent], _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
         if let refusal = submit(.append(events, done), wakes: true) { done(.failure(refusal)) }
     }
@@ -218,6 +232,7 @@ extension Committer {
         case transferred(TransferOutcome)
         case previewed([PreviewedOffer])
         case appended
+        case kept(Bool)
     }
 
     /// What came of a batch, in its order, once all of it is durable.
@@ -241,6 +256,7 @@ extension Committer {
             case .append(let events, _):
                 for event in events { try writer.append(event) }
                 outcomes.append(.appended)
+            case .keep(let signature, _): outcomes.append(.kept(try writer.keep(signature)))
             }
         }
         if let atMost = cleaning.due(at: now, after: batch.count) {
@@ -280,7 +296,9 @@ extension Committer.Job {
         case (.preview(_, let continuation), .previewed(let result)):
             continuation.resume(returning: .success(result))
         case (.append(_, let done), .appended): done(.success(()))
-        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _):
+        case (.keep(_, let done), .kept(let isKept)): done(.success(isKept))
+        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _),
+            (.keep, _):
             preconditionFailure("a job has the outcome of its kind")
         }
     }
@@ -293,6 +311,7 @@ extension Committer.Job {
         case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
         case .preview(_, let continuation): continuation.resume(returning: .failure(error))
         case .append(_, let done): done(.failure(error))
+        case .keep(_, let done): done(.failure(error))
         }
     }
 }

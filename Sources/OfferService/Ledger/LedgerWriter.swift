@@ -7,7 +7,7 @@ package import Storage
 /// A cap is checked where it is reserved: the rule is evaluated on what the ledger holds within the very
 /// transaction that adds the grant, so there is no race between check and reservation.
 package final class LedgerWriter {
-    private let connection: any DatabaseConnection
+    let connection: any DatabaseConnection
     private var nextEntryIndex: Int64 = 0
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
