@@ -53,6 +53,8 @@ package final class Service: Sendable {
         } catch {
             throw .database(error)
         }
+        let head: TreeHead
+        do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
         committer = Committer(
             clock: clock,
             observer: health,
@@ -149,7 +151,7 @@ package final class Service: Sendable {
             loaded: loaded,
             log: log
         )
-        committer.start(on: connection)
+        committer.start(on: connection, at: head)
         for warning in loaded.keys.warnings { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
     }
 

@@ -29,6 +29,7 @@ package final class Committer: Sendable {
 
     private let queue = Guarded(Queue())
     private let hasEnded = Guarded(false)
+    private let newestHead = Guarded(TreeHead.empty)
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
     private let place: DatabasePlace?
     private let open: Opener
@@ -63,9 +64,10 @@ package final class Committer: Sendable {
         self.open = open
     }
 
-    /// Starts the thread, on a connection that is already open.
-    package func start(on connection: sending any DatabaseConnection) {
+    /// Starts the thread, on a connection that is already open, whose log has that head.
+    package func start(on connection: sending any DatabaseConnection, at head: TreeHead? = nil) {
         let first = Handover(connection)
+        if let head { newestHead.withLock { $0 = head } }
         Worker.start(named: "committer") { [self] in run(first) }
     }
 
@@ -155,6 +157,9 @@ package final class Committer: Sendable {
         if let refusal = submit(.append(events, done), wakes: true) { done(.failure(refusal)) }
     }
 
+    /// The newest tree of the log that is durable; any thread may ask.
+    package var treeHead: TreeHead { newestHead.withLock { $0 } }
+
     /// How many requests wait now.
     package var waiting: Int { queue.withLock { $0.jobs.count } }
 
@@ -197,7 +202,7 @@ extension Committer {
 
     /// Writes until it is told to stop; when it returns, no connection is open.
     private func work(_ first: Handover<any DatabaseConnection>) {
-        var writer = first.take().map(LedgerWriter.init(connection:))
+        var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead) }
         var cleaning = Cleaning()
         while case let batch = nextBatch(), !batch.isEmpty {
             let started = clock.now()
@@ -222,8 +227,11 @@ extension Committer {
     private func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
         guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
-        do { return LedgerWriter(connection: try open()) } catch { throw .database(error) }
+        do { return LedgerWriter(connection: try open(), after: knownHead) } catch { throw .database(error) }
     }
+
+    /// What a log that is opened must go on from.
+    private var knownHead: TreeHead? { treeHead == .empty ? nil : treeHead }
 
     /// What came of one job.
     fileprivate enum Outcome {
@@ -266,6 +274,7 @@ extension Committer {
         try writer.commit()
         // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
         guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
+        if let head = writer.durableHead { newestHead.withLock { $0 = head } }
         return outcomes
     }
 }
@@ -321,7 +330,7 @@ extension LedgerError {
     fileprivate var needsNewConnection: Bool {
         switch self {
         case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
-            .stopped, .unbuildable:
+            .stopped, .unbuildable, .log:
             false
         case .database, .databaseGone: true
         }

@@ -6,7 +6,7 @@ extension LedgerSchema {
     ///
     /// A row for each log's name: a database whose log was begun anew keeps the last word of the old one.
     static let checkpoints = Migration(
-        version: 5,
+        version: 6,
         name: "checkpoints and cosignatures",
         statements: [
             """

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 
-/// How many entries the log has, and the Merkle tree hash over them (RFC 6962 section 2.1).
+/// A log's tree at one size: what a checkpoint signs.
 package struct TreeHead: Hashable, Sendable {
+    /// How many entries the tree has.
     package let size: Int64
     package let rootHash: SHA256Digest
 
@@ -10,4 +11,7 @@ package struct TreeHead: Hashable, Sendable {
         self.size = size
         self.rootHash = rootHash
     }
+
+    /// The tree without entries.
+    package static let empty = TreeHead(size: 0, rootHash: TreeHash.empty)
 }
