@@ -16,6 +16,7 @@ package final class API: Responder {
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
     private let operation: OperationCalls
+    private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
     private let clock: WallClock
     private let random: any RandomSource
@@ -31,6 +32,7 @@ package final class API: Responder {
         transactions: TransactionsCall,
         transfers: TransfersCall,
         operation: OperationCalls,
+        noise: MinuteCounter<Noise>,
         metrics: Metrics,
         clock: WallClock,
         random: any RandomSource,
@@ -45,6 +47,7 @@ package final class API: Responder {
         self.transactions = transactions
         self.transfers = transfers
         self.operation = operation
+        self.noise = noise
         self.metrics = metrics
         self.clock = clock
         self.random = random
@@ -60,7 +63,9 @@ package final class API: Responder {
         do throws(Refusal) {
             response = try await answer(request, match, requestID, now)
         } catch {
-            response = Problem(error).response(requestID: requestID)
+            let problem = Problem(error)
+            if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
+            response = problem.response(requestID: requestID)
         }
         metrics.count(.requests(route: route, status: response.status))
         log(

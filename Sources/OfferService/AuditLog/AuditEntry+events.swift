@@ -4,7 +4,7 @@ import OfferDomain
 
 /// Entries of everything else: what each one tells beside its name and time; the order is made when it is written.
 extension AuditEntry {
-    static func details(of event: AuditEvent) -> [(name: String, value: Detail)] {
+    static func details(of event: AuditEvent) -> [Member] {
         switch event {
         case .signature, .authorization, .refusal, .serviceStopped, .recordsResumed: []
         case .signatureFailed(let grantID, let keyID, let form, let reason):
@@ -18,14 +18,23 @@ extension AuditEntry {
         case .serviceAccountLoaded(let name, let digest):
             [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
         case .keyDisabled(let keyID), .keyEnabled(let keyID): [("kid", .text(keyID.text))]
-        case .configurationLoaded(let policy, let keys): [("rules", .text(policy)), ("keys", .text(keys))]
-        case .configurationRefused(let issues): [("issues", .integer(Int64(issues)))]
+        case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
+        case .configurationLoaded(let policy, let keys, let settings):
+            [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]
+        case .configurationRefused(let issues, let parts):
+            [("issues", .integer(Int64(issues))), ("why", .list(parts.map { .text($0.rawValue) }))]
         case .callerCreated(let caller, let role, let keyID):
             [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("ck", .text(keyID))]
         case .callerKeyAdded(let caller, let keyID): [("caller", .text(caller.text)), ("ck", .text(keyID))]
         case .callerRevoked(let caller, let keyID):
             [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
         case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
+        case .recordsRead(let read): details(of: read)
+        case .recordsFetched(let fetches): details(of: fetches)
+        case .noise(let noise): details(of: noise)
+        case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
+        case .customerLookedUp(let app, let users):
+            [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]
         case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
         case .redemption(let entry, let bundleID): details(of: entry, bundleID)
         case .googlePlayMessageReceived(let message, let app): details(of: message, app)
@@ -49,7 +58,7 @@ extension AuditEntry {
     private static func details(
         of receipt: NotificationReceipt,
         _ bundleID: BundleID
-    ) -> [(name: String, value: Detail)] {
+    ) -> [Member] {
         [
             ("bundle", .text(bundleID.text)), ("env", .text(receipt.environment)),
             ("notification", .text(receipt.id.description)), ("ts", .integer(receipt.signedAt.milliseconds)),
@@ -57,18 +66,18 @@ extension AuditEntry {
         ] + (receipt.subtype.map { [("subtype", .text($0))] } ?? [])
     }
 
-    private static func details(of transfer: CustomerTransfer) -> [(name: String, value: Detail)] {
+    private static func details(of transfer: CustomerTransfer) -> [Member] {
         let app = transfer.app
         return [
             ("caller", .text(transfer.callerID.text)),
-            ("from", .text(String(decoding: transfer.from.recordText, as: UTF8.self))),
-            ("to", .text(String(decoding: transfer.to.recordText, as: UTF8.self))),
+            ("from", .text(transfer.from.text)),
+            ("to", .text(transfer.to.text)),
         ] + (app.bundleID.map { [("bundle", .text($0.text))] } ?? [])
             + (app.googlePlay.map { [("package", .text($0.packageName.text))] } ?? [])
     }
 
-    private static func details(of transfer: SubscriptionTransfer) -> [(name: String, value: Detail)] {
-        let (app, chain): ((name: String, value: Detail), String) =
+    private static func details(of transfer: SubscriptionTransfer) -> [Member] {
+        let (app, chain): (Member, String) =
             switch transfer.store {
             case .appStore(let bundleID): (("bundle", .text(bundleID.text)), "chain")
             case .googlePlay(let packageName): (("package", .text(packageName.text)), "purchase")
@@ -88,9 +97,9 @@ extension AuditEntry {
     private static func details(
         of entry: RedemptionTable.Entry,
         _ bundleID: BundleID
-    ) -> [(name: String, value: Detail)] {
+    ) -> [Member] {
         let redemption = entry.redemption
-        var details: [(name: String, value: Detail)] = [
+        var details: [Member] = [
             ("bundle", .text(bundleID.text)),
             ("chain", .text(text(ofKey: redemption.key.chain.bytes))),
             ("env", .text(redemption.environment.rawValue)), ("offer", .text(redemption.offerID ?? "")),

@@ -33,21 +33,47 @@ package enum AuditEntry {
 
     private static func writeEvent(_ event: AuditEvent, _ recordedAt: Timestamp, _ writer: inout JSONWriter) {
         var members = details(of: event)
-        members.append(("ev", .text(event.name)))
+        members.append(("ev", .text(event.name.rawValue)))
         members.append(("t", .integer(recordedAt.milliseconds)))
         members.append(("v", .integer(1)))
+        write(members, &writer)
+    }
+
+    private static func write(_ members: [Member], _ writer: inout JSONWriter) {
         for (name, value) in members.sorted(by: { $0.name < $1.name }) {
             writer.name(text: name)
-            switch value {
-            case .text(let text): writer.string(text)
-            case .integer(let integer): writer.integer(integer)
-            }
+            write(value, &writer)
         }
     }
 
+    private static func write(_ value: Detail, _ writer: inout JSONWriter) {
+        switch value {
+        case .text(let text): writer.string(text)
+        case .integer(let integer): writer.integer(integer)
+        case .list(let values):
+            writer.beginArray()
+            for value in values { write(value, &writer) }
+            writer.endArray()
+        case .object(let names, let values):
+            writer.beginObject()
+            write(Array(zip(names, values)), &writer)
+            writer.endObject()
+        }
+    }
+
+    typealias Member = (name: String, value: Detail)
+
+    /// A value of an entry that is no decision.
     enum Detail {
         case text(String)
         case integer(Int64)
+        case list([Detail])
+        /// As many values as names; the compiler admits no list of pairs here.
+        case object(names: [String], values: [Detail])
+
+        static func object(_ members: [Member]) -> Detail {
+            .object(names: members.map(\.name), values: members.map(\.value))
+        }
     }
 }
 
@@ -56,6 +82,10 @@ extension JSONWriter {
     mutating func member(_ name: StaticString, _ value: String) {
         self.name(name)
         string(plain: value)
+    }
+
+    mutating func member(_ name: StaticString, _ value: AuditEventName) {
+        member(name, value.rawValue)
     }
 
     mutating func member(_ name: StaticString, _ value: UniqueID) {

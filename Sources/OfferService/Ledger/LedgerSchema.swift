@@ -152,5 +152,6 @@ package enum LedgerSchema {
         googlePlay,
         logTree,
         checkpoints,
+        epochs,
     ]
 }
