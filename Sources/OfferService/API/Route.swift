@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 
-/// The calls of the service.
+/// The calls of the service, by their paths; `{name}` stands for one segment of a path, `{+name}` for several.
 package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
@@ -11,6 +11,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case logCheckpoint = "/audit/checkpoint"
+    case logState = "/v1/audit/log"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -18,20 +20,13 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     /// Whatever is none of the above; counted as one.
     case unknown = "other"
 
-    /// The call at that path.
-    package init(path: [UInt8]) {
-        self = Self.paths.first { $0.path == path }?.route ?? .unknown
-    }
-
-    /// The most frequent one first.
-    private static let paths = allCases.filter { $0 != .unknown }.map { (path: Array($0.rawValue.utf8), route: $0) }
-
     package var allowedMethods: [HTTP.Method] {
         switch self {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
             .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
             [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
+        case .logCheckpoint, .logState: [.get, .head]
         case .unknown: []
         }
     }
