@@ -36,6 +36,8 @@ package enum RequestFault: Sendable {
     case invalidIdempotencyKey
     case idempotencyKeyReused
     case noSuchPath
+    /// The key ring has no key of that id.
+    case noSuchKey
     /// The call is there, and the settings that it needs are not.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])
@@ -70,4 +72,10 @@ package enum ServiceFault: Sendable {
     case auditUnavailable
     case overloaded
     case signingFailed
+    /// Nothing is signed, for these causes.
+    case sealed([SealCause])
+    /// What was switched off is off, but could not be recorded.
+    case switchNotRecorded
+    /// These causes still hold, and why; nothing was lifted.
+    case stillSealed([SealObstacle])
 }

@@ -28,6 +28,10 @@ package final class Service: Sendable {
     private let current: CurrentSnapshot
     private let server: Server
     private let housekeeper: Housekeeper
+    private let seal: Seal
+    private let watch: SealWatch
+    /// The time of the newest entry of the log as it was found.
+    private let lastRecordedAt: Timestamp?
     private let stores: Stores
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
@@ -36,29 +40,46 @@ package final class Service: Sendable {
     package init(
         settings: Settings,
         clock: WallClock,
+        clockStatus: ClockStatus = .system,
         random: any RandomSource,
         log: Log
     ) throws(ServiceError) {
         self.settings = settings
         self.log = log
         metrics = Metrics()
-        health = Health(metrics: metrics, log: log)
+        health = Health(metrics: metrics, clock: clock, log: log)
         let loaded = try Self.load(settings)
         let ledger = LedgerAccess(location: settings.database, clock: clock)
+        let gate = KeyGate()
         let connection: any DatabaseConnection
         do throws(StorageError) {
             instanceLock = try ledger.lockInstance()
             connection = try ledger.open()
             current = CurrentSnapshot(try loaded.snapshot(connection))
+            gate.follow(try SealStore(connection: connection).switches())
+            lastRecordedAt = try AuditReader.newestTime(connection)
         } catch {
             throw .database(error)
         }
         committer = Committer(
             clock: clock,
             observer: health,
+            gate: gate,
+            acknowledges: true,
             wakeUp: .onceATurn,
             place: ledger.place(),
             open: ledger.open
+        )
+        let seal = Seal(gate: gate, committer: committer, clock: clock, log: log) { [health] in health.commitFailure }
+        seal.keep(.selfVerification) { [current] in current.value.keyRing.selfTestFailure }
+        self.seal = seal
+        watch = SealWatch(
+            settings.sealWatch,
+            seal: seal,
+            committer: committer,
+            clock: clock,
+            status: clockStatus,
+            log: log
         )
         let stores = try Stores(
             settings,
@@ -80,6 +101,7 @@ package final class Service: Sendable {
             decider: decider,
             committer: committer,
             store: stores.appStore,
+            seal: seal,
             verification: SelfVerification(settings.selfVerification),
             metrics: metrics,
             random: random,
@@ -90,8 +112,17 @@ package final class Service: Sendable {
             current: current,
             health: health,
             metrics: metrics,
-            warnings: { stores.warnings },
+            seals: { seal.causes },
+            warnings: { [watch] in stores.warnings + watch.warnings },
             gauges: { [committer] in gauges.read(committer) + stores.gauges }
+        )
+        housekeeper = Housekeeper(
+            ledger: ledger,
+            committer: committer,
+            health: health,
+            current: current,
+            loaded: loaded,
+            log: log
         )
         let api = API(
             current: current,
@@ -129,6 +160,13 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            keys: KeysCall(
+                seal: seal,
+                current: current,
+                lastUses: { [:] },
+                refresh: { [housekeeper] in await housekeeper.lookNow() }
+            ),
+            seal: SealCall(seal: seal),
             operation: operation,
             metrics: metrics,
             clock: clock,
@@ -141,14 +179,6 @@ package final class Service: Sendable {
             throw .server(error)
         }
         gauges.read(server)
-        housekeeper = Housekeeper(
-            ledger: ledger,
-            committer: committer,
-            health: health,
-            current: current,
-            loaded: loaded,
-            log: log
-        )
         committer.start(on: connection)
         for warning in loaded.keys.warnings { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
     }
@@ -171,11 +201,12 @@ package final class Service: Sendable {
         let snapshot = current.value
         let events = [AuditEvent.serviceStarted(version: Self.version)] + housekeeper.events(of: snapshot)
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
+        watch.start(lastRecordedAt: lastRecordedAt)
         housekeeper.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
-        for obstacle in health.obstacles(snapshot) + health.warnings(snapshot) {
+        for obstacle in health.obstacles(snapshot, sealedBy: seal.causes) + health.warnings(snapshot) {
             log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
         }
     }
@@ -221,6 +252,7 @@ package final class Service: Sendable {
         stopServer()
         stores.stop()
         housekeeper.stop()
+        watch.stop()
         try? committer.appendBlocking([.serviceStopped])
         committer.stop()
         instanceLock?.release()

@@ -15,6 +15,8 @@ package final class API: Responder {
     private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
+    private let keys: KeysCall
+    private let seal: SealCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -30,6 +32,8 @@ package final class API: Responder {
         googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
+        keys: KeysCall,
+        seal: SealCall,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -44,6 +48,8 @@ package final class API: Responder {
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
+        self.keys = keys
+        self.seal = seal
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -116,11 +122,37 @@ package final class API: Responder {
             return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
+        case .keys, .disableKey, .enableKey, .seal, .unseal:
+            return try await answer(request, switching: match, now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()
         case .openAPI: return operation.openAPI()
         case .unknown: throw .request(.noSuchPath)
+        }
+    }
+
+    /// The calls about what is switched off.
+    private func answer(
+        _ request: Request,
+        switching match: RouteMatch,
+        _ now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let snapshot = current.value
+        switch match.route {
+        case .keys: return try keys.list(request, under: snapshot, at: now)
+        case .disableKey, .enableKey:
+            return try await keys.set(
+                request,
+                key: match.parameters.first,
+                isDisabled: match.route == .disableKey,
+                under: snapshot,
+                at: now
+            )
+        case .seal where request.method == .post: return try await seal.seal(request, under: snapshot, at: now)
+        case .seal: return try seal.show(to: request, under: snapshot, at: now)
+        case .unseal: return try await seal.unseal(request, under: snapshot, at: now)
+        default: throw .request(.noSuchPath)
         }
     }
 }

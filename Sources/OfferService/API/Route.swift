@@ -11,6 +11,11 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case keys = "/v1/keys"
+    case disableKey = "/v1/keys/{id}/disable"
+    case enableKey = "/v1/keys/{id}/enable"
+    case seal = "/v1/seal"
+    case unseal = "/v1/unseal"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -21,8 +26,11 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     package var allowedMethods: [HTTP.Method] {
         switch self {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
-            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
+            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers, .disableKey,
+            .enableKey, .unseal:
             [.post]
+        case .keys: [.get, .head]
+        case .seal: [.get, .head, .post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []
         }

@@ -185,7 +185,15 @@ package enum AuditEntry {
             [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
         case .serviceAccountLoaded(let name, let digest):
             [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
-        case .keyDisabled(let keyID), .keyEnabled(let keyID): [("kid", .text(keyID.text))]
+        case .keyDisabled(let keyID, let requester), .keyEnabled(let keyID, let requester):
+            [("kid", .text(keyID.text))] + details(of: requester)
+        case .serviceSealed(let seal):
+            [("cause", .text(seal.cause.rawValue)), ("reason", .text(seal.detail))] + details(of: seal.requester)
+        case .sealAcknowledged(let cause): [("cause", .text(cause.rawValue))]
+        case .serviceUnsealed(let cause, let requester, let reason):
+            [("cause", .text(cause.rawValue)), ("reason", .text(reason))] + details(of: requester)
+        case .clockStepped(let from, let to):
+            [("from", .integer(from.milliseconds)), ("to", .integer(to.milliseconds))]
         case .configurationLoaded(let policy, let keys): [("rules", .text(policy)), ("keys", .text(keys))]
         case .configurationRefused(let issues): [("issues", .integer(Int64(issues)))]
         case .callerCreated(let caller, let role, let keyID):

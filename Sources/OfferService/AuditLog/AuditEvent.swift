@@ -19,8 +19,15 @@ package enum AuditEvent: Sendable {
     case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
     /// The key of a service account of Google's was read.
     case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)
-    case keyDisabled(KeyID)
-    case keyEnabled(KeyID)
+    case keyDisabled(KeyID, by: Requester)
+    case keyEnabled(KeyID, by: Requester)
+    /// Nothing is signed from here on; written once the last signature is made, or, by a command, once no more begin.
+    case serviceSealed(ActiveSeal)
+    /// The service has seen a seal of the database, and made its last signature.
+    case sealAcknowledged(SealCause)
+    case serviceUnsealed(SealCause, by: Requester, reason: String)
+    /// The time of day jumped.
+    case clockStepped(from: Timestamp, to: Timestamp)
     /// A new configuration is in force.
     case configurationLoaded(policyName: String, keysDigest: String)
     /// A new configuration was refused; the old one stays in force.
@@ -63,6 +70,10 @@ package enum AuditEvent: Sendable {
         case .keyLoaded, .serviceAccountLoaded: "key.load"
         case .keyDisabled: "key.disable"
         case .keyEnabled: "key.enable"
+        case .serviceSealed: "service.seal"
+        case .sealAcknowledged: "service.sealed"
+        case .serviceUnsealed: "service.unseal"
+        case .clockStepped: "clock.step"
         case .configurationLoaded: "config.load"
         case .configurationRefused: "config.refuse"
         case .callerCreated: "caller.create"

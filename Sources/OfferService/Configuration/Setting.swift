@@ -21,6 +21,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case log
     case selfVerification = "self-verification"
     case appFindings = "app-findings"
+    case sealFile = "seal-file"
+    case clockCheck = "clock-check"
+    case clockStepSeconds = "clock-step-seconds"
     case loops
     case connections
     case connectionsPerAddress = "connections-per-address"
@@ -42,7 +45,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .keys: "keys"
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
-        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail: nil
+        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
+            .sealFile:
+            nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
         case .googlePlayURL: "https://androidpublisher.googleapis.com"
@@ -52,6 +57,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .log: "info"
         case .selfVerification: "sampled"
         case .appFindings: "no"
+        case .clockCheck: "seal"
+        case .clockStepSeconds: "2"
         case .loops: "auto"
         case .connections: "4096"
         case .connectionsPerAddress: "256"
@@ -63,7 +70,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     package var expected: String {
         switch self {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
-        case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: "the path of a file"
+        case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .sealFile:
+            "the path of a file"
         case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .googlePlayURL, .googleOAuthURL, .googleCertsURL:
             "Google's own, or http or https on 127.0.0.1 or [::1], for tests"
@@ -74,6 +82,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .revocationCheck: RevocationCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
         case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")
+        case .clockCheck: ClockCheck.allCases.map(\.rawValue).joined(separator: ", ")
+        case .clockStepSeconds: "1 to 3600"
         case .loops: "auto, or 1 to 64"
         case .connections, .connectionsPerAddress: "1 to 1000000"
         case .appFindings, .groupReadableSecrets, .unlockedMemory: "yes or no"
@@ -102,6 +112,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .log: "how much is logged to standard error"
         case .selfVerification: "which signatures are verified before they leave"
         case .appFindings: "whether callers of role app are told which rule said no"
+        case .sealFile: "while this file is there, nothing is signed"
+        case .clockCheck: "what follows when the clock jumps or nothing keeps it right"
+        case .clockStepSeconds: "by how many seconds the clock must jump to be noticed"
         case .loops: "event loops; auto is one for each core"
         case .connections: "connections at once"
         case .connectionsPerAddress: "connections at once from one address"

@@ -43,6 +43,7 @@ package struct Settings: Sendable {
     package let logLevel: LogLevel
     package let selfVerification: SelfVerification.Mode
     package let showsFindingsToApps: Bool
+    package let sealWatch: SealWatch.Settings
     /// `nil`: one for each core.
     package let loops: Int?
     package let connections: Int
@@ -72,6 +73,11 @@ package struct Settings: Sendable {
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
+        sealWatch = SealWatch.Settings(
+            sealFile: reader.text(.sealFile),
+            clockCheck: reader.value(.clockCheck, ClockCheck.init(rawValue:)) ?? .seal,
+            clockStepSeconds: reader.value(.clockStepSeconds) { whole($0, in: 1...3600) } ?? 0
+        )
         loops = reader.value(.loops) { $0 == "auto" ? .some(nil) : whole($0, in: 1...64).map(Int?.some) } ?? nil
         connections = reader.value(.connections) { whole($0, in: 1...1_000_000) } ?? 0
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0

@@ -7,8 +7,12 @@ package import Storage
 /// A cap is checked where it is reserved: the rule is evaluated on what the ledger holds within the very
 /// transaction that adds the grant, so there is no race between check and reservation.
 package final class LedgerWriter {
-    private let connection: any DatabaseConnection
+    let connection: any DatabaseConnection
     private var nextEntryIndex: Int64 = 0
+    /// Whether ``nextEntryIndex`` is what the last transaction left; after one that was undone nobody knows.
+    private var knowsEnd = false
+    /// What is switched off, as this transaction sees it.
+    package private(set) var switches = KillSwitches()
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// Grants of this transaction that are not yet added to their day.
@@ -47,7 +51,10 @@ package final class LedgerWriter {
     /// Begins a transaction.
     ///
     /// Its entries get the time `now`, or that of the entry before them if the clock was set back.
-    package func begin(at now: Timestamp) throws(LedgerError) {
+    ///
+    /// - Returns: Whether others may have written since the last transaction; then what is switched off was read anew.
+    @discardableResult
+    package func begin(at now: Timestamp) throws(LedgerError) -> Bool {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
@@ -57,13 +64,23 @@ package final class LedgerWriter {
         try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
             last = row.optionalInteger(0) ?? -1
         }
-        if last != nextEntryIndex - 1 {
-            // Entries of an earlier run or of a command, or a batch that was undone.
+        // Entries of an earlier run or of a command, or a batch that was undone: a command may since have written as
+        // many entries as that had.
+        let mayHaveChanged = !knowsEnd || last != nextEntryIndex - 1
+        if mayHaveChanged {
             recordedAt = max(recordedAt, try time(ofEntry: last))
             nextEntryIndex = last + 1
             links.ledgerChanged()
+            try readSwitches()
+            knowsEnd = true
         }
         recordedAt = max(recordedAt, now)
+        return mayHaveChanged
+    }
+
+    /// Reads what is switched off from within this transaction.
+    func readSwitches() throws(LedgerError) {
+        switches = try database { () throws(StorageError) in try SealStore(connection: connection).switches() }
     }
 
     private func time(ofEntry index: Int64) throws(LedgerError) -> Timestamp {
@@ -83,6 +100,7 @@ package final class LedgerWriter {
 
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
+        knowsEnd = false
         connection.rollback()
     }
 

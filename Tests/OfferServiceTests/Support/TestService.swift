@@ -19,6 +19,7 @@ final class TestService: Sendable {
     let metrics = Metrics()
     let health: Health
     let committer: Committer
+    let seal: Seal
     let current: CurrentSnapshot
     let ledger: LedgerAccess
     let settings: Settings
@@ -54,14 +55,18 @@ final class TestService: Sendable {
         credentials = try Self.addCallers(ledger, at: clock.now)
         current = CurrentSnapshot(try Self.snapshot(loaded, ledger))
         let log = Log(level: .debug, clock: clock.wallClock, sink: log.sink)
-        health = Health(metrics: metrics, log: log)
+        health = Health(metrics: metrics, clock: clock.wallClock, log: log)
         committer = Committer(
             clock: clock.wallClock,
             observer: health,
+            acknowledges: true,
             maximumWaiting: maximumWaiting,
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
             open: opener
         )
+        seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { [health] in
+            health.commitFailure
+        }
         stores = try Stores(
             settings,
             current: current,
@@ -83,6 +88,7 @@ final class TestService: Sendable {
             decider: decider,
             committer: committer,
             store: stores.appStore,
+            seal: seal,
             verification: SelfVerification(.always),
             metrics: metrics,
             random: random,
@@ -126,7 +132,22 @@ final class TestService: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
-            operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
+            keys: KeysCall(
+                seal: seal,
+                current: current,
+                lastUses: { [:] },
+                refresh: { [current, loaded, ledger] in
+                    if let next = try? Self.snapshot(loaded, ledger) { current.swap(next) }
+                }
+            ),
+            seal: SealCall(seal: seal),
+            operation: OperationCalls(
+                current: current,
+                health: health,
+                metrics: metrics,
+                seals: { [seal] in seal.causes },
+                gauges: { [] }
+            ),
             metrics: metrics,
             clock: clock.wallClock,
             random: random,
