@@ -209,7 +209,12 @@ package final class OfferSigner: Sendable {
         metrics.count(.signatureFailures(key: key.id.text))
         log(.error, "a signature failed", ["key": .text(key.id.text), "reason": .text(reason)])
         let event = AuditEvent.signatureFailed(grantID: grant.id, keyID: key.id, form: intent.form, reason: reason)
-        do { try await committer.append([event]) } catch { throw .service(.auditUnavailable) }
+        do {
+            // However many wait: this is on record already, and only its end is missing.
+            try await committer.change { writer throws(LedgerError) in try writer.append(event) }
+        } catch {
+            throw .service(.auditUnavailable)
+        }
         guard case .stopped(let stop) = failure else { throw .service(.signingFailed) }
         throw .service(ServiceFault(stop, plan.listing.purpose))
     }

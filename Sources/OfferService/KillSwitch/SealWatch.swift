@@ -150,6 +150,7 @@ package final class SealWatch: Sendable {
             let known = state.warnings.contains { $0.name == name }
             state.warnings.removeAll { $0.name == name }
             if let fault { state.warnings.append(Obstacle(name, fault)) }
+            state.warnings.sort { $0.name < $1.name }
             return fault != nil && !known
         }
         if isNew, let fault { log(.warning, "the clock can't be relied on", ["reason": .text(fault)]) }

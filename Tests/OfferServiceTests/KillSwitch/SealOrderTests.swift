@@ -219,7 +219,7 @@ struct SealOrderTests {
             #expect(try await service.act("/v1/seal", body: #"{"reason": "leak"}"#).status == 200)
             let body = #"""
                 {"bundleId": "com.example.app", "facts": {"subscribedBefore": true},
-                 "offers": [{"productId": "pro.monthly", "offerId": "open"}]}
+                 "offerIds": ["open"]}
                 """#
             var eligibility = service.call(body)
             eligibility.path = "/v1/eligibility"
