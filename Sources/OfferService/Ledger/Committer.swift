@@ -171,11 +171,9 @@ package final class Committer: Sendable {
     package func append(_ events: [AuditEvent], using key: KeyID) async throws(LedgerError) -> KeyStop? {
         let found = Guarded<KeyStop?>(nil)
         try await change { [gate] writer throws(LedgerError) in
-            if let stop = gate.stop(of: key) {
-                found.withLock { $0 = stop }
-            } else {
-                for event in events { try writer.append(event) }
-            }
+            let stop = gate.stop(of: key)
+            found.withLock { $0 = stop }
+            if stop == nil { for event in events { try writer.append(event) } }
         }
         return found.withLock { $0 }
     }
@@ -198,7 +196,9 @@ package final class Committer: Sendable {
     private func submit(_ job: Job, wakes: Bool, isLimited: Bool = true) -> LedgerError? {
         let refusal: LedgerError? = queue.withLock { queue in
             if queue.isStopping { return .stopped }
-            if isLimited, queue.jobs.count >= maximumWaiting { return .overloaded }
+            // Who only looks makes room for who is granted something.
+            let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
+            if isLimited, queue.jobs.count >= most { return .overloaded }
             queue.jobs.append(job)
             return nil
         }
@@ -231,22 +231,29 @@ extension Committer {
     private func work(_ first: Handover<any DatabaseConnection>) {
         var writer = first.take().map(LedgerWriter.init(connection:))
         var cleaning = Cleaning()
-        while case let batch = nextBatch(), !batch.isEmpty {
-            let started = clock.now()
-            let stopwatch = clock.stopwatch()
-            do throws(LedgerError) {
-                if writer == nil { writer = try reopened() }
-                guard let current = writer else { continue }
-                let outcomes = try write(batch, with: current, at: started, &cleaning)
-                gate.follow(current.switches)
-                newest.withLock { $0 = current.recordedAt }
-                observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
-                for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
-                for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
-                for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
-            } catch {
-                writer?.rollback()
-                if error.needsNewConnection { writer = nil }
+        while case let batch = nextBatch(), !batch.isEmpty { settle(batch, with: &writer, &cleaning) }
+    }
+
+    /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
+    private func settle(_ batch: [Job], with writer: inout LedgerWriter?, _ cleaning: inout Cleaning) {
+        let started = clock.now()
+        let stopwatch = clock.stopwatch()
+        do throws(LedgerError) {
+            if writer == nil { writer = try reopened() }
+            guard let current = writer else { return }
+            let outcomes = try write(batch, with: current, at: started, &cleaning)
+            gate.follow(current.switches)
+            newest.withLock { $0 = current.recordedAt }
+            observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
+            for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
+            for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
+            for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
+        } catch {
+            writer?.rollback()
+            if error.needsNewConnection { writer = nil }
+            if error.isOfOneRequest, batch.count > 1 {
+                for job in batch { settle([job], with: &writer, &cleaning) }
+            } else {
                 observer.failed(error)
                 for job in batch { job.fail(error) }
             }
@@ -339,6 +346,10 @@ private struct Cleaning {
 }
 
 extension Committer.Job {
+    fileprivate var isPreview: Bool {
+        if case .preview = self { true } else { false }
+    }
+
     fileprivate func resume(_ outcome: Committer.Outcome) {
         switch (self, outcome) {
         case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
@@ -373,9 +384,17 @@ extension LedgerError {
     fileprivate var needsNewConnection: Bool {
         switch self {
         case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
-            .stopped, .unbuildable:
+            .database(.unexpectedValue), .stopped, .unbuildable:
             false
         case .database, .databaseGone: true
+        }
+    }
+
+    /// Whether it comes of what one request reads or wants signed, and not of the database.
+    fileprivate var isOfOneRequest: Bool {
+        switch self {
+        case .database(.unexpectedValue), .unbuildable: true
+        case .database, .databaseGone, .overloaded, .stopped: false
         }
     }
 }

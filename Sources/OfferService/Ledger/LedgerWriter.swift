@@ -118,6 +118,8 @@ package final class LedgerWriter {
     package func decide(_ request: DecisionRequest) throws(LedgerError) -> Verdict {
         if let claim = request.idempotency, let earlier = try earlierGrant(claim, at: request.receivedAt) {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
+            // What was granted can't be had any more: there is nothing to answer a second time.
+            if let obstacle = request.deliverable.obstacle { return .obstructed(obstacle) }
             return .granted(try replay(earlier, request))
         }
         let evaluation = try evaluate(request)
@@ -128,7 +130,7 @@ package final class LedgerWriter {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
         }
-        if case .authorization(let plan) = request.deliverable, case .failure(let obstacle) = plan.offer {
+        if let obstacle = request.deliverable.obstacle {
             if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
             return .obstructed(obstacle)
         }
