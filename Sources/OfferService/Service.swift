@@ -61,6 +61,7 @@ package final class Service: Sendable {
         } catch {
             throw .database(error)
         }
+        try loaded.adoptEpochs(in: ledger)
         committer = Committer(
             clock: clock,
             observer: health,
@@ -107,6 +108,8 @@ package final class Service: Sendable {
             random: random,
             log: log
         )
+        let reads = AuditReads(committer: committer, clock: clock, log: log)
+        let noise = MinuteCounter<Noise>()
         let gauges = ServerGauges()
         let operation = OperationCalls(
             current: current,
@@ -122,6 +125,9 @@ package final class Service: Sendable {
             health: health,
             current: current,
             loaded: loaded,
+            reads: reads,
+            noise: noise,
+            clock: clock,
             log: log
         )
         let api = API(
@@ -163,18 +169,22 @@ package final class Service: Sendable {
             keys: KeysCall(
                 seal: seal,
                 current: current,
-                lastUses: { [:] },
+                lastUses: { [committer] in committer.keyUses },
                 refresh: { [housekeeper] in await housekeeper.lookNow() }
             ),
             seal: SealCall(seal: seal),
             operation: operation,
+            noise: noise,
             metrics: metrics,
             clock: clock,
             random: random,
             log: log
         )
         do {
-            server = try Server(settings.serverConfiguration, responder: api)
+            let configuration = settings.serverConfiguration { problem in
+                noise.count(Noise(route: nil, problem: problem.name), at: clock.now())
+            }
+            server = try Server(configuration, responder: api)
         } catch {
             throw .server(error)
         }
@@ -225,15 +235,17 @@ package final class Service: Sendable {
     }
 
     private func refuseReload(_ error: any Error) {
-        var issues = 1
-        if let error = error as? ConfigurationError {
-            issues = error.issues.count
-            for issue in error.issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
-        } else {
-            log(.error, "configuration", ["issue": .text("\(error)")])
+        let issues: [ConfigurationIssue]
+        switch error {
+        case let error as ConfigurationError: issues = error.issues
+        case ServiceError.configuration(let error): issues = error.issues
+        default: issues = []
         }
+        for issue in issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
+        if issues.isEmpty { log(.error, "configuration", ["issue": .text("\(error)")]) }
         log(.error, "reload refused; what was in force stays in force")
-        try? committer.appendBlocking([.configurationRefused(issues: issues)])
+        let parts = issues.isEmpty ? [ConfigurationPart(error)] : settings.parts(of: issues)
+        try? committer.appendBlocking([.configurationRefused(issues: max(1, issues.count), parts: parts)])
     }
 
     /// Blocks this thread, which is not one of Swift's shared pool, until every answer has left.
@@ -300,14 +312,21 @@ private final class ServerGauges: Sendable {
 }
 
 extension Settings {
-    fileprivate var serverConfiguration: ServerConfiguration {
+    /// `rejected` is told of what the server answers by itself.
+    fileprivate func serverConfiguration(
+        rejected: @escaping @Sendable (Problem) -> Void
+    ) -> ServerConfiguration {
         var configuration = ServerConfiguration(address: listen.host, port: listen.port)
         if let loops { configuration.loops = loops }
         configuration.limits.bodyBytes = 65_536
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls
-        configuration.rejectionResponse = { Problem(.request(.rejected($0))).response(requestID: nil) }
+        configuration.rejectionResponse = { rejection in
+            let problem = Problem(.request(.rejected(rejection)))
+            rejected(problem)
+            return problem.response(requestID: nil)
+        }
         return configuration
     }
 }

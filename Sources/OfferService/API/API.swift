@@ -18,6 +18,7 @@ package final class API: Responder {
     private let keys: KeysCall
     private let seal: SealCall
     private let operation: OperationCalls
+    private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
     private let clock: WallClock
     private let random: any RandomSource
@@ -35,6 +36,7 @@ package final class API: Responder {
         keys: KeysCall,
         seal: SealCall,
         operation: OperationCalls,
+        noise: MinuteCounter<Noise>,
         metrics: Metrics,
         clock: WallClock,
         random: any RandomSource,
@@ -51,6 +53,7 @@ package final class API: Responder {
         self.keys = keys
         self.seal = seal
         self.operation = operation
+        self.noise = noise
         self.metrics = metrics
         self.clock = clock
         self.random = random
@@ -66,7 +69,9 @@ package final class API: Responder {
         do throws(Refusal) {
             response = try await answer(request, match, requestID, now)
         } catch {
-            response = Problem(error).response(requestID: requestID)
+            let problem = Problem(error)
+            if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
+            response = problem.response(requestID: requestID)
         }
         metrics.count(.requests(route: route, status: response.status))
         log(

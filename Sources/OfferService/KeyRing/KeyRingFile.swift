@@ -162,24 +162,6 @@ package struct KeyRingFile {
         return nil
     }
 
-    private func readPseudonyms(_ root: inout ObjectReader, _ mismatches: Mismatches) -> Pseudonyms? {
-        let expected = "an object with epoch and file: the secret under which customer ids are kept"
-        guard let value = root.required("customerIds", expected, { $0.object == nil ? nil : $0 }) else { return nil }
-        var reader = ObjectReader(value, into: mismatches)
-        let epoch = reader.required("epoch", "1 to 16 letters or digits") { value in
-            value.string.flatMap { Pseudonyms.isEpoch($0) ? $0 : nil }
-        }
-        let secret = readSecret(&reader, "file", isRequired: true, isHexadecimal: true)
-        reader.finish()
-        guard let epoch, let secret else { return nil }
-        do {
-            return Pseudonyms(epoch: epoch, key: try HMACKey(secret))
-        } catch {
-            reader.note("file", "\(error)")
-            return nil
-        }
-    }
-
     /// No two keys may share an id, and no two active ones an app and a purpose: which one signs must be certain.
     private func reportConflicts(_ keys: [SigningKey], _ root: ObjectReader) {
         var ids: Set<KeyID> = []

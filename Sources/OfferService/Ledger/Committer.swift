@@ -32,7 +32,7 @@ package final class Committer: Sendable {
 
     private let queue = Guarded(Queue())
     private let hasEnded = Guarded(false)
-    private let newest = Guarded<Timestamp?>(nil)
+    private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
     private let place: DatabasePlace?
     private let open: Opener
@@ -183,7 +183,10 @@ package final class Committer: Sendable {
     }
 
     /// The time of the newest entry: the next one has none before it.
-    package var lastRecordedAt: Timestamp? { newest.withLock { $0 } }
+    package var lastRecordedAt: Timestamp? { newest.withLock { $0.recordedAt } }
+
+    /// When the use of each key was recorded last.
+    package var keyUses: [KeyID: Timestamp] { newest.withLock { $0.keyUses.last } }
 
     /// How many requests wait now.
     package var waiting: Int { queue.withLock { $0.jobs.count } }
@@ -243,7 +246,7 @@ extension Committer {
             guard let current = writer else { return }
             let outcomes = try write(batch, with: current, at: started, &cleaning)
             gate.follow(current.switches)
-            newest.withLock { $0 = current.recordedAt }
+            newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
             for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
             for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }

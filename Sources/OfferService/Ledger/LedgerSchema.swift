@@ -150,6 +150,7 @@ package enum LedgerSchema {
             ]
         ),
         googlePlay,
+        epochs,
         seals,
     ]
 }

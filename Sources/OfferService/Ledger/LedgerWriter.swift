@@ -13,6 +13,7 @@ package final class LedgerWriter {
     private var knowsEnd = false
     /// What is switched off, as this transaction sees it.
     package private(set) var switches = KillSwitches()
+    private(set) var keyUses = KeyUses()
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// Grants of this transaction that are not yet added to their day.
@@ -72,6 +73,7 @@ package final class LedgerWriter {
             nextEntryIndex = last + 1
             links.ledgerChanged()
             try readSwitches()
+            try database { () throws(StorageError) in try keyUses.read(connection) }
             knowsEnd = true
         }
         recordedAt = max(recordedAt, now)
@@ -94,6 +96,7 @@ package final class LedgerWriter {
     /// Makes everything since ``begin(at:)`` durable.
     package func commit() throws(LedgerError) {
         for (key, count) in pendingDays { try add(count, to: key) }
+        try database { () throws(StorageError) in try keyUses.write(connection) }
         do { try connection.commit() } catch { throw .database(error) }
         links.committed(nextEntry: nextEntryIndex)
     }
@@ -111,6 +114,7 @@ package final class LedgerWriter {
         let index = nextEntryIndex
         try run(SQL("INSERT INTO audit_entries (entry_index, entry) VALUES (?, ?)", .integer(index), .blob(entry)))
         nextEntryIndex += 1
+        keyUses.note(event, at: recordedAt)
         return index
     }
 

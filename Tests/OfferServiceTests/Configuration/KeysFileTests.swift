@@ -205,10 +205,22 @@ struct KeysFileTests {
             "no secret for customer ids",
             "customerIds:",
             "customerIDs:",
-            "error: keys:1:1 /customerIds: is missing; expected an object with epoch and file: the "
-                + "secret under which customer ids are kept",
+            "error: keys:1:1 /customerIds: is missing; expected an object with epoch and file, or a list "
+                + "of them: the secrets under which customer ids are kept",
             "error: keys:13:16 /customerIDs: is not a known member; did you mean “customerIds”? "
                 + "(known: customerIds, googleServiceAccounts, keys)"
+        ),
+        IssueRow(
+            "no epoch",
+            #"customerIds: {epoch: "1", file: "customer-ids.key"}"#,
+            "customerIds: []",
+            "error: keys:13:16 /customerIds: expected at least one epoch"
+        ),
+        IssueRow(
+            "an epoch listed twice",
+            #"customerIds: {epoch: "1", file: "customer-ids.key"}"#,
+            #"customerIds: [{epoch: "1", file: "customer-ids.key"}, {epoch: "1", file: "customer-ids.key"}]"#,
+            "error: keys:13:57 /customerIds/1: epoch 1 is listed twice"
         ),
         IssueRow(
             "an epoch with a colon",

@@ -87,6 +87,26 @@ struct SwitchCallTests {
     }
 
     @Test(arguments: Wire.allCases)
+    func `tell when a key was used last`(wire: Wire) async throws {
+        try await withService(wire) { service async throws in
+            func lastUses() async throws -> [Tree] {
+                let reply = try await service.send(service.authorized(.get("/v1/keys"), as: "auditor"))
+                return reply.json["keys"].elements.map(\.["lastUsedAt"])
+            }
+            #expect(try await lastUses() == [.null, .null])
+            #expect(try await service.sign(offer: "open").status == 200)
+            let first = service.clock.now
+            #expect(try await lastUses() == [.text(first.rfc3339), .null])
+            service.clock.advance(hours: 1)
+            let refused = try await service.send(service.call(offerBody("open").replacing("true", with: "false")))
+            #expect(refused.problem == "not-eligible")
+            #expect(try await lastUses() == [.text(first.rfc3339), .null], "a refusal is no use")
+            #expect(try await service.sign(offer: "open").status == 200)
+            #expect(try await lastUses() == [.text(service.clock.now.rfc3339), .null])
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
     func `switch a key off and on at once, with a record of who did it`(wire: Wire) async throws {
         try await withService(wire) { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)

@@ -17,6 +17,7 @@ final class TestService: Sendable {
     let clock: SettableClock
     let log = LogRecorder()
     let metrics = Metrics()
+    let noise = MinuteCounter<Noise>()
     let health: Health
     let committer: Committer
     let seal: Seal
@@ -135,7 +136,7 @@ final class TestService: Sendable {
             keys: KeysCall(
                 seal: seal,
                 current: current,
-                lastUses: { [:] },
+                lastUses: { [committer] in committer.keyUses },
                 refresh: { [current, loaded, ledger] in
                     if let next = try? Self.snapshot(loaded, ledger) { current.swap(next) }
                 }
@@ -148,6 +149,7 @@ final class TestService: Sendable {
                 seals: { [seal] in seal.causes },
                 gauges: { [] }
             ),
+            noise: noise,
             metrics: metrics,
             clock: clock.wallClock,
             random: random,
