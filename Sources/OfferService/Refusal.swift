@@ -38,6 +38,8 @@ package enum RequestFault: Sendable {
     case noSuchPath
     /// The entry is in the log, and no checkpoint is of a tree that has it.
     case notYetCovered
+    /// The key ring has no key of that id.
+    case noSuchKey
     /// The call is there, and the settings that it needs are not.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])
@@ -96,4 +98,10 @@ package enum ServiceFault: Sendable {
     /// The audit log could not be read, or is damaged.
     case logUnreadable(AuditReadError)
     case signingFailed
+    /// Nothing is signed, for these causes.
+    case sealed([SealCause])
+    /// What was switched off is off, but could not be recorded.
+    case switchNotRecorded
+    /// These causes still hold, and why; nothing was lifted.
+    case stillSealed([SealObstacle])
 }

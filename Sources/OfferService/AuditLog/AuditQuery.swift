@@ -97,6 +97,13 @@ package struct AuditReader {
         }
     }
 
+    /// When the newest entry was written; `nil` for an empty log.
+    package static func newestTime(_ connection: any DatabaseConnection) throws(StorageError) -> Timestamp? {
+        let newest = SQL("SELECT entry FROM audit_entries ORDER BY entry_index DESC LIMIT 1")
+        let time = try connection.first(newest) { AuditEntry.recordedMilliseconds($0.blob(0)) } ?? nil
+        return time.map(Timestamp.init(milliseconds:))
+    }
+
     private func page(from index: Int64) throws(AuditReadError) -> [(index: Int64, entry: [UInt8])] {
         var page: [(Int64, [UInt8])] = []
         try rows(

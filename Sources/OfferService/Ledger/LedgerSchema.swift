@@ -153,5 +153,6 @@ package enum LedgerSchema {
         logTree,
         checkpoints,
         epochs,
+        seals,
     ]
 }

@@ -20,6 +20,7 @@ final class TestService: Sendable {
     let noise = MinuteCounter<Noise>()
     let health: Health
     let committer: Committer
+    let seal: Seal
     let current: CurrentSnapshot
     let ledger: LedgerAccess
     let settings: Settings
@@ -55,14 +56,18 @@ final class TestService: Sendable {
         credentials = try Self.addCallers(ledger, at: clock.now)
         current = CurrentSnapshot(try Self.snapshot(loaded, ledger))
         let log = Log(level: .debug, clock: clock.wallClock, sink: log.sink)
-        health = Health(metrics: metrics, log: log)
+        health = Health(metrics: metrics, clock: clock.wallClock, log: log)
         committer = Committer(
             clock: clock.wallClock,
             observer: health,
+            acknowledges: true,
             maximumWaiting: maximumWaiting,
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
             open: opener
         )
+        seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { [health] in
+            health.commitFailure
+        }
         stores = try Stores(
             settings,
             current: current,
@@ -84,6 +89,7 @@ final class TestService: Sendable {
             decider: decider,
             committer: committer,
             store: stores.appStore,
+            seal: seal,
             verification: SelfVerification(.always),
             metrics: metrics,
             random: random,
@@ -127,7 +133,22 @@ final class TestService: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
-            operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
+            keys: KeysCall(
+                seal: seal,
+                current: current,
+                lastUses: { [committer] in committer.keyUses },
+                refresh: { [current, loaded, ledger] in
+                    if let next = try? Self.snapshot(loaded, ledger) { current.swap(next) }
+                }
+            ),
+            seal: SealCall(seal: seal),
+            operation: OperationCalls(
+                current: current,
+                health: health,
+                metrics: metrics,
+                seals: { [seal] in seal.causes },
+                gauges: { [] }
+            ),
             noise: noise,
             metrics: metrics,
             clock: clock.wallClock,
