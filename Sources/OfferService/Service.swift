@@ -29,6 +29,8 @@ package final class Service: Sendable {
     private let server: Server
     private let housekeeper: Housekeeper
     private let stores: Stores
+    private let readers: LogReaders
+    private let indexer: AuditIndexer
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -60,6 +62,9 @@ package final class Service: Sendable {
             place: ledger.place(),
             open: ledger.open
         )
+        let index = AuditIndex()
+        indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
+        readers = LogReaders(open: ledger.openForReading)
         let stores = try Stores(
             settings,
             current: current,
@@ -129,6 +134,7 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            auditEntries: AuditEntriesCall(index: index, readers: readers),
             operation: operation,
             metrics: metrics,
             clock: clock,
@@ -172,6 +178,8 @@ package final class Service: Sendable {
         let events = [AuditEvent.serviceStarted(version: Self.version)] + housekeeper.events(of: snapshot)
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
         housekeeper.start()
+        readers.start()
+        indexer.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
@@ -221,6 +229,8 @@ package final class Service: Sendable {
         stopServer()
         stores.stop()
         housekeeper.stop()
+        readers.stop()
+        indexer.stop()
         try? committer.appendBlocking([.serviceStopped])
         committer.stop()
         instanceLock?.release()

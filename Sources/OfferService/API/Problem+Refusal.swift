@@ -22,6 +22,11 @@ extension Problem {
         case .invalid(let mismatches):
             self.init("invalid-request", "A member is not as expected", 400, Self.summary(of: mismatches))
             self.mismatches = mismatches
+        case .invalidParameters(let faults):
+            let first = faults.first.map { "\($0.name) \($0.message)" } ?? "The query is not as expected."
+            let more = faults.count > 1 ? " (and \(faults.count - 1) more, see errors)" : ""
+            self.init("invalid-parameter", "A parameter of the query is not as expected", 400, first + more)
+            parameters = faults
         case .signedDataRefused(let pointer, let fault):
             self.init("invalid-signed-data", "Signed data is not acceptable", 400, "\(pointer): \(fault.description)")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "\(fault.label): \(fault.description)")]
@@ -236,6 +241,8 @@ extension Problem {
         case .overloaded:
             self.init("overloaded", "Too many requests are waiting", 503, "Nothing was decided. Try again.")
             headers = [("Retry-After", "1")]
+        case .logUnreadable(let error):
+            self.init("log-unreadable", "The audit log could not be read", 503, error.description)
         case .signingFailed:
             self.init(
                 "signing-failed",

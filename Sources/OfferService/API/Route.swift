@@ -11,6 +11,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case auditEntries = "/v1/audit/entries"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -32,6 +33,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
             .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
             [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
+        case .auditEntries: [.get]
         case .unknown: []
         }
     }

@@ -17,8 +17,18 @@ package final class Committer: Sendable {
         case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
     }
 
+    /// Changes what is only derived from the log, as an index over it is.
+    package typealias Derivation = @Sendable (any DatabaseConnection) throws(StorageError) -> Void
+
+    /// Work that no request waits for, done between two batches, in a transaction of its own: if it fails, nothing else does.
+    private struct Chore: Sendable {
+        let body: Derivation
+        let done: @Sendable (Result<Void, LedgerError>) -> Void
+    }
+
     private struct Queue {
         var jobs: [Job] = []
+        var chores: [Chore] = []
         var isStopping = false
     }
 
@@ -141,6 +151,24 @@ package final class Committer: Sendable {
         if let refusal = submit(.append(events, done), wakes: true) { done(.failure(refusal)) }
     }
 
+    /// Changes what is only derived from the log; returns when that is durable.
+    ///
+    /// For a thread that may block: one of our own, never one of Swift's shared pool.
+    package func doBlocking(_ body: @escaping Derivation) throws(LedgerError) {
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
+        let chore = Chore(body: body) { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        let isRefused = queue.withLock { queue in
+            if !queue.isStopping { queue.chores.append(chore) }
+            return queue.isStopping
+        }
+        if isRefused { throw .stopped }
+        queue.wakeOne()
+        try outcome.wait { $0 }.get()
+    }
+
     /// How many requests wait now.
     package var waiting: Int { queue.withLock { $0.jobs.count } }
 
@@ -160,10 +188,11 @@ package final class Committer: Sendable {
         return refusal
     }
 
-    /// What waits, in order; sleeps while nothing does; empty once the committer is to end.
-    private func nextBatch() -> [Job] {
-        queue.wait { queue in
-            if queue.jobs.isEmpty && !queue.isStopping { return nil }
+    /// What waits, in order; sleeps while nothing does; empty if a chore is next, nil once the committer is to end.
+    private func nextBatch() -> [Job]? {
+        queue.wait { queue -> [Job]?? in
+            if !queue.chores.isEmpty { return [] }
+            if queue.jobs.isEmpty { return queue.isStopping ? .some(nil) : .none }
             var batch: [Job] = []
             batch.reserveCapacity(64)
             swap(&batch, &queue.jobs)
@@ -185,7 +214,11 @@ extension Committer {
     private func work(_ first: Handover<any DatabaseConnection>) {
         var writer = first.take().map(LedgerWriter.init(connection:))
         var cleaning = Cleaning()
-        while case let batch = nextBatch(), !batch.isEmpty {
+        while let batch = nextBatch() {
+            guard !batch.isEmpty else {
+                doChore(with: &writer)
+                continue
+            }
             let started = clock.now()
             let stopwatch = clock.stopwatch()
             do throws(LedgerError) {
@@ -202,6 +235,19 @@ extension Committer {
                 observer.failed(error)
                 for job in batch { job.fail(error) }
             }
+        }
+    }
+
+    private func doChore(with writer: inout LedgerWriter?) {
+        guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return }
+        do throws(LedgerError) {
+            if writer == nil { writer = try reopened() }
+            try writer?.derive(chore.body)
+            chore.done(.success(()))
+        } catch {
+            // The next batch begins on a connection of which all is known.
+            writer = nil
+            chore.done(.failure(error))
         }
     }
 

@@ -30,6 +30,9 @@ final class TestService: Sendable {
     private let api: API
     private let server: Server?
     private let stores: Stores
+    let index: AuditIndex
+    private let readers: LogReaders
+    private let indexer: AuditIndexer
     var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
@@ -40,6 +43,7 @@ final class TestService: Sendable {
         clock: SettableClock = SettableClock(),
         random: (any RandomSource)? = nil,
         maximumWaiting: Int = 4096,
+        index format: AuditIndexFormat = AuditIndexFormat(),
         wrap: @escaping Wrap = { $0 }
     ) throws {
         directory = try TemporaryDirectory()
@@ -62,6 +66,9 @@ final class TestService: Sendable {
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
             open: opener
         )
+        index = AuditIndex(format: format)
+        indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
+        readers = LogReaders(open: ledger.openForReading)
         stores = try Stores(
             settings,
             current: current,
@@ -126,6 +133,7 @@ final class TestService: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            auditEntries: AuditEntriesCall(index: index, readers: readers),
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
             metrics: metrics,
             clock: clock.wallClock,
@@ -134,6 +142,8 @@ final class TestService: Sendable {
         )
         server = wire == .loopback ? try Self.server(api) : nil
         committer.start(on: connection)
+        readers.start()
+        indexer.start()
         try stores.start()
         try server?.start()
     }
@@ -146,8 +156,10 @@ final class TestService: Sendable {
         }
         guard isFirst else { return }
         await server?.stop()
-        await mayBlock { [committer, stores] in
+        await mayBlock { [committer, stores, readers, indexer] in
             stores.stop()
+            readers.stop()
+            indexer.stop()
             committer.stop()
         }
     }
@@ -229,6 +241,7 @@ func withService(
     clock: SettableClock = SettableClock(),
     random: (any RandomSource)? = nil,
     maximumWaiting: Int = 4096,
+    index: AuditIndexFormat = AuditIndexFormat(),
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (TestService) async throws -> Void
 ) async throws {
@@ -240,6 +253,7 @@ func withService(
         clock: clock,
         random: random,
         maximumWaiting: maximumWaiting,
+        index: index,
         wrap: wrap
     )
     do {
