@@ -22,6 +22,8 @@ package enum Refusal: Error, Sendable {
 package enum RequestFault: Sendable {
     case malformedJSON(JSONError)
     case invalid([Mismatch])
+    /// Parameters of the query are unknown, repeated, or not as expected.
+    case invalidParameters([ParameterFault])
     /// What claims to be signed by the App Store is not, or not for this app.
     case signedDataRefused(pointer: String, SignedDataFault)
     /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.

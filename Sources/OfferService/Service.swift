@@ -36,6 +36,8 @@ package final class Service: Sendable {
     private let lastRecordedAt: Timestamp?
     private let stores: Stores
     private let signedLog: SignedLog
+    private let readers: LogReaders
+    private let indexer: AuditIndexer
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -88,6 +90,9 @@ package final class Service: Sendable {
             status: clockStatus,
             log: log
         )
+        let index = AuditIndex()
+        indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
+        readers = LogReaders(open: ledger.openForReading)
         let stores = try Stores(
             settings,
             current: current,
@@ -189,6 +194,7 @@ package final class Service: Sendable {
                 refresh: { [housekeeper] in await housekeeper.lookNow() }
             ),
             seal: SealCall(seal: seal),
+            auditEntries: AuditEntriesCall(index: index, readers: readers),
             operation: operation,
             noise: noise,
             metrics: metrics,
@@ -230,6 +236,8 @@ package final class Service: Sendable {
         watch.start(lastRecordedAt: lastRecordedAt)
         housekeeper.start()
         try signedLog.start()
+        readers.start()
+        indexer.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
         signedLog.startVerifying()
@@ -283,6 +291,8 @@ package final class Service: Sendable {
         stores.stop()
         housekeeper.stop()
         watch.stop()
+        readers.stop()
+        indexer.stop()
         try? committer.appendBlocking([.serviceStopped])
         signedLog.stop()
         committer.stop()

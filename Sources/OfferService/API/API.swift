@@ -18,6 +18,7 @@ package final class API: Responder {
     private let checkpoints: CheckpointCalls?
     private let keys: KeysCall
     private let seal: SealCall
+    private let auditEntries: AuditEntriesCall?
     private let operation: OperationCalls
     private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
@@ -37,6 +38,7 @@ package final class API: Responder {
         checkpoints: CheckpointCalls? = nil,
         keys: KeysCall,
         seal: SealCall,
+        auditEntries: AuditEntriesCall? = nil,
         operation: OperationCalls,
         noise: MinuteCounter<Noise>,
         metrics: Metrics,
@@ -55,6 +57,7 @@ package final class API: Responder {
         self.checkpoints = checkpoints
         self.keys = keys
         self.seal = seal
+        self.auditEntries = auditEntries
         self.operation = operation
         self.noise = noise
         self.metrics = metrics
@@ -135,6 +138,9 @@ package final class API: Responder {
             return try await checkpoints.respond(to: request, route, under: current.value, at: now)
         case .keys, .disableKey, .enableKey, .seal, .unseal:
             return try await answer(request, switching: match, now)
+        case .auditEntries:
+            guard let auditEntries else { throw .request(.notConfigured) }
+            return try await auditEntries.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -22,6 +22,11 @@ extension Problem {
         case .invalid(let mismatches):
             self.init("invalid-request", "A member is not as expected", 400, Self.summary(of: mismatches))
             self.mismatches = mismatches
+        case .invalidParameters(let faults):
+            let first = faults.first.map { "\($0.name) \($0.message)" } ?? "The query is not as expected."
+            let more = faults.count > 1 ? " (and \(faults.count - 1) more, see errors)" : ""
+            self.init("invalid-parameter", "A parameter of the query is not as expected", 400, first + more)
+            parameters = faults
         case .signedDataRefused(let pointer, let fault):
             self.init("invalid-signed-data", "Signed data is not acceptable", 400, "\(pointer): \(fault.description)")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "\(fault.label): \(fault.description)")]

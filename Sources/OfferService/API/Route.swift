@@ -18,6 +18,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case enableKey = "/v1/keys/{id}/enable"
     case seal = "/v1/seal"
     case unseal = "/v1/unseal"
+    case auditEntries = "/v1/audit/entries"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -35,6 +36,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .seal: [.get, .head, .post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
+        case .auditEntries: [.get]
         case .unknown: []
         }
     }

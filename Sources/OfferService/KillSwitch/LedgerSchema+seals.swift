@@ -6,7 +6,7 @@ extension LedgerSchema {
     ///
     /// `acknowledged_at` is when the service recorded that nothing is signed any more; a command waits for it.
     package static let seals = Migration(
-        version: 6,
+        version: 8,
         name: "seals, acknowledged key states, uses of keys",
         statements: [
             """

@@ -21,9 +21,18 @@ package final class Committer: Sendable {
 
     /// What is to be done within the transaction; what it throws undoes the whole batch.
     package typealias Change = @Sendable (LedgerWriter) throws(LedgerError) -> Void
+    /// Changes what is only derived from the log, as an index over it is.
+    package typealias Derivation = @Sendable (any DatabaseConnection) throws(StorageError) -> Void
+
+    /// Work that no request waits for, done between two batches, in a transaction of its own: if it fails, nothing else does.
+    private struct Chore: Sendable {
+        let body: Derivation
+        let done: @Sendable (Result<Void, LedgerError>) -> Void
+    }
 
     private struct Queue {
         var jobs: [Job] = []
+        var chores: [Chore] = []
         var isStopping = false
     }
 
@@ -205,6 +214,23 @@ package final class Committer: Sendable {
 
     /// When the use of each key was recorded last.
     package var keyUses: [KeyID: Timestamp] { newest.withLock { $0.keyUses.last } }
+    /// Changes what is only derived from the log; returns when that is durable.
+    ///
+    /// For a thread that may block: one of our own, never one of Swift's shared pool.
+    package func doBlocking(_ body: @escaping Derivation) throws(LedgerError) {
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
+        let chore = Chore(body: body) { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        let isRefused = queue.withLock { queue in
+            if !queue.isStopping { queue.chores.append(chore) }
+            return queue.isStopping
+        }
+        if isRefused { throw .stopped }
+        queue.wakeOne()
+        try outcome.wait { $0 }.get()
+    }
 
     /// How many requests wait now.
     package var waiting: Int { queue.withLock { $0.jobs.count } }
@@ -227,10 +253,11 @@ package final class Committer: Sendable {
         return refusal
     }
 
-    /// What waits, in order; sleeps while nothing does; empty once the committer is to end.
-    private func nextBatch() -> [Job] {
-        queue.wait { queue in
-            if queue.jobs.isEmpty && !queue.isStopping { return nil }
+    /// What waits, in order; sleeps while nothing does; empty if a chore is next, nil once the committer is to end.
+    private func nextBatch() -> [Job]? {
+        queue.wait { queue -> [Job]?? in
+            if !queue.chores.isEmpty { return [] }
+            if queue.jobs.isEmpty { return queue.isStopping ? .some(nil) : .none }
             var batch: [Job] = []
             batch.reserveCapacity(64)
             swap(&batch, &queue.jobs)
@@ -252,7 +279,9 @@ extension Committer {
     private func work(_ first: Handover<any DatabaseConnection>) {
         var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead) }
         var cleaning = Cleaning()
-        while case let batch = nextBatch(), !batch.isEmpty { settle(batch, with: &writer, &cleaning) }
+        while let batch = nextBatch() {
+            if batch.isEmpty { doChore(with: &writer) } else { settle(batch, with: &writer, &cleaning) }
+        }
     }
 
     /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
@@ -278,6 +307,19 @@ extension Committer {
                 observer.failed(error)
                 for job in batch { job.fail(error) }
             }
+        }
+    }
+
+    private func doChore(with writer: inout LedgerWriter?) {
+        guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return }
+        do throws(LedgerError) {
+            if writer == nil { writer = try reopened() }
+            try writer?.derive(chore.body)
+            chore.done(.success(()))
+        } catch {
+            // The next batch begins on a connection of which all is known.
+            writer = nil
+            chore.done(.failure(error))
         }
     }
 

@@ -154,5 +154,6 @@ package enum LedgerSchema {
         checkpoints,
         epochs,
         seals,
+        auditIndex,
     ]
 }

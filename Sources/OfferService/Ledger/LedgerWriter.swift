@@ -140,6 +140,15 @@ package final class LedgerWriter {
         return head
     }
 
+    /// Changes what is only derived from the log, in a transaction of its own that adds no entry.
+    func derive(_ body: Committer.Derivation) throws(LedgerError) {
+        do throws(StorageError) {
+            try connection.transaction { () throws(StorageError) in try body(connection) }
+        } catch {
+            throw .database(error)
+        }
+    }
+
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
         connection.rollback()

@@ -32,6 +32,9 @@ final class TestService: Sendable {
     private let api: API
     private let server: Server?
     private let stores: Stores
+    let index: AuditIndex
+    private let readers: LogReaders
+    private let indexer: AuditIndexer
     var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
@@ -42,6 +45,7 @@ final class TestService: Sendable {
         clock: SettableClock = SettableClock(),
         random: (any RandomSource)? = nil,
         maximumWaiting: Int = 4096,
+        index format: AuditIndexFormat = AuditIndexFormat(),
         wrap: @escaping Wrap = { $0 }
     ) throws {
         directory = try TemporaryDirectory()
@@ -68,6 +72,9 @@ final class TestService: Sendable {
         seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { [health] in
             health.commitFailure
         }
+        index = AuditIndex(format: format)
+        indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
+        readers = LogReaders(open: ledger.openForReading)
         stores = try Stores(
             settings,
             current: current,
@@ -150,6 +157,7 @@ final class TestService: Sendable {
                 gauges: { [] }
             ),
             noise: noise,
+            auditEntries: AuditEntriesCall(index: index, readers: readers),
             metrics: metrics,
             clock: clock.wallClock,
             random: random,
@@ -157,6 +165,8 @@ final class TestService: Sendable {
         )
         server = wire == .loopback ? try Self.server(api) : nil
         committer.start(on: connection)
+        readers.start()
+        indexer.start()
         try stores.start()
         try server?.start()
     }
@@ -169,8 +179,10 @@ final class TestService: Sendable {
         }
         guard isFirst else { return }
         await server?.stop()
-        await mayBlock { [committer, stores] in
+        await mayBlock { [committer, stores, readers, indexer] in
             stores.stop()
+            readers.stop()
+            indexer.stop()
             committer.stop()
         }
     }
@@ -252,6 +264,7 @@ func withService(
     clock: SettableClock = SettableClock(),
     random: (any RandomSource)? = nil,
     maximumWaiting: Int = 4096,
+    index: AuditIndexFormat = AuditIndexFormat(),
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (TestService) async throws -> Void
 ) async throws {
@@ -263,6 +276,7 @@ func withService(
         clock: clock,
         random: random,
         maximumWaiting: maximumWaiting,
+        index: index,
         wrap: wrap
     )
     do {
