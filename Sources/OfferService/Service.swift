@@ -28,6 +28,7 @@ package final class Service: Sendable {
     private let current: CurrentSnapshot
     private let server: Server
     private let housekeeper: Housekeeper
+    private let reconciler: Reconciler
     private let stores: Stores
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
@@ -85,13 +86,15 @@ package final class Service: Sendable {
             random: random,
             log: log
         )
+        let reconciler = Reconciler(ledger: ledger, clock: clock, log: log)
+        self.reconciler = reconciler
         let gauges = ServerGauges()
         let operation = OperationCalls(
             current: current,
             health: health,
             metrics: metrics,
             warnings: { stores.warnings },
-            gauges: { [committer] in gauges.read(committer) + stores.gauges }
+            gauges: { [committer] in gauges.read(committer) + stores.gauges + reconciler.gauges }
         )
         let api = API(
             current: current,
@@ -129,6 +132,7 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            reconciliation: ReconciliationCall(reconciler: reconciler),
             operation: operation,
             metrics: metrics,
             clock: clock,
@@ -172,6 +176,7 @@ package final class Service: Sendable {
         let events = [AuditEvent.serviceStarted(version: Self.version)] + housekeeper.events(of: snapshot)
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
         housekeeper.start()
+        reconciler.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
@@ -221,6 +226,7 @@ package final class Service: Sendable {
         stopServer()
         stores.stop()
         housekeeper.stop()
+        reconciler.stop()
         try? committer.appendBlocking([.serviceStopped])
         committer.stop()
         instanceLock?.release()

@@ -15,6 +15,7 @@ package final class API: Responder {
     private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
+    private let reconciliation: ReconciliationCall
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -30,6 +31,7 @@ package final class API: Responder {
         googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
+        reconciliation: ReconciliationCall,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -44,6 +46,7 @@ package final class API: Responder {
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
+        self.reconciliation = reconciliation
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -114,6 +117,7 @@ package final class API: Responder {
             return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
+        case .reconciliation: return try await reconciliation.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

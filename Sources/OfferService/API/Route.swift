@@ -11,6 +11,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case reconciliation = "/v1/audit/reconciliation"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -31,6 +32,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
             .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
             [.post]
+        case .reconciliation: [.get]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .unknown: []
         }

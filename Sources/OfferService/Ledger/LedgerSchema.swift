@@ -150,5 +150,6 @@ package enum LedgerSchema {
             ]
         ),
         googlePlay,
+        reconciliation,
     ]
 }

@@ -30,6 +30,7 @@ final class TestService: Sendable {
     private let api: API
     private let server: Server?
     private let stores: Stores
+    let reconciler: Reconciler
     var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
@@ -88,6 +89,7 @@ final class TestService: Sendable {
             random: random,
             log: log
         )
+        reconciler = Reconciler(ledger: ledger, clock: clock.wallClock, log: log)
         let purchases: any GooglePlayPurchaseSource = files.googlePlay ?? stores.googlePlayAPI
         let push: (any GooglePushAuthentication)? = files.googlePlay ?? stores.googlePush
         api = API(
@@ -126,7 +128,10 @@ final class TestService: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
-            operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
+            reconciliation: ReconciliationCall(reconciler: reconciler),
+            operation: OperationCalls(current: current, health: health, metrics: metrics) { [reconciler] in
+                reconciler.gauges
+            },
             metrics: metrics,
             clock: clock.wallClock,
             random: random,
@@ -135,6 +140,7 @@ final class TestService: Sendable {
         server = wire == .loopback ? try Self.server(api) : nil
         committer.start(on: connection)
         try stores.start()
+        reconciler.start()
         try server?.start()
     }
 
@@ -146,8 +152,9 @@ final class TestService: Sendable {
         }
         guard isFirst else { return }
         await server?.stop()
-        await mayBlock { [committer, stores] in
+        await mayBlock { [committer, stores, reconciler] in
             stores.stop()
+            reconciler.stop()
             committer.stop()
         }
     }
