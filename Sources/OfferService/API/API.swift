@@ -54,10 +54,11 @@ package final class API: Responder {
     package func respond(to request: Request) async -> Response {
         let now = clock.now()
         let requestID = UniqueID.version7(at: now, random.next(), random.next())
-        let route = Route(path: request.path)
+        let match = RouteMatch(path: request.path)
+        let route = match.route
         let response: Response
         do throws(Refusal) {
-            response = try await answer(request, route, requestID, now)
+            response = try await answer(request, match, requestID, now)
         } catch {
             response = Problem(error).response(requestID: requestID)
         }
@@ -79,10 +80,11 @@ package final class API: Responder {
 
     private func answer(
         _ request: Request,
-        _ route: Route,
+        _ match: RouteMatch,
         _ requestID: UniqueID,
         _ now: Timestamp
     ) async throws(Refusal) -> Response {
+        let route = match.route
         guard route != .unknown else { throw .request(.noSuchPath) }
         guard route.allowedMethods.contains(request.method) else {
             throw .request(.methodNotAllowed(allowed: route.allowedMethods))
