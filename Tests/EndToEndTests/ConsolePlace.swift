@@ -82,7 +82,7 @@ struct ConsolePast {
 
     /// libfaketime leaves these behind for each program that it was loaded into.
     static func sweep(processID: Int32) {
-        for name in ["faketime_shm_", "sem.faketime_sem_"] { unlink("/dev/shm/\(name)\(processID)") }
+        for name in ["faketime_shm_", "sem.faketime_sem_"] { unsafe unlink("/dev/shm/\(name)\(processID)") }
     }
 
     /// Adds who reads the log and who asks for signatures; their API keys by role, or by name.

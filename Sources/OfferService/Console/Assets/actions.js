@@ -8,7 +8,9 @@ import { formatted } from "./times.js";
 
 /** Asks whether to go on, and for a reason where one is recorded; the dialog keeps the focus until it is closed. */
 function confirm({ title, explanation, button, asksReason, act }) {
-  const reason = asksReason && element("textarea", { id: "reason", rows: "3", required: true, maxlength: "500" });
+  const reason = asksReason && element("input", {
+    id: "reason", required: true, maxlength: "200", pattern: "[ -~]+", autocomplete: "off", "aria-describedby": "reason-hint",
+  });
   const messages = element("div", { "aria-live": "assertive" });
   const go = element("button", { type: "submit", class: "danger" }, button);
   const dialog = element(
@@ -34,7 +36,7 @@ function confirm({ title, explanation, button, asksReason, act }) {
       },
       element("h2", { id: "dialog-title" }, title),
       paragraph(explanation),
-      reason && field("Reason, for the record", reason),
+      reason && field("Reason, for the record", reason, "Up to 200 letters, digits and signs of ASCII."),
       messages,
       element(
         "div",

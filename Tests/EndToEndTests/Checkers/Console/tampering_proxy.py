@@ -3,10 +3,21 @@
 import http.client
 import http.server
 import json
+import sys
 import threading
 import urllib.parse
 
 HOP_BY_HOP = {"connection", "content-length", "transfer-encoding", "date", "keep-alive"}
+
+
+class QuietServer(http.server.ThreadingHTTPServer):
+    """Browsers drop calls whose answers they no longer need, which is nothing to be told of."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class TamperingProxy:
@@ -18,7 +29,7 @@ class TamperingProxy:
         # Answers instead of the service where it gives a status, a problem, and more fields; or is silent.
         self.instead = lambda path: None
         self.is_cut = False
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.server = QuietServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
