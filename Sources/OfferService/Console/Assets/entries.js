@@ -185,7 +185,7 @@ function groupsOf(found, member) {
 function groupTable(groups, grouping, query) {
   return table(
     `Entries by ${grouping.name}`,
-    [{ title: grouping.name }, { title: "Entries", number: true }, { title: "Events" }, { title: "First" }, { title: "Last" }],
+    [{ title: grouping.name[0].toUpperCase() + grouping.name.slice(1) }, { title: "Entries", number: true }, { title: "Events" }, { title: "First" }, { title: "Last" }],
     groups.map(({ name, count, first, last, events }) => [
       name === null
         ? element("span", { class: "hint" }, grouping.query === "caller" ? "the service itself" : "none")

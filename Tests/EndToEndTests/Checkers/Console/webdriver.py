@@ -167,9 +167,9 @@ class Browser:
         return self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
     def settle(self):
-        """Waits until nothing on the page is being loaded."""
+        """Waits until nothing on the page is being loaded, or drawn for the first time."""
         wait_for("the page has loaded", lambda: self.run(
-            "return document.querySelector('h1') !== null && document.querySelector('[aria-busy]') === null"))
+            "return document.querySelector('h1') !== null && document.querySelector('[aria-busy], .drawing:empty') === null"))
 
     def press(self, *keys):
         """Presses keys one after the other, wherever the focus is."""
