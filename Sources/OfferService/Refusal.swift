@@ -36,6 +36,8 @@ package enum RequestFault: Sendable {
     case invalidIdempotencyKey
     case idempotencyKeyReused
     case noSuchPath
+    /// The entry is in the log, and no checkpoint is of a tree that has it.
+    case notYetCovered
     /// The call is there, and the settings that it needs are not.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])
@@ -50,7 +52,29 @@ package enum CallerFault: Sendable {
     case pushUnauthenticated
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
-    case bundleNotAllowed(AppName)
+    /// Told of an app that there is and of one that there isn't alike.
+    case bundleNotAllowed(NamedApp)
+}
+
+/// An app as a request names it.
+package enum NamedApp: Hashable, Sendable {
+    case bundle(BundleID)
+    case package(PackageName)
+
+    var text: String {
+        switch self {
+        case .bundle(let id): id.text
+        case .package(let name): name.text
+        }
+    }
+
+    /// Where requests name it.
+    var pointer: String {
+        switch self {
+        case .bundle: "/bundleId"
+        case .package: "/packageName"
+        }
+    }
 }
 
 /// The catalogue or the rules said no.
@@ -69,5 +93,7 @@ package enum ServiceFault: Sendable {
     case storeUnavailable(retryAfterSeconds: Int?)
     case auditUnavailable
     case overloaded
+    /// The audit log could not be read, or is damaged.
+    case logUnreadable(AuditReadError)
     case signingFailed
 }

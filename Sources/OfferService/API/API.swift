@@ -15,7 +15,9 @@ package final class API: Responder {
     private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
+    private let checkpoints: CheckpointCalls?
     private let operation: OperationCalls
+    private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
     private let clock: WallClock
     private let random: any RandomSource
@@ -30,7 +32,9 @@ package final class API: Responder {
         googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
+        checkpoints: CheckpointCalls? = nil,
         operation: OperationCalls,
+        noise: MinuteCounter<Noise>,
         metrics: Metrics,
         clock: WallClock,
         random: any RandomSource,
@@ -44,7 +48,9 @@ package final class API: Responder {
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
+        self.checkpoints = checkpoints
         self.operation = operation
+        self.noise = noise
         self.metrics = metrics
         self.clock = clock
         self.random = random
@@ -60,7 +66,9 @@ package final class API: Responder {
         do throws(Refusal) {
             response = try await answer(request, match, requestID, now)
         } catch {
-            response = Problem(error).response(requestID: requestID)
+            let problem = Problem(error)
+            if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
+            response = problem.response(requestID: requestID)
         }
         metrics.count(.requests(route: route, status: response.status))
         log(
@@ -116,6 +124,9 @@ package final class API: Responder {
             return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
+        case .logCheckpoint, .logState:
+            guard let checkpoints else { throw .request(.notConfigured) }
+            return try await checkpoints.respond(to: request, route, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -81,6 +81,14 @@ extension Problem {
             )
         case .noSuchPath:
             self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")
+        case .notYetCovered:
+            self.init(
+                "not-yet-covered",
+                "No checkpoint covers the entry yet",
+                409,
+                "The entry is on record; the next checkpoint, which is signed within a second, will cover it. Try again."
+            )
+            headers = [("Retry-After", "1")]
         case .notConfigured:
             self.init(
                 "not-configured",
@@ -155,14 +163,14 @@ extension Problem {
                 "What a caller of role \(role.rawValue) says of a customer is not believed; leave \(pointer) out."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "may not be stated by \(role.rawValue)")]
-        case .bundleNotAllowed(let bundleID):
+        case .bundleNotAllowed(let app):
             self.init(
                 "bundle-not-allowed",
                 "The caller may not ask for this app",
                 403,
-                "This caller's key is not for \(bundleID)."
+                "This caller's key is not for \(app.text)."
             )
-            mismatches = [Mismatch(pointer: "/bundleId", offset: 0, message: "is outside this caller's scope")]
+            mismatches = [Mismatch(pointer: app.pointer, offset: 0, message: "is outside this caller's scope")]
         }
     }
 
@@ -236,6 +244,8 @@ extension Problem {
         case .overloaded:
             self.init("overloaded", "Too many requests are waiting", 503, "Nothing was decided. Try again.")
             headers = [("Retry-After", "1")]
+        case .logUnreadable(let error):
+            self.init("log-unreadable", "The audit log could not be read", 503, error.description)
         case .signingFailed:
             self.init(
                 "signing-failed",

@@ -11,6 +11,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case logCheckpoint = "/audit/checkpoint"
+    case logState = "/v1/audit/log"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -28,7 +30,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
             .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
             [.post]
-        case .live, .ready, .metrics, .openAPI, .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
+        case .live, .ready, .metrics, .openAPI: [.get, .head]
+        case .logCheckpoint, .logState: [.get, .head]
+        case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }
     }
