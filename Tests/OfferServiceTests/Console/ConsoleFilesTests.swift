@@ -112,6 +112,14 @@ struct ConsoleFilesTests {
         #expect(reached == Set(try Self.names().filter { $0.hasSuffix(".js") }))
     }
 
+    @Test func `the search offers events that there are`() throws {
+        let text = try Repository.text("\(Self.folder)/entries.js")
+        let list = try #require(text.firstMatch(of: #/(?s)const events = \[(.*?)\];/#)).1
+        let offered = list.matches(of: #/"([a-z.]+)"/#).map { String($0.1) }
+        #expect(offered.count > 20 && Set(offered).count == offered.count)
+        #expect(Set(offered).isSubset(of: AuditEventName.allCases.map(\.rawValue)))
+    }
+
     @Test(arguments: Wire.allCases)
     func `tells a caller who it is, whatever its role, and nobody else`(wire: Wire) async throws {
         try await withService(wire) { service in

@@ -8,9 +8,11 @@ import { getBlob, getJSON } from "./service.js";
 import { formatted, fromInput, presets, recentDays, rfc3339, toInput } from "./times.js";
 
 const events = [
-  "sign.intent", "sign.deny", "sign.failed", "authorize.intent", "authorize.deny", "offer.redemption", "key.load",
-  "key.disable", "key.enable", "seal", "unseal", "service.start", "service.stop", "config.load", "config.refuse",
-  "caller.create", "caller.key", "caller.revoke", "audit.export", "store.token", "store.notification", "clock",
+  "sign.intent", "sign.deny", "sign.failed", "authorize.intent", "authorize.deny", "service.start", "service.stop",
+  "key.load", "key.disable", "key.enable", "config.load", "config.refuse", "caller.create", "caller.key",
+  "caller.revoke", "audit.read", "audit.fetch", "audit.export", "audit.resume", "noise", "epoch.begin",
+  "epoch.destroy", "customer.lookup", "customer.transferred", "subscription.transferred", "store.notification",
+  "store.token", "offer.redemption",
 ];
 const conditions = [
   { name: "event", label: "Event" },

@@ -14,9 +14,21 @@ const stored = "offer-signer.pinned-log-key";
 /** The pinned verifier key; null if there is none. */
 export const pinned = () => localStorage.getItem(stored);
 
+const readings = new WeakMap();
+
+/** The state of the log, asked for once in a view: each reading is an entry of the log. */
+function readLog(signal) {
+  if (!readings.has(signal)) {
+    const reading = getJSON("v1/audit/log", null, signal);
+    readings.set(signal, reading);
+    reading.catch(() => readings.delete(signal));
+  }
+  return readings.get(signal);
+}
+
 /** The key that the service names, and the one that was pinned here. */
 export async function verifierKeys(signal) {
-  const { verifierKey } = await getJSON("v1/audit/log", null, signal);
+  const { verifierKey } = await readLog(signal);
   return { served: verifierKey, pinned: pinned() };
 }
 
@@ -76,12 +88,17 @@ const verificationBadge = (verification) => {
   ];
 };
 
+const quorumBadge = ({ quorum, witnesses }) => {
+  if (witnesses.length === 0) return "no witness, none needed";
+  return badge(quorum.isMet ? "good" : "bad", quorum.isMet ? "met" : "not met");
+};
+
 const witnessKinds = { current: "good", behind: "warn", refused: "bad", unreachable: "warn" };
 
 /** The log in a few lines. */
 export async function logFacts(signal) {
-  const log = await getJSON("v1/audit/log", null, signal);
-  const { checkpoint, witnesses, quorum } = log;
+  const log = await readLog(signal);
+  const { checkpoint, witnesses } = log;
   return facts([
     ["Entries", grouped(log.size)],
     ["Checkpoint", checkpoint
@@ -91,7 +108,7 @@ export async function logFacts(signal) {
       ? [badge("warn", "none"), " Nobody else would notice if the log were replaced as a whole."]
       : witnesses.map(({ name, state, detail }) =>
           element("div", null, badge(witnessKinds[state] ?? "neutral", state), " ", value(name), detail && [": ", value(detail)]))],
-    ["Quorum", quorum ? badge(quorum.isMet ? "good" : "bad", quorum.isMet ? "met" : "not met") : "none asked for"],
+    ["Quorum", quorumBadge(log)],
     ["Last verification", verificationBadge(log.verification)],
     ["More", element("a", { href: "#/log" }, "The log in full")],
   ]);
@@ -136,7 +153,7 @@ async function checked(keys, signal) {
 export function log(body, { signal }) {
   const [state, check] = [element("div", { class: "panel-body" }), element("div", { class: "panel-body", id: "checkpoint" })];
   void fill(state, async () => {
-    const log = await getJSON("v1/audit/log", null, signal);
+    const log = await readLog(signal);
     const keys = { served: log.verifierKey, pinned: pinned() };
     void fill(check, () => checked(keys, signal), signal);
     return [
@@ -147,7 +164,7 @@ export function log(body, { signal }) {
         ["Checkpoint", log.checkpoint
           ? [`of ${grouped(log.checkpoint.size)} entries, ${formatted(log.checkpoint.signedAt)} `, element("span", { class: "hint" }, ago(log.checkpoint.signedAt))]
           : badge("warn", "none yet")],
-        ["Quorum", log.quorum ? badge(log.quorum.isMet ? "good" : "bad", log.quorum.isMet ? "met" : "not met") : "none asked for"],
+        ["Quorum", quorumBadge(log)],
         ["Last verification", verificationBadge(log.verification)],
         ["Key", value(log.verifierKey, "value mono")],
         keys.pinned !== null && ["Pinned key", value(keys.pinned, "value mono")],

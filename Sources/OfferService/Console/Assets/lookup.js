@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the entry of something that an app received: paste the answer, or type its members.
 
-import { announce, badge, element, field, notice, paragraph, replace } from "./elements.js";
+import { announce, element, field, notice, paragraph, replace } from "./elements.js";
 import { entryTable } from "./entries.js";
 import { troubleNotice } from "./panels.js";
 import { post } from "./service.js";
@@ -20,15 +20,20 @@ const members = [
 
 const input = (name) => document.getElementById(`found-${name}`);
 
+/** An answer of the service, from its text; null if that is none. */
+function answerIn(text) {
+  try {
+    const answer = JSON.parse(text);
+    return typeof answer === "object" ? answer : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Puts what an answer of the service has into the fields; true if it was one. */
 function spread(text) {
-  let answer;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    return false;
-  }
-  if (answer === null || typeof answer !== "object") return false;
+  const answer = answerIn(text);
+  if (!answer) return false;
   const given = { ...answer, offerId: answer.offerId ?? answer.identifier };
   for (const { name } of members) {
     if (["string", "number"].includes(typeof given[name])) input(name).value = String(given[name]);
@@ -37,28 +42,27 @@ function spread(text) {
 }
 
 function request(pasted) {
-  const jws = /^[\w-]+\.[\w-]+\.[\w-]+$/.exec(pasted)?.[0];
-  if (jws) return { jws };
+  const answer = answerIn(pasted);
+  const jws = /^[\w-]+\.[\w-]+\.[\w-]+$/.exec(answer?.jws ?? pasted)?.[0];
+  if (jws && !answer?.signature) return { jws };
   const typed = members.map(({ name }) => [name, input(name).value.trim()]).filter(([, text]) => text);
   const body = Object.fromEntries(typed);
   if (/^[0-9]{1,15}$/.test(body.timestamp ?? "")) body.timestamp = Number(body.timestamp);
   return body;
 }
 
+const verdicts = new Map([
+  [true, ["good", "This service signed it", "The signature is over the digest on record, by the key on record."]],
+  [false, ["bad", "There is an entry, but the signature does not verify",
+    "What was pasted is not what was signed: a member was changed, or the signature is another one's."]],
+  [null, ["warn", "There is an entry; the signature was not checked",
+    "The key is no longer in the key ring. The digest on record is that of what was pasted."]],
+]);
+
 function outcome({ index, entry, signatureVerifies }) {
   announce(`Found: entry ${index}`);
-  return [
-    notice(
-      signatureVerifies ? "good" : "bad",
-      signatureVerifies ? "This service signed it" : "There is an entry, but the signature does not verify",
-      paragraph(
-        signatureVerifies
-          ? "The signature is over the digest on record, by the key on record."
-          : "What was pasted is not what was signed: a member was changed, or the signature is another one's.",
-      ),
-    ),
-    entryTable([{ index, entry }]),
-  ];
+  const [kind, title, explanation] = verdicts.get(signatureVerifies);
+  return [notice(kind, title, paragraph(explanation)), entryTable([{ index, entry }])];
 }
 
 export function lookup(body) {
@@ -78,7 +82,7 @@ export function lookup(body) {
       replace(messages, outcome(await post("v1/audit/lookups", request(pasted.value.trim()))));
     } catch (error) {
       if (error.status === 401) document.dispatchEvent(new CustomEvent("signed-out", { detail: error }));
-      else if (error.status === 404) replace(messages, unknown());
+      else if (error.status === 404) replace(messages, unknown(error));
       else replace(messages, troubleNotice(error));
     }
     button.disabled = false;
@@ -97,13 +101,13 @@ export function lookup(body) {
   );
 }
 
-function unknown() {
+function unknown({ detail }) {
   announce("No entry found");
   return notice(
     "warn",
     "There is no such entry",
+    detail && paragraph(detail),
     paragraph("Check that bundle and product are right: the answer does not hold them. If they are, and the signature "
       + "verifies with one of your keys, it was made elsewhere: treat the key as stolen (runbook, “a stolen key”)."),
-    paragraph(badge("neutral", "Nothing was changed")),
   );
 }

@@ -3,7 +3,7 @@
 
 import { keySwitch } from "./actions.js";
 import { grouped, keyName, share, usageChart } from "./chart.js";
-import { badge, element, paragraph, table, value } from "./elements.js";
+import { badge, element, notice, paragraph, table, value } from "./elements.js";
 import { entriesLink } from "./entries.js";
 import { logFacts } from "./log.js";
 import { panel } from "./panels.js";
@@ -37,12 +37,15 @@ const rangeLinks = (chosen) =>
   );
 
 function usage(summary, range, { from, until }) {
-  if (summary.keys.length === 0) {
+  if (summary.keys.every(({ counts }) => counts.length === 0)) {
     return paragraph("No key was used in this time. Choose a longer one, or look at the entries.");
   }
   const link = (key, { at }) =>
     entriesLink({ key, from: rfc3339(at), until: rfc3339(at + range.step), group: "caller" });
-  return usageChart({ keys: summary.keys, from, until, step: range.step, link });
+  return [
+    summary.isComplete === false && notice("warn", "The index is still being built", paragraph("There may be more than is shown.")),
+    usageChart({ keys: summary.keys, from, until, step: range.step, link }),
+  ];
 }
 
 const lastUse = (instant) =>
