@@ -149,6 +149,10 @@ package final class API: Responder {
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()
         case .openAPI: return operation.openAPI()
+        case .ownCaller: return try OwnCallerCall().respond(to: request, under: current.value, at: now)
+        case .console: return try ConsoleCall().respond(to: request, file: [])
+        case .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters[0])
+        case .consoleDoor: return ConsoleCall.redirect
         case .unknown: throw .request(.noSuchPath)
         }
     }

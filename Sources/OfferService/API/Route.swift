@@ -24,6 +24,11 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case ready = "/health/ready"
     case metrics = "/metrics"
     case openAPI = "/openapi.yaml"
+    case ownCaller = "/v1/callers/self"
+    case console = "/console/"
+    case consoleFile = "/console/{name}"
+    /// The console's path without its last slash, as people type it.
+    case consoleDoor = "/console"
     /// Whatever is none of the above; counted as one.
     case unknown = "other"
 
@@ -39,6 +44,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
         case .auditEntries: [.get]
+        case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }
     }
