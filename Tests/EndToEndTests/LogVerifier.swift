@@ -7,13 +7,17 @@ enum LogVerifier {
     static let folder = "\(Program.root)/Tests/LogVerifier"
 
     /// Runs Debian's Go, which finds Debian's golang.org/x/mod, in the folder of the program.
-    static func go(_ words: String...) async throws -> ProcessOutcome {
+    static func go(_ words: String..., environment: [String: String] = [:]) async throws -> ProcessOutcome {
         let arguments = ["env", "-C", folder, "/usr/lib/go-1.19/bin/go"] + words
-        let environment = ownEnvironment().merging([
+        let settings = [
             "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": "",
             "GOCACHE": "\(Program.root)/.build/go-cache",
-        ]) { $1 }
-        return try await runProcess(arguments, environment: environment, patience: 600)
+        ]
+        return try await runProcess(
+            arguments,
+            environment: ownEnvironment().merging(settings) { $1 }.merging(environment) { $1 },
+            patience: 600
+        )
     }
 
     private static let build = Task {

@@ -4,8 +4,8 @@
 Usage: write_log.py FOLDER SIZE [--from FOLDER [--fork INDEX]] [--history SIZE,SIZE…] [--proofs INDEX,INDEX…]
                     [--origin NAME]
 
-Makes in FOLDER: log/ (checkpoint and tiles), vkey, witness-vkey, history/SIZE (checkpoints on the way), and
-entries/INDEX with proofs/INDEX. The keys are new each time, unless --from names the folder of another log whose keys
+Makes in FOLDER: log/ (checkpoint and tiles), vkey, witness-vkey, history/SIZE (checkpoints on the way),
+submissions/OLD-NEW (what a witness is sent from one of these to the next), and entries/INDEX with proofs/INDEX. The keys are new each time, unless --from names the folder of another log whose keys
 to use. Entries are the same each time, unless --fork names the first that is not.
 """
 import argparse
@@ -53,6 +53,16 @@ def audit_path(index, leaves):
     if index < k:
         return audit_path(index, leaves[:k]) + [tree_hash(leaves[k:])]
     return audit_path(index - k, leaves[k:]) + [tree_hash(leaves[:k])]
+
+
+def consistency_proof(size, leaves, is_known=True):
+    """PROOF of RFC 6962, or its SUBPROOF for a subtree whose hash is not known."""
+    if size == len(leaves):
+        return [] if is_known else [tree_hash(leaves)]
+    k = split_of(len(leaves))
+    if size <= k:
+        return consistency_proof(size, leaves[:k], is_known) + [tree_hash(leaves[k:])]
+    return consistency_proof(size - k, leaves[k:], False) + [tree_hash(leaves[:k])]
 
 
 class Key:
@@ -152,16 +162,24 @@ def main():
         text = f"{options.origin}\n{size}\n{root}\n"
         return text + "\n" + log.sign(text) + witness.cosign(text, int(time.time()))
 
+    def lines(hashes):
+        return "".join(base64.b64encode(hash).decode() + "\n" for hash in hashes)
+
+    old = 0
     for size in options.history:
-        write(folder, f"history/{size}", checkpoint(size))
+        note = checkpoint(size)
+        write(folder, f"history/{size}", note)
+        proof = consistency_proof(old, leaves[:size]) if old else []
+        write(folder, f"submissions/{old}-{size}", f"old {old}\n{lines(proof)}\n{note}")
         write_tiles(folder, entries, leaves, size)
+        old = size
     write_tiles(folder, entries, leaves, options.size)
     newest = checkpoint(options.size)
     write(folder, "log/checkpoint", newest)
     for index in options.proofs:
-        path = "".join(base64.b64encode(hash).decode() + "\n" for hash in audit_path(index, leaves))
+        path = audit_path(index, leaves)
         write(folder, f"entries/{index}", entries[index])
-        write(folder, f"proofs/{index}", f"c2sp.org/tlog-proof@v1\nindex {index}\n{path}\n{newest}")
+        write(folder, f"proofs/{index}", f"c2sp.org/tlog-proof@v1\nindex {index}\n{lines(path)}\n{newest}")
 
 
 main()
