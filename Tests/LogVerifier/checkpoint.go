@@ -99,7 +99,7 @@ func (t *trust) requireAll(signed *note.Note, head *checkpoint) error {
 func requireCanonical(text []byte, signed *note.Note) error {
 	lines := map[string]bool{}
 	for _, signature := range append(append([]note.Signature{}, signed.Sigs...), signed.UnverifiedSigs...) {
-		raw, err := base64.StdEncoding.Strict().DecodeString(signature.Base64)
+		raw, err := base64.StdEncoding.DecodeString(signature.Base64)
 		if err != nil || base64.StdEncoding.EncodeToString(raw) != signature.Base64 {
 			return fmt.Errorf("the signature of %s is not in canonical base64", signature.Name)
 		}

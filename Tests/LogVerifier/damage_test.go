@@ -3,12 +3,14 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io/fs"
 	"os"
 	"strings"
 	"testing"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
 
@@ -166,6 +168,49 @@ func TestRejectsCheckpointsThatAreSignedWrong(t *testing.T) {
 		_, err := s.trust.open([]byte(row.note))
 		if (err == nil) != row.good {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestRejectsCheckpointsThatMakeNoSenseAlthoughTheyAreSigned(t *testing.T) {
+	key, vkey, err := note.GenerateKey(rand.Reader, "example.com/audit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust, err := newTrust(vkey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := strings.Repeat("A", 43) + "="
+	for _, row := range []struct {
+		text string
+		good bool
+	}{
+		{"example.com/audit\n5\n" + root + "\n", true},
+		{"example.com/other\n5\n" + root + "\n", false},
+		{"example.com/audit\n5\n" + root + "\nan extension\n", false},
+		{"example.com/audit\n5\n", false},
+		{"\n5\n" + root + "\n", false},
+		{"example.com/audit\n0\n" + root + "\n", false},
+		{"example.com/audit\n05\n" + root + "\n", false},
+		{"example.com/audit\n+5\n" + root + "\n", false},
+		{"example.com/audit\n-5\n" + root + "\n", false},
+		{"example.com/audit\n5 \n" + root + "\n", false},
+		{"example.com/audit\n9223372036854775808\n" + root + "\n", false},
+		{"example.com/audit\n5\n" + strings.Repeat("A", 42) + "B=\n", false},
+		{"example.com/audit\n5\n" + strings.Repeat("A", 40) + "\n", false},
+		{"example.com/audit\n5\n" + root + root + "\n", false},
+	} {
+		signed, err := note.Sign(&note.Note{Text: row.text}, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := trust.open(signed); (err == nil) != row.good {
+			t.Errorf("%q: %v", row.text, err)
 		}
 	}
 }
