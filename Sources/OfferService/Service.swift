@@ -53,6 +53,9 @@ package final class Service: Sendable {
         } catch {
             throw .database(error)
         }
+        try loaded.adoptEpochs(in: ledger)
+        let head: TreeHead
+        do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
         committer = Committer(
             clock: clock,
             observer: health,
@@ -85,6 +88,8 @@ package final class Service: Sendable {
             random: random,
             log: log
         )
+        let reads = AuditReads(committer: committer, clock: clock, log: log)
+        let noise = MinuteCounter<Noise>()
         let gauges = ServerGauges()
         let operation = OperationCalls(
             current: current,
@@ -130,13 +135,17 @@ package final class Service: Sendable {
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
             operation: operation,
+            noise: noise,
             metrics: metrics,
             clock: clock,
             random: random,
             log: log
         )
         do {
-            server = try Server(settings.serverConfiguration, responder: api)
+            let configuration = settings.serverConfiguration { problem in
+                noise.count(Noise(route: nil, problem: problem.name), at: clock.now())
+            }
+            server = try Server(configuration, responder: api)
         } catch {
             throw .server(error)
         }
@@ -147,9 +156,12 @@ package final class Service: Sendable {
             health: health,
             current: current,
             loaded: loaded,
+            reads: reads,
+            noise: noise,
+            clock: clock,
             log: log
         )
-        committer.start(on: connection)
+        committer.start(on: connection, at: head)
         for warning in loaded.keys.warnings { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
     }
 
@@ -194,15 +206,17 @@ package final class Service: Sendable {
     }
 
     private func refuseReload(_ error: any Error) {
-        var issues = 1
-        if let error = error as? ConfigurationError {
-            issues = error.issues.count
-            for issue in error.issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
-        } else {
-            log(.error, "configuration", ["issue": .text("\(error)")])
+        let issues: [ConfigurationIssue]
+        switch error {
+        case let error as ConfigurationError: issues = error.issues
+        case ServiceError.configuration(let error): issues = error.issues
+        default: issues = []
         }
+        for issue in issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
+        if issues.isEmpty { log(.error, "configuration", ["issue": .text("\(error)")]) }
         log(.error, "reload refused; what was in force stays in force")
-        try? committer.appendBlocking([.configurationRefused(issues: issues)])
+        let parts = issues.isEmpty ? [ConfigurationPart(error)] : settings.parts(of: issues)
+        try? committer.appendBlocking([.configurationRefused(issues: max(1, issues.count), parts: parts)])
     }
 
     /// Blocks this thread, which is not one of Swift's shared pool, until every answer has left.
@@ -268,14 +282,21 @@ private final class ServerGauges: Sendable {
 }
 
 extension Settings {
-    fileprivate var serverConfiguration: ServerConfiguration {
+    /// `rejected` is told of what the server answers by itself.
+    fileprivate func serverConfiguration(
+        rejected: @escaping @Sendable (Problem) -> Void
+    ) -> ServerConfiguration {
         var configuration = ServerConfiguration(address: listen.host, port: listen.port)
         if let loops { configuration.loops = loops }
         configuration.limits.bodyBytes = 65_536
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls
-        configuration.rejectionResponse = { Problem(.request(.rejected($0))).response(requestID: nil) }
+        configuration.rejectionResponse = { rejection in
+            let problem = Problem(.request(.rejected(rejection)))
+            rejected(problem)
+            return problem.response(requestID: nil)
+        }
         return configuration
     }
 }

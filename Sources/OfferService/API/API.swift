@@ -16,6 +16,7 @@ package final class API: Responder {
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
     private let operation: OperationCalls
+    private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
     private let clock: WallClock
     private let random: any RandomSource
@@ -31,6 +32,7 @@ package final class API: Responder {
         transactions: TransactionsCall,
         transfers: TransfersCall,
         operation: OperationCalls,
+        noise: MinuteCounter<Noise>,
         metrics: Metrics,
         clock: WallClock,
         random: any RandomSource,
@@ -45,6 +47,7 @@ package final class API: Responder {
         self.transactions = transactions
         self.transfers = transfers
         self.operation = operation
+        self.noise = noise
         self.metrics = metrics
         self.clock = clock
         self.random = random
@@ -54,12 +57,15 @@ package final class API: Responder {
     package func respond(to request: Request) async -> Response {
         let now = clock.now()
         let requestID = UniqueID.version7(at: now, random.next(), random.next())
-        let route = Route(path: request.path)
+        let match = RouteMatch(path: request.path)
+        let route = match.route
         let response: Response
         do throws(Refusal) {
-            response = try await answer(request, route, requestID, now)
+            response = try await answer(request, match, requestID, now)
         } catch {
-            response = Problem(error).response(requestID: requestID)
+            let problem = Problem(error)
+            if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
+            response = problem.response(requestID: requestID)
         }
         metrics.count(.requests(route: route, status: response.status))
         log(
@@ -79,10 +85,11 @@ package final class API: Responder {
 
     private func answer(
         _ request: Request,
-        _ route: Route,
+        _ match: RouteMatch,
         _ requestID: UniqueID,
         _ now: Timestamp
     ) async throws(Refusal) -> Response {
+        let route = match.route
         guard route != .unknown else { throw .request(.noSuchPath) }
         guard route.allowedMethods.contains(request.method) else {
             throw .request(.methodNotAllowed(allowed: route.allowedMethods))

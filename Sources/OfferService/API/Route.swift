@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 
-/// The calls of the service.
+/// The calls of the service, by their paths; `{name}` stands for one segment of a path, `{+name}` for several.
 package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
@@ -17,14 +17,6 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case openAPI = "/openapi.yaml"
     /// Whatever is none of the above; counted as one.
     case unknown = "other"
-
-    /// The call at that path.
-    package init(path: [UInt8]) {
-        self = Self.paths.first { $0.path == path }?.route ?? .unknown
-    }
-
-    /// The most frequent one first.
-    private static let paths = allCases.filter { $0 != .unknown }.map { (path: Array($0.rawValue.utf8), route: $0) }
 
     package var allowedMethods: [HTTP.Method] {
         switch self {

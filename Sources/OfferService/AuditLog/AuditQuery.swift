@@ -140,11 +140,17 @@ package enum AuditReadError: Error, Hashable, Sendable, CustomStringConvertible 
     case database(StorageError)
     /// There is no entry of this index, or it is not one that the service wrote.
     case damaged(index: Int64)
+    /// Entries, tiles and head do not fit together.
+    case log(LogFault)
+    /// The log never had that many entries, or has lost them.
+    case noSuchTree(size: Int64)
 
     package var description: String {
         switch self {
         case .database(let error): error.description
         case .damaged(let index): "The log is damaged: entry \(index) is missing or can't be read."
+        case .log(let fault): fault.description
+        case .noSuchTree(let size): "The log has no tree of \(size) entries with what was asked for."
         }
     }
 }

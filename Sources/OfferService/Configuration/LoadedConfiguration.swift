@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
+package import Cryptography
 import HTTP
 import OfferDomain
-import Storage
+package import Storage
 
 /// Both files, read and checked together, with every key loaded.
 package struct LoadedConfiguration: Sendable {
     package let keys: KeyMaterial
     package let catalog: Catalog
+    /// Over the settings that were in force when the files were read.
+    package let settingsDigest: SHA256Digest
+    private let keysPath: String
 
     /// - Throws: Everything that is wrong in either file, all at once.
     package init(_ settings: Settings) throws(ConfigurationError) {
@@ -36,6 +39,8 @@ package struct LoadedConfiguration: Sendable {
         guard issues.isEmpty, let keys, let catalog else { throw ConfigurationError(issues) }
         self.keys = keys
         self.catalog = catalog
+        settingsDigest = settings.digest
+        keysPath = settings.keysPath
     }
 
     /// Everything that does not stop the service and still should be looked at.
@@ -70,8 +75,31 @@ package struct LoadedConfiguration: Sendable {
         Snapshot(
             catalog: catalog,
             keyRing: keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),
-            pseudonyms: keys.pseudonyms,
+            pseudonyms: keys.pseudonyms.without(try EpochTable(connection: connection).destroyed()),
             callers: try CallerStore(connection: connection).directory()
         )
+    }
+
+    /// Makes sure that the ledger's pseudonyms were made with these secrets, and takes new ones on record.
+    func adoptEpochs(in ledger: LedgerAccess) throws(ServiceError) {
+        do throws(EpochError) {
+            try EpochRegister(ledger: ledger).adopt(keys.pseudonyms)
+        } catch {
+            switch error {
+            case .ledger(let error): throw .records(error)
+            case .refused(let faults):
+                throw .configuration(ConfigurationError(faults.map { ConfigurationIssue($0, path: keysPath) }))
+            }
+        }
+    }
+
+    /// What keeps the secrets of customers' ids from being used with that database; nothing if there is none yet.
+    package func epochIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
+        guard ledger.exists else { return [] }
+        let connection = try ledger.openForReading()
+        // A database of an earlier version knows no epochs; the service will bring it up to date.
+        guard try Migrations.version(of: connection) >= LedgerSchema.epochs.version else { return [] }
+        return EpochRegister.faults(keys.pseudonyms, try EpochTable(connection: connection).all())
+            .map { ConfigurationIssue($0, path: keysPath) }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Cryptography
 package import HTTP
 import JSON
 package import Storage
@@ -49,6 +50,14 @@ package struct Settings: Sendable {
     package let connectionsPerAddress: Int
     package let admitsGroupReadableSecrets: Bool
     package let admitsUnlockedMemory: Bool
+    /// What ``digest`` is over; digested only when it is asked for, since memory for secrets has to be there first.
+    private let lines: [UInt8]
+
+    /// Over the name of each setting and what it is, whether it was given or holds by default.
+    ///
+    /// SHA-256 of a line for each setting, in the order of their names: `name=value`, and `name` alone of one that is
+    /// off. No setting is a secret: secrets are in files, of which the settings have the paths.
+    package var digest: SHA256Digest { SHA256.digest(of: lines) }
 
     /// Reads all settings, from the command line before the environment.
     ///
@@ -77,6 +86,7 @@ package struct Settings: Sendable {
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0
         admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
+        lines = reader.lines
         guard reader.issues.isEmpty, let listen, let database, let production, let sandbox, let play,
             let oauth, let certs
         else { throw ConfigurationError(reader.issues) }
@@ -111,6 +121,14 @@ private struct SettingsReader {
 
     private func place(_ setting: Setting) -> String {
         flags[setting] != nil ? setting.flag : "environment variable \(setting.variable)"
+    }
+
+    /// A line for each setting.
+    var lines: [UInt8] {
+        let settings = Setting.allCases.sorted { $0.rawValue < $1.rawValue }
+        return settings.flatMap { setting in
+            Array((setting.rawValue + (text(setting).map { "=\($0)" } ?? "") + "\n").utf8)
+        }
     }
 
     func text(_ setting: Setting) -> String? {

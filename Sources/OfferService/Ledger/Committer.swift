@@ -15,6 +15,7 @@ package final class Committer: Sendable {
         case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
         case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
+        case keep(LogSignature, @Sendable (Result<Bool, LedgerError>) -> Void)
     }
 
     private struct Queue {
@@ -28,6 +29,7 @@ package final class Committer: Sendable {
 
     private let queue = Guarded(Queue())
     private let hasEnded = Guarded(false)
+    private let newestHead = Guarded(TreeHead.empty)
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
     private let place: DatabasePlace?
     private let open: Opener
@@ -62,9 +64,10 @@ package final class Committer: Sendable {
         self.open = open
     }
 
-    /// Starts the thread, on a connection that is already open.
-    package func start(on connection: sending any DatabaseConnection) {
+    /// Starts the thread, on a connection that is already open, whose log has that head.
+    package func start(on connection: sending any DatabaseConnection, at head: TreeHead? = nil) {
         let first = Handover(connection)
+        if let head { newestHead.withLock { $0 = head } }
         Worker.start(named: "committer") { [self] in run(first) }
     }
 
@@ -137,9 +140,25 @@ package final class Committer: Sendable {
         try outcome.wait { $0 }.get()
     }
 
+    /// Keeps what was signed of the log; false if that contradicts what was kept before.
+    ///
+    /// For a thread that may block, like ``appendBlocking(_:)``.
+    package func keepBlocking(_ signature: LogSignature) throws(LedgerError) -> Bool {
+        let outcome = Guarded<Result<Bool, LedgerError>?>(nil)
+        let done: @Sendable (Result<Bool, LedgerError>) -> Void = { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        if let refusal = submit(.keep(signature, done), wakes: true) { throw refusal }
+        return try outcome.wait { $0 }.get()
+    }
+
     private func append(_ events: [AuditEvent], _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
         if let refusal = submit(.append(events, done), wakes: true) { done(.failure(refusal)) }
     }
+
+    /// The newest tree of the log that is durable; any thread may ask.
+    package var treeHead: TreeHead { newestHead.withLock { $0 } }
 
     /// How many requests wait now.
     package var waiting: Int { queue.withLock { $0.jobs.count } }
@@ -183,7 +202,7 @@ extension Committer {
 
     /// Writes until it is told to stop; when it returns, no connection is open.
     private func work(_ first: Handover<any DatabaseConnection>) {
-        var writer = first.take().map(LedgerWriter.init(connection:))
+        var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead) }
         var cleaning = Cleaning()
         while case let batch = nextBatch(), !batch.isEmpty {
             let started = clock.now()
@@ -208,8 +227,11 @@ extension Committer {
     private func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
         guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
-        do { return LedgerWriter(connection: try open()) } catch { throw .database(error) }
+        do { return LedgerWriter(connection: try open(), after: knownHead) } catch { throw .database(error) }
     }
+
+    /// What a log that is opened must go on from.
+    private var knownHead: TreeHead? { treeHead == .empty ? nil : treeHead }
 
     /// What came of one job.
     fileprivate enum Outcome {
@@ -218,6 +240,7 @@ extension Committer {
         case transferred(TransferOutcome)
         case previewed([PreviewedOffer])
         case appended
+        case kept(Bool)
     }
 
     /// What came of a batch, in its order, once all of it is durable.
@@ -241,6 +264,7 @@ extension Committer {
             case .append(let events, _):
                 for event in events { try writer.append(event) }
                 outcomes.append(.appended)
+            case .keep(let signature, _): outcomes.append(.kept(try writer.keep(signature)))
             }
         }
         if let atMost = cleaning.due(at: now, after: batch.count) {
@@ -250,6 +274,7 @@ extension Committer {
         try writer.commit()
         // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
         guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
+        if let head = writer.durableHead { newestHead.withLock { $0 = head } }
         return outcomes
     }
 }
@@ -280,7 +305,9 @@ extension Committer.Job {
         case (.preview(_, let continuation), .previewed(let result)):
             continuation.resume(returning: .success(result))
         case (.append(_, let done), .appended): done(.success(()))
-        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _):
+        case (.keep(_, let done), .kept(let isKept)): done(.success(isKept))
+        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _),
+            (.keep, _):
             preconditionFailure("a job has the outcome of its kind")
         }
     }
@@ -293,6 +320,7 @@ extension Committer.Job {
         case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
         case .preview(_, let continuation): continuation.resume(returning: .failure(error))
         case .append(_, let done): done(.failure(error))
+        case .keep(_, let done): done(.failure(error))
         }
     }
 }
@@ -302,7 +330,7 @@ extension LedgerError {
     fileprivate var needsNewConnection: Bool {
         switch self {
         case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
-            .stopped, .unbuildable:
+            .stopped, .unbuildable, .log:
             false
         case .database, .databaseGone: true
         }

@@ -198,6 +198,8 @@ package enum LedgerError: Error, Hashable, Sendable {
     case stopped
     /// What should have been signed could not be built; a mistake of ours.
     case unbuildable(PayloadError)
+    /// The audit log is not as it was written; nothing is added to it.
+    case log(LogFault)
 }
 
 extension LedgerError: CustomStringConvertible {
@@ -209,6 +211,7 @@ extension LedgerError: CustomStringConvertible {
             "The database is not where it was opened: put the file back, or start the service anew."
         case .stopped: "The ledger is closed, because the service is stopping."
         case .unbuildable(let error): error.description
+        case .log(let fault): fault.description
         }
     }
 
@@ -224,6 +227,7 @@ extension LedgerError: CustomStringConvertible {
         case .databaseGone: "database-gone"
         case .stopped: "stopped"
         case .unbuildable: "unbuildable"
+        case .log: "log-damaged"
         }
     }
 }

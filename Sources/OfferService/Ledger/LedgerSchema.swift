@@ -150,5 +150,8 @@ package enum LedgerSchema {
             ]
         ),
         googlePlay,
+        logTree,
+        checkpoints,
+        epochs,
     ]
 }

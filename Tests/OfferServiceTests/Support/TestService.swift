@@ -17,6 +17,7 @@ final class TestService: Sendable {
     let clock: SettableClock
     let log = LogRecorder()
     let metrics = Metrics()
+    let noise = MinuteCounter<Noise>()
     let health: Health
     let committer: Committer
     let current: CurrentSnapshot
@@ -127,6 +128,7 @@ final class TestService: Sendable {
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
+            noise: noise,
             metrics: metrics,
             clock: clock.wallClock,
             random: random,
