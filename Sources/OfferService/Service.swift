@@ -10,6 +10,8 @@ package enum ServiceError: Error, Sendable {
     case configuration(ConfigurationError)
     case database(StorageError)
     case records(LedgerError)
+    /// The audit log is not the one that was signed.
+    case log(LogMismatch)
     case server(ServerError)
     /// The client that asks the stores could not be started.
     case client(ClientError)
@@ -29,6 +31,7 @@ package final class Service: Sendable {
     private let server: Server
     private let housekeeper: Housekeeper
     private let stores: Stores
+    private let signedLog: SignedLog
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -53,6 +56,7 @@ package final class Service: Sendable {
         } catch {
             throw .database(error)
         }
+        let checked = try SignedLog.check(loaded, settings, connection, ledger)
         try loaded.adoptEpochs(in: ledger)
         let head: TreeHead
         do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
@@ -90,13 +94,23 @@ package final class Service: Sendable {
         )
         let reads = AuditReads(committer: committer, clock: clock, log: log)
         let noise = MinuteCounter<Noise>()
+        let signedLog = try SignedLog(
+            loaded,
+            settings,
+            after: checked,
+            ledger: ledger,
+            committer: committer,
+            clock: clock,
+            log: log
+        ) { [health] reason in health.noteContradiction(reason) }
+        self.signedLog = signedLog
         let gauges = ServerGauges()
         let operation = OperationCalls(
             current: current,
             health: health,
             metrics: metrics,
             warnings: { stores.warnings },
-            gauges: { [committer] in gauges.read(committer) + stores.gauges }
+            gauges: { [committer] in gauges.read(committer) + stores.gauges + signedLog.gauges }
         )
         let api = API(
             current: current,
@@ -184,8 +198,10 @@ package final class Service: Sendable {
         let events = [AuditEvent.serviceStarted(version: Self.version)] + housekeeper.events(of: snapshot)
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
         housekeeper.start()
+        try signedLog.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
+        signedLog.startVerifying()
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
         for obstacle in health.obstacles(snapshot) + health.warnings(snapshot) {
             log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
@@ -236,6 +252,7 @@ package final class Service: Sendable {
         stores.stop()
         housekeeper.stop()
         try? committer.appendBlocking([.serviceStopped])
+        signedLog.stop()
         committer.stop()
         instanceLock?.release()
         log(.info, "stopped")

@@ -11,6 +11,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case logCheckpoint = "/audit/checkpoint"
+    case logState = "/v1/audit/log"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -24,6 +26,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
             .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
             [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
+        case .logCheckpoint, .logState: [.get, .head]
         case .unknown: []
         }
     }

@@ -83,12 +83,15 @@ final class Housekeeper: Sendable {
             keysDigest: loaded.keys.digest.hex,
             settingsDigest: loaded.settingsDigest.hex
         )
+        let logKey = loaded.keys.logKey
         return [configuration] + keys + accounts
+            + [.logKeyLoaded(origin: logKey.origin.text, publicKeyDigest: logKey.publicKeyDigest)]
     }
 
     /// Puts a new configuration into force, once that is on record.
     func adopt(_ next: LoadedConfiguration) throws {
         try loaded.withLock { loaded in
+            try next.requireSameLog(as: loaded)
             try next.adoptEpochs(in: ledger)
             let snapshot = try next.snapshot(try ledger.openForReading())
             try committer.appendBlocking(events(of: snapshot, next))

@@ -14,7 +14,9 @@ enum PublishingError: Error, CustomStringConvertible {
     /// Whether the log is not what was signed of it; everything else may pass.
     var isContradiction: Bool {
         switch self {
-        case .shrunk, .rewritten, .keeping(.contradictsEarlier), .unreadable(.damaged): true
+        case .shrunk, .rewritten, .keeping(.contradictsEarlier), .unreadable(.damaged), .unreadable(.log),
+            .unreadable(.noSuchTree):
+            true
         case .unreadable(.database), .signing, .keeping(.records), .keeping(.file): false
         }
     }
