@@ -111,7 +111,10 @@ final class Housekeeper: Sendable {
     private func look(_ connection: any DatabaseConnection) -> Bool {
         if health.isUnableToRecord { try? committer.appendBlocking([.recordsResumed]) }
         do {
-            try loaded.withLock { loaded in current.swap(try loaded.snapshot(connection)) }
+            try loaded.withLock { loaded in
+                loaded.forget(try EpochTable(connection: connection).destroyed())
+                current.swap(try loaded.snapshot(connection))
+            }
             return true
         } catch {
             log(.warning, "callers and key states could not be read", ["reason": .text("\(error)")])

@@ -54,6 +54,9 @@ struct KnownByStore: Sendable {
         if case .introductoryOfferEligibility(let id) = statement {
             accounts = shown.accounts
             knowledge.account = [keys.key(of: .originalTransaction(id)), keys.key(of: .appTransaction(id))]
+            knowledge.successions += keys.successions(
+                of: [.originalTransaction(id), .appTransaction(id)] + shown.accounts
+            )
             knowledge.subjects = knowledge.account + shown.accounts.map(keys.key)
             knowledge.believesNames = caller.role.mayAssertFacts
             knowledge.mayAsk = canAsk
@@ -127,6 +130,7 @@ struct KnownByStore: Sendable {
         }
         if caller.role.mayAssertFacts, let id = request.transactionID {
             knowledge.subjects = [keys.key(of: .originalTransaction(id))]
+            knowledge.successions = keys.successions(of: [.originalTransaction(id)])
         }
         knowledge.mayAsk = canAsk && (request.transactionID ?? evidence.transactions.first?.transactionID) != nil
         return knowledge

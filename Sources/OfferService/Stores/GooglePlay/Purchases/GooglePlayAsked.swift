@@ -27,6 +27,7 @@ struct GooglePlayAsked: KnowledgeSource {
         }
         try refuseOtherAccount(evidence, decision)
         knowledge.googlePlayPurchases = Set(tokens.map(place.keys.purchaseKey))
+        knowledge.successions += place.keys.successions(of: tokens)
         knowledge.googlePlayReport = GooglePlayPurchaseReport(
             evidence,
             place: place,
@@ -44,7 +45,9 @@ struct GooglePlayAsked: KnowledgeSource {
         _ decision: DecisionRequest
     ) throws(Refusal) {
         guard !caller.role.mayAssertFacts else { return }
-        let own = Set(decision.identities.map(\.pseudonym.accountID))
+        let own = Set(
+            decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.accountID)
+        )
         for (index, token) in tokens.enumerated() {
             for case (token, .purchase(let purchase)) in evidence.purchases {
                 guard let account = purchase.accountID, !own.contains(account) else { continue }
