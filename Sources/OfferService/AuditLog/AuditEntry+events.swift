@@ -18,6 +18,11 @@ extension AuditEntry {
         case .serviceAccountLoaded(let name, let digest):
             [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
         case .keyDisabled(let keyID), .keyEnabled(let keyID): [("kid", .text(keyID.text))]
+        case .logRestarted(let previous):
+            [
+                ("origin", .text(previous.origin.text)), ("size", .integer(previous.size)),
+                ("root", .text(String(decoding: Base64.encode(previous.rootHash.bytes), as: UTF8.self))),
+            ]
         case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
         case .configurationLoaded(let policy, let keys, let settings):
             [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]

@@ -23,6 +23,8 @@ package enum AuditEvent: Sendable {
     case keyEnabled(KeyID)
     /// The key that the log's own checkpoints are signed with was read.
     case logKeyLoaded(origin: String, publicKeyDigest: String)
+    /// The log was begun anew under another name, because what was signed under its earlier name is lost.
+    case logRestarted(previous: Checkpoint)
     /// A new configuration is in force.
     case configurationLoaded(policyName: String, keysDigest: String, settingsDigest: String)
     /// A new configuration was refused; the old one stays in force.
@@ -77,6 +79,7 @@ package enum AuditEvent: Sendable {
         case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded: .keyLoad
         case .keyDisabled: .keyDisable
         case .keyEnabled: .keyEnable
+        case .logRestarted: .logRestarted
         case .configurationLoaded: .configLoad
         case .configurationRefused: .configRefuse
         case .callerCreated: .callerCreate

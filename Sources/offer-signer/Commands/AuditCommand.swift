@@ -6,7 +6,7 @@ import Storage
 /// `offer-signer audit`.
 enum AuditCommand: Command {
     static let name = "audit"
-    static let summary = "query and export what is on record"
+    static let summary = "query, export and verify what is on record"
     static var help: String {
         """
         offer-signer audit reads the audit log: every signature, every refusal by a rule, every event of a key
@@ -15,10 +15,14 @@ enum AuditCommand: Command {
         Usage:
           offer-signer audit query [CONDITIONS] [--limit N]
           offer-signer audit export [--from-index N]
+          offer-signer audit verify [--key VKEY] [--checkpoint FILE]… [--tiles DIR]
+          offer-signer audit new-log --origin NAME
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index.
         export prints every entry exactly as it is stored, one a line. Both record that they did: what was asked for,
         and how many entries were given.
+
+        \(logHelp)
 
         Conditions:
           --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
@@ -27,12 +31,13 @@ enum AuditCommand: Command {
         Who used key K for offer O between T1 and T2:
           offer-signer audit query --event sign.intent --key K --offer O --from T1 --until T2
 
-        \(SettingsOptions.help([.database]))
+        \(SettingsOptions.help([.database, .keys, .offers, .checkpointFile, .groupReadableSecrets, .unlockedMemory]))
         """
     }
 
     private static let options =
-        ["--from", "--until", "--limit", "--from-index"] + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
+        ["--from", "--until", "--limit", "--from-index"] + logOptions
+        + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         // A condition comes before the setting of the same name.
@@ -47,7 +52,13 @@ enum AuditCommand: Command {
             _ = try parsed.words("export")
             let first = try parsed.value("--from-index", "a whole number") { Int64($0) } ?? 0
             try export(from: first, of: ledger)
-        default: throw CommandError(usage: "expected query or export")
+        case "verify":
+            _ = try parsed.words("verify")
+            try verify(parsed)
+        case "new-log":
+            _ = try parsed.words("new-log")
+            try newLog(parsed)
+        default: throw CommandError(usage: "expected query, export, verify or new-log")
         }
         return .success
     }
