@@ -23,7 +23,9 @@ struct SignedLogTests {
         let key: NoteVerifierKey
 
         init(_ settings: [Setting: String] = [:]) throws {
-            running = try RunningPlace(settings)
+            var files = TestFiles()
+            files.settings = settings
+            running = try RunningPlace(files)
             auditor = try #require(running.credentials["auditor"])
             let privateKey = try Ed25519PrivateKey(
                 pem: SecretFile.read(path: running.directory.path(of: "audit-log.key"))

@@ -249,18 +249,17 @@ struct ServiceTests {
 final class RunningPlace: Sendable {
     let directory: TemporaryDirectory
     let clock = SettableClock()
+    let clockState = SettableClockState()
     let log = LogRecorder()
     let settings: Settings
     let ledger: LedgerAccess
     let publicKeys: [String: PublicKey]
-    /// What each caller presents.
+    /// What callers present, by the name of the caller.
     let credentials: [String: String]
     let credential: String
 
-    init(_ more: [Setting: String] = [:]) throws {
+    init(_ files: TestFiles = TestFiles()) throws {
         directory = try TemporaryDirectory()
-        var files = TestFiles()
-        files.settings = more
         publicKeys = try TestService.write(files, into: directory)
         settings = try TestService.settings(in: directory, files)
         ledger = LedgerAccess(location: settings.database, clock: clock.wallClock)
@@ -273,6 +272,7 @@ final class RunningPlace: Sendable {
         return try Service(
             settings: settings,
             clock: clock.wallClock,
+            clockStatus: clockState.status(clock),
             random: random,
             log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
         )
