@@ -36,6 +36,8 @@ package enum RequestFault: Sendable {
     case invalidIdempotencyKey
     case idempotencyKeyReused
     case noSuchPath
+    /// The entry is in the log, and no checkpoint is of a tree that has it.
+    case notYetCovered
     /// The call is there, and the settings that it needs are not.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])
@@ -69,5 +71,7 @@ package enum ServiceFault: Sendable {
     case storeUnavailable(retryAfterSeconds: Int?)
     case auditUnavailable
     case overloaded
+    /// The audit log could not be read, or is damaged.
+    case logUnreadable(AuditReadError)
     case signingFailed
 }

@@ -29,6 +29,7 @@ package final class Service: Sendable {
     private let server: Server
     private let housekeeper: Housekeeper
     private let stores: Stores
+    private let readers: LogReaders
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -62,6 +63,7 @@ package final class Service: Sendable {
             place: ledger.place(),
             open: ledger.open
         )
+        readers = LogReaders(open: ledger.openForReading)
         let stores = try Stores(
             settings,
             current: current,
@@ -131,6 +133,7 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            logCalls: LogCalls(readers: readers, isPublic: settings.isLogPublic) { nil },
             operation: operation,
             metrics: metrics,
             clock: clock,
@@ -174,6 +177,7 @@ package final class Service: Sendable {
         let events = [AuditEvent.serviceStarted(version: Self.version)] + housekeeper.events(of: snapshot)
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
         housekeeper.start()
+        readers.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
@@ -223,6 +227,7 @@ package final class Service: Sendable {
         stopServer()
         stores.stop()
         housekeeper.stop()
+        readers.stop()
         try? committer.appendBlocking([.serviceStopped])
         committer.stop()
         instanceLock?.release()

@@ -15,6 +15,7 @@ package final class API: Responder {
     private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
+    private let logCalls: LogCalls?
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -30,6 +31,7 @@ package final class API: Responder {
         googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
+        logCalls: LogCalls? = nil,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -44,6 +46,7 @@ package final class API: Responder {
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
+        self.logCalls = logCalls
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -116,6 +119,9 @@ package final class API: Responder {
             return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
+        case .logTile, .auditEntry, .auditEntryProof:
+            guard let logCalls else { throw .request(.notConfigured) }
+            return try await logCalls.respond(to: request, match, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -81,6 +81,14 @@ extension Problem {
             )
         case .noSuchPath:
             self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")
+        case .notYetCovered:
+            self.init(
+                "not-yet-covered",
+                "No checkpoint covers the entry yet",
+                409,
+                "The entry is on record; the next checkpoint, which is signed within a second, will cover it. Try again."
+            )
+            headers = [("Retry-After", "1")]
         case .notConfigured:
             self.init(
                 "not-configured",
@@ -236,6 +244,8 @@ extension Problem {
         case .overloaded:
             self.init("overloaded", "Too many requests are waiting", 503, "Nothing was decided. Try again.")
             headers = [("Retry-After", "1")]
+        case .logUnreadable(let error):
+            self.init("log-unreadable", "The audit log could not be read", 503, error.description)
         case .signingFailed:
             self.init(
                 "signing-failed",

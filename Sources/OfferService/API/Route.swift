@@ -11,6 +11,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case logTile = "/audit/tile/{+path}"
+    case auditEntry = "/v1/audit/entries/{index}"
+    case auditEntryProof = "/v1/audit/entries/{index}/proof"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -23,7 +26,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
             .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
             [.post]
-        case .live, .ready, .metrics, .openAPI: [.get, .head]
+        case .auditEntry, .auditEntryProof: [.get]
+        case .live, .ready, .metrics, .openAPI, .logTile: [.get, .head]
         case .unknown: []
         }
     }

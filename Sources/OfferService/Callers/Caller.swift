@@ -14,6 +14,8 @@ package enum CallerRole: String, CaseIterable, Hashable, Sendable {
 
     /// Whether this role may ask for decisions and signatures.
     package var mayAskForSignatures: Bool { self == .app || self == .backend }
+    /// Whether this role may read what is on record.
+    package var mayReadRecords: Bool { self == .auditor || self == .admin }
     /// Whether what this role says of a customer is believed.
     package var mayAssertFacts: Bool { self == .backend }
 }

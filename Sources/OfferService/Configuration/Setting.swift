@@ -21,6 +21,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case log
     case selfVerification = "self-verification"
     case appFindings = "app-findings"
+    case publicLog = "public-log"
     case loops
     case connections
     case connectionsPerAddress = "connections-per-address"
@@ -51,7 +52,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .revocationCheck: "background"
         case .log: "info"
         case .selfVerification: "sampled"
-        case .appFindings: "no"
+        case .appFindings, .publicLog: "no"
         case .loops: "auto"
         case .connections: "4096"
         case .connectionsPerAddress: "256"
@@ -76,7 +77,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")
         case .loops: "auto, or 1 to 64"
         case .connections, .connectionsPerAddress: "1 to 1000000"
-        case .appFindings, .groupReadableSecrets, .unlockedMemory: "yes or no"
+        case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: "yes or no"
         }
     }
 
@@ -102,6 +103,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .log: "how much is logged to standard error"
         case .selfVerification: "which signatures are verified before they leave"
         case .appFindings: "whether callers of role app are told which rule said no"
+        case .publicLog: "whether the audit log's tiles and checkpoint are served without an API key"
         case .loops: "event loops; auto is one for each core"
         case .connections: "connections at once"
         case .connectionsPerAddress: "connections at once from one address"

@@ -43,6 +43,8 @@ package struct Settings: Sendable {
     package let logLevel: LogLevel
     package let selfVerification: SelfVerification.Mode
     package let showsFindingsToApps: Bool
+    /// Whether tiles and checkpoint are for everybody.
+    package let isLogPublic: Bool
     /// `nil`: one for each core.
     package let loops: Int?
     package let connections: Int
@@ -72,6 +74,7 @@ package struct Settings: Sendable {
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
+        isLogPublic = reader.flag(.publicLog)
         loops = reader.value(.loops) { $0 == "auto" ? .some(nil) : whole($0, in: 1...64).map(Int?.some) } ?? nil
         connections = reader.value(.connections) { whole($0, in: 1...1_000_000) } ?? 0
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0

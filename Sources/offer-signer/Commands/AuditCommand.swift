@@ -15,9 +15,13 @@ enum AuditCommand: Command {
         Usage:
           offer-signer audit query [CONDITIONS] [--limit N]
           offer-signer audit export [--from-index N]
+          offer-signer audit export --tiles DIR
+          offer-signer audit proof --index N | --nonce TEXT | --digest TEXT
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index.
-        export prints every entry exactly as it is stored, one a line, and records that it did.
+        export prints every entry exactly as it is stored, one a line, and records that it did; with --tiles it writes
+        the log into a folder as C2SP tlog-tiles has it, for verifiers. What is there is compared, not overwritten.
+        proof prints the proof that an entry is in the log, with the checkpoint that it leads to (C2SP tlog-proof).
 
         Conditions:
           --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
@@ -31,7 +35,8 @@ enum AuditCommand: Command {
     }
 
     private static let options =
-        ["--from", "--until", "--limit", "--from-index"] + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
+        ["--from", "--until", "--limit", "--from-index", "--tiles", "--index"]
+        + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         // A condition comes before the setting of the same name.
@@ -44,9 +49,16 @@ enum AuditCommand: Command {
             try show(try query(parsed), of: ledger)
         case "export":
             _ = try parsed.words("export")
+            if let folder = try parsed.value("--tiles") {
+                try exportTiles(to: folder, of: ledger)
+                return .success
+            }
             let first = try parsed.value("--from-index", "a whole number") { Int64($0) } ?? 0
             try export(from: first, of: ledger)
-        default: throw CommandError(usage: "expected query or export")
+        case "proof":
+            _ = try parsed.words("proof")
+            try prove(parsed, ledger)
+        default: throw CommandError(usage: "expected query, export or proof")
         }
         return .success
     }
@@ -74,7 +86,7 @@ enum AuditCommand: Command {
         }
     }
 
-    private static func reader(of ledger: LedgerAccess) throws(CommandError) -> AuditReader {
+    static func reader(of ledger: LedgerAccess) throws(CommandError) -> AuditReader {
         do {
             return AuditReader(connection: try ledger.openForReading())
         } catch {
@@ -93,6 +105,10 @@ enum AuditCommand: Command {
         } catch {
             throw CommandError(error.description, .unavailable)
         }
+        try recordExport(from: first, count: count, of: ledger)
+    }
+
+    static func recordExport(from first: Int64, count: Int64, of ledger: LedgerAccess) throws(CommandError) {
         do throws(LedgerChangeError<Never>) {
             try ledger.change { _ in [.recordsExported(from: first, count: count)] }
         } catch {

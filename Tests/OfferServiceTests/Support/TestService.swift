@@ -30,6 +30,9 @@ final class TestService: Sendable {
     private let api: API
     private let server: Server?
     private let stores: Stores
+    private let readers: LogReaders
+    /// What the log's newest checkpoint is said to be.
+    let checkpoint: NewestCheckpoint
     var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
@@ -62,6 +65,9 @@ final class TestService: Sendable {
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
             open: opener
         )
+        readers = LogReaders(open: ledger.openForReading)
+        let checkpoint = NewestCheckpoint()
+        self.checkpoint = checkpoint
         stores = try Stores(
             settings,
             current: current,
@@ -126,6 +132,7 @@ final class TestService: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            logCalls: LogCalls(readers: readers, isPublic: settings.isLogPublic) { checkpoint.value },
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
             metrics: metrics,
             clock: clock.wallClock,
@@ -134,6 +141,7 @@ final class TestService: Sendable {
         )
         server = wire == .loopback ? try Self.server(api) : nil
         committer.start(on: connection)
+        readers.start()
         try stores.start()
         try server?.start()
     }
@@ -146,8 +154,9 @@ final class TestService: Sendable {
         }
         guard isFirst else { return }
         await server?.stop()
-        await mayBlock { [committer, stores] in
+        await mayBlock { [committer, stores, readers] in
             stores.stop()
+            readers.stop()
             committer.stop()
         }
     }
