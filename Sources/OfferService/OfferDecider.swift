@@ -79,9 +79,11 @@ package final class OfferDecider: Sendable {
 
 extension Caller {
     /// Refuses who may not ask for offers of the app, or says what is not theirs to say.
-    func authorize(_ app: AppName, assertions: [String]) throws(Refusal) {
+    ///
+    /// `app` is the ledger's name of what the request calls `named`.
+    func authorize(_ app: AppName, named: NamedApp, assertions: [String]) throws(Refusal) {
         guard role.mayAskForSignatures else { throw .caller(.roleNotAllowed(role)) }
-        guard mayAsk(for: app) else { throw .caller(.bundleNotAllowed(app)) }
+        guard mayAsk(for: app) else { throw .caller(.bundleNotAllowed(named)) }
         if !role.mayAssertFacts, let assertion = assertions.first {
             throw .caller(.assertionNotAllowed(pointer: assertion, role))
         }

@@ -56,7 +56,11 @@ package final class OfferSigner: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> SignedOffer {
-        try caller.authorize(AppName(request.bundleID), assertions: request.assertions)
+        try caller.authorize(
+            AppName(request.bundleID),
+            named: .bundle(request.bundleID),
+            assertions: request.assertions
+        )
         let offer = try findOffer(request, configuration.catalog)
         guard let listing = offer.appStore else { throw .decision(.unknownOffer(.offer)) }
         guard let key = configuration.keyRing.activeKey(for: listing.bundleID, purpose: listing.purpose) else {

@@ -52,7 +52,29 @@ package enum CallerFault: Sendable {
     case pushUnauthenticated
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
-    case bundleNotAllowed(AppName)
+    /// Told of an app that there is and of one that there isn't alike.
+    case bundleNotAllowed(NamedApp)
+}
+
+/// An app as a request names it.
+package enum NamedApp: Hashable, Sendable {
+    case bundle(BundleID)
+    case package(PackageName)
+
+    var text: String {
+        switch self {
+        case .bundle(let id): id.text
+        case .package(let name): name.text
+        }
+    }
+
+    /// Where requests name it.
+    var pointer: String {
+        switch self {
+        case .bundle: "/bundleId"
+        case .package: "/packageName"
+        }
+    }
 }
 
 /// The catalogue or the rules said no.

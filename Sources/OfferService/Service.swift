@@ -10,6 +10,8 @@ package enum ServiceError: Error, Sendable {
     case configuration(ConfigurationError)
     case database(StorageError)
     case records(LedgerError)
+    /// The audit log is not the one that was signed.
+    case log(LogMismatch)
     case server(ServerError)
     /// The client that asks the stores could not be started.
     case client(ClientError)
@@ -30,6 +32,7 @@ package final class Service: Sendable {
     private let housekeeper: Housekeeper
     private let stores: Stores
     private let readers: LogReaders
+    private let signedLog: SignedLog
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -54,6 +57,8 @@ package final class Service: Sendable {
         } catch {
             throw .database(error)
         }
+        let checked = try SignedLog.check(loaded, settings, connection, ledger)
+        try loaded.adoptEpochs(in: ledger)
         let head: TreeHead
         do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
         committer = Committer(
@@ -89,13 +94,25 @@ package final class Service: Sendable {
             random: random,
             log: log
         )
+        let reads = AuditReads(committer: committer, clock: clock, log: log)
+        let noise = MinuteCounter<Noise>()
+        let signedLog = try SignedLog(
+            loaded,
+            settings,
+            after: checked,
+            ledger: ledger,
+            committer: committer,
+            clock: clock,
+            log: log
+        ) { [health] reason in health.noteContradiction(reason) }
+        self.signedLog = signedLog
         let gauges = ServerGauges()
         let operation = OperationCalls(
             current: current,
             health: health,
             metrics: metrics,
             warnings: { stores.warnings },
-            gauges: { [committer] in gauges.read(committer) + stores.gauges }
+            gauges: { [committer] in gauges.read(committer) + stores.gauges + signedLog.gauges }
         )
         let api = API(
             current: current,
@@ -133,15 +150,27 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
-            logCalls: LogCalls(readers: readers, isPublic: settings.isLogPublic) { nil },
+            checkpoints: CheckpointCalls(
+                signedLog,
+                head: { [committer] in committer.treeHead },
+                reads: reads,
+                isPublic: settings.isLogPublic
+            ),
+            logCalls: LogCalls(readers: readers, reads: reads, isPublic: settings.isLogPublic) {
+                [publisher = signedLog.publisher] in publisher.latest.map(PublishedCheckpoint.init)
+            },
             operation: operation,
+            noise: noise,
             metrics: metrics,
             clock: clock,
             random: random,
             log: log
         )
         do {
-            server = try Server(settings.serverConfiguration, responder: api)
+            let configuration = settings.serverConfiguration { problem in
+                noise.count(Noise(route: nil, problem: problem.name), at: clock.now())
+            }
+            server = try Server(configuration, responder: api)
         } catch {
             throw .server(error)
         }
@@ -152,6 +181,9 @@ package final class Service: Sendable {
             health: health,
             current: current,
             loaded: loaded,
+            reads: reads,
+            noise: noise,
+            clock: clock,
             log: log
         )
         committer.start(on: connection, at: head)
@@ -178,8 +210,10 @@ package final class Service: Sendable {
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
         housekeeper.start()
         readers.start()
+        try signedLog.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
+        signedLog.startVerifying()
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
         for obstacle in health.obstacles(snapshot) + health.warnings(snapshot) {
             log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
@@ -200,15 +234,17 @@ package final class Service: Sendable {
     }
 
     private func refuseReload(_ error: any Error) {
-        var issues = 1
-        if let error = error as? ConfigurationError {
-            issues = error.issues.count
-            for issue in error.issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
-        } else {
-            log(.error, "configuration", ["issue": .text("\(error)")])
+        let issues: [ConfigurationIssue]
+        switch error {
+        case let error as ConfigurationError: issues = error.issues
+        case ServiceError.configuration(let error): issues = error.issues
+        default: issues = []
         }
+        for issue in issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
+        if issues.isEmpty { log(.error, "configuration", ["issue": .text("\(error)")]) }
         log(.error, "reload refused; what was in force stays in force")
-        try? committer.appendBlocking([.configurationRefused(issues: issues)])
+        let parts = issues.isEmpty ? [ConfigurationPart(error)] : settings.parts(of: issues)
+        try? committer.appendBlocking([.configurationRefused(issues: max(1, issues.count), parts: parts)])
     }
 
     /// Blocks this thread, which is not one of Swift's shared pool, until every answer has left.
@@ -229,6 +265,7 @@ package final class Service: Sendable {
         housekeeper.stop()
         readers.stop()
         try? committer.appendBlocking([.serviceStopped])
+        signedLog.stop()
         committer.stop()
         instanceLock?.release()
         log(.info, "stopped")
@@ -275,14 +312,21 @@ private final class ServerGauges: Sendable {
 }
 
 extension Settings {
-    fileprivate var serverConfiguration: ServerConfiguration {
+    /// `rejected` is told of what the server answers by itself.
+    fileprivate func serverConfiguration(
+        rejected: @escaping @Sendable (Problem) -> Void
+    ) -> ServerConfiguration {
         var configuration = ServerConfiguration(address: listen.host, port: listen.port)
         if let loops { configuration.loops = loops }
         configuration.limits.bodyBytes = 65_536
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls
-        configuration.rejectionResponse = { Problem(.request(.rejected($0))).response(requestID: nil) }
+        configuration.rejectionResponse = { rejection in
+            let problem = Problem(.request(.rejected(rejection)))
+            rejected(problem)
+            return problem.response(requestID: nil)
+        }
         return configuration
     }
 }

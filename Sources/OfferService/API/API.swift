@@ -15,8 +15,10 @@ package final class API: Responder {
     private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
+    private let checkpoints: CheckpointCalls?
     private let logCalls: LogCalls?
     private let operation: OperationCalls
+    private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
     private let clock: WallClock
     private let random: any RandomSource
@@ -31,8 +33,10 @@ package final class API: Responder {
         googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
+        checkpoints: CheckpointCalls? = nil,
         logCalls: LogCalls? = nil,
         operation: OperationCalls,
+        noise: MinuteCounter<Noise>,
         metrics: Metrics,
         clock: WallClock,
         random: any RandomSource,
@@ -47,7 +51,9 @@ package final class API: Responder {
         self.transactions = transactions
         self.transfers = transfers
         self.logCalls = logCalls
+        self.checkpoints = checkpoints
         self.operation = operation
+        self.noise = noise
         self.metrics = metrics
         self.clock = clock
         self.random = random
@@ -63,7 +69,9 @@ package final class API: Responder {
         do throws(Refusal) {
             response = try await answer(request, match, requestID, now)
         } catch {
-            response = Problem(error).response(requestID: requestID)
+            let problem = Problem(error)
+            if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
+            response = problem.response(requestID: requestID)
         }
         metrics.count(.requests(route: route, status: response.status))
         log(
@@ -122,6 +130,9 @@ package final class API: Responder {
         case .logTile, .auditEntry, .auditEntryProof:
             guard let logCalls else { throw .request(.notConfigured) }
             return try await logCalls.respond(to: request, match, under: current.value, at: now)
+        case .logCheckpoint, .logState:
+            guard let checkpoints else { throw .request(.notConfigured) }
+            return try await checkpoints.respond(to: request, route, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -7,12 +7,19 @@ import OfferDomain
 /// The log itself: `GET /audit/tile/…`, `GET /v1/audit/entries/{index}` and `GET /v1/audit/entries/{index}/proof`.
 package struct LogCalls: Sendable {
     private let readers: LogReaders
+    private let reads: AuditReads
     private let latestCheckpoint: LatestCheckpoint
     /// Whether tiles are for everybody.
     private let isPublic: Bool
 
-    package init(readers: LogReaders, isPublic: Bool, latestCheckpoint: @escaping LatestCheckpoint) {
+    package init(
+        readers: LogReaders,
+        reads: AuditReads,
+        isPublic: Bool,
+        latestCheckpoint: @escaping LatestCheckpoint
+    ) {
         self.readers = readers
+        self.reads = reads
         self.isPublic = isPublic
         self.latestCheckpoint = latestCheckpoint
     }
@@ -40,7 +47,7 @@ package struct LogCalls: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        if !isPublic { try Self.requireReader(request, snapshot, now) }
+        let caller = isPublic ? nil : try Self.requireReader(request, snapshot, now)
         guard let path = path.flatMap({ TilePath($0) }) else { throw .request(.noSuchPath) }
         let bytes = try await read { reader throws(AuditReadError) in
             switch path {
@@ -49,6 +56,7 @@ package struct LogCalls: Sendable {
             }
         }
         guard let bytes else { throw .request(.noSuchPath) }
+        reads.noteFetch(caller: caller, call: path.call)
         let whose = isPublic ? "public" : "private"
         return Response(
             status: 200,
@@ -67,10 +75,11 @@ package struct LogCalls: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        try Self.requireReader(request, snapshot, now)
+        let caller = try Self.requireReader(request, snapshot, now)
         guard let index = index.flatMap(decimal) else { throw .request(.noSuchPath) }
         let entry = try await read { reader throws(AuditReadError) in try reader.entry(index) }
         guard let entry else { throw .request(.noSuchPath) }
+        await note(caller, .entry, index)
         var writer = JSONWriter(reserving: 3 * entry.count)
         writer.beginObject()
         writer.name("index")
@@ -90,7 +99,7 @@ package struct LogCalls: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        try Self.requireReader(request, snapshot, now)
+        let caller = try Self.requireReader(request, snapshot, now)
         guard let index = index.flatMap(decimal) else { throw .request(.noSuchPath) }
         let checkpoint = latestCheckpoint()
         let found = try await read { reader throws(AuditReadError) -> Proof in
@@ -101,8 +110,15 @@ package struct LogCalls: Sendable {
         switch found {
         case .noEntry: throw .request(.noSuchPath)
         case .notYet: throw .request(.notYetCovered)
-        case .text(let text): return Self.response("text/plain; charset=utf-8", text)
+        case .text(let text):
+            await note(caller, .entryProof, index)
+            return Self.response("text/plain; charset=utf-8", text)
         }
+    }
+
+    /// Records what is about to be given away.
+    private func note(_ caller: CallerID, _ call: AuditCall, _ index: Int64) async {
+        await reads.note(caller: caller, call: call, conditions: [AuditCondition("index", String(index))], count: 1)
     }
 
     private enum Proof: Sendable {
@@ -126,13 +142,24 @@ package struct LogCalls: Sendable {
         _ request: Request,
         _ snapshot: Snapshot,
         _ now: Timestamp
-    ) throws(Refusal) {
+    ) throws(Refusal) -> CallerID {
         let caller = try snapshot.callers.authenticate(request.headers, at: now)
         guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
+        return caller.id
     }
 
     private static func response(_ type: String, _ body: [UInt8]) -> Response {
         Response(status: 200, headers: [("Content-Type", type), ("Cache-Control", "no-store")], body: body)
+    }
+}
+
+extension TilePath {
+    /// As what its fetching is counted.
+    fileprivate var call: AuditCall {
+        switch self {
+        case .tile: .tile
+        case .entries: .entryBundle
+        }
     }
 }
 

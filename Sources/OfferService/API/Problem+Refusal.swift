@@ -163,14 +163,14 @@ extension Problem {
                 "What a caller of role \(role.rawValue) says of a customer is not believed; leave \(pointer) out."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "may not be stated by \(role.rawValue)")]
-        case .bundleNotAllowed(let bundleID):
+        case .bundleNotAllowed(let app):
             self.init(
                 "bundle-not-allowed",
                 "The caller may not ask for this app",
                 403,
-                "This caller's key is not for \(bundleID)."
+                "This caller's key is not for \(app.text)."
             )
-            mismatches = [Mismatch(pointer: "/bundleId", offset: 0, message: "is outside this caller's scope")]
+            mismatches = [Mismatch(pointer: app.pointer, offset: 0, message: "is outside this caller's scope")]
         }
     }
 

@@ -14,6 +14,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case logTile = "/audit/tile/{+path}"
     case auditEntry = "/v1/audit/entries/{index}"
     case auditEntryProof = "/v1/audit/entries/{index}/proof"
+    case logCheckpoint = "/audit/checkpoint"
+    case logState = "/v1/audit/log"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -28,6 +30,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
             [.post]
         case .auditEntry, .auditEntryProof: [.get]
         case .live, .ready, .metrics, .openAPI, .logTile: [.get, .head]
+        case .logCheckpoint, .logState: [.get, .head]
         case .unknown: []
         }
     }

@@ -6,6 +6,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case keys
     case offers
     case database
+    case checkpointFile = "checkpoint-file"
+    case logPolicy = "log-policy"
     case tlsCertificate = "tls-certificate"
     case tlsKey = "tls-key"
     case appStoreRoots = "app-store-roots"
@@ -43,7 +45,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .keys: "keys"
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
-        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail: nil
+        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
+            .checkpointFile, .logPolicy:
+            nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
         case .googlePlayURL: "https://androidpublisher.googleapis.com"
@@ -64,7 +68,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     package var expected: String {
         switch self {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
-        case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: "the path of a file"
+        case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .checkpointFile,
+            .logPolicy:
+            "the path of a file"
         case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .googlePlayURL, .googleOAuthURL, .googleCertsURL:
             "Google's own, or http or https on 127.0.0.1 or [::1], for tests"
@@ -88,6 +94,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .keys: "the key ring, JSON5 (see keys.example)"
         case .offers: "the catalogue, JSON5 (see offers.example)"
         case .database: "ledger and records"
+        case .checkpointFile:
+            "the audit log's newest checkpoint, outside of the database; else the database's path and .checkpoint"
+        case .logPolicy: "the witnesses that are to sign the audit log's checkpoints (tlog-policy)"
         case .tlsCertificate: "certificate chain in PEM; with it the service speaks TLS 1.3"
         case .tlsKey: "private key of that certificate in PEM"
         case .appStoreRoots: "further roots, in PEM, for what claims to be signed by the App Store; for tests only"

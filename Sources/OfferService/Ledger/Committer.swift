@@ -15,6 +15,7 @@ package final class Committer: Sendable {
         case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
         case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
+        case keep(LogSignature, @Sendable (Result<Bool, LedgerError>) -> Void)
     }
 
     private struct Queue {
@@ -139,6 +140,19 @@ package final class Committer: Sendable {
         try outcome.wait { $0 }.get()
     }
 
+    /// Keeps what was signed of the log; false if that contradicts what was kept before.
+    ///
+    /// For a thread that may block, like ``appendBlocking(_:)``.
+    package func keepBlocking(_ signature: LogSignature) throws(LedgerError) -> Bool {
+        let outcome = Guarded<Result<Bool, LedgerError>?>(nil)
+        let done: @Sendable (Result<Bool, LedgerError>) -> Void = { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        if let refusal = submit(.keep(signature, done), wakes: true) { throw refusal }
+        return try outcome.wait { $0 }.get()
+    }
+
     private func append(_ events: [AuditEvent], _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
         if let refusal = submit(.append(events, done), wakes: true) { done(.failure(refusal)) }
     }
@@ -157,7 +171,9 @@ package final class Committer: Sendable {
     private func submit(_ job: Job, wakes: Bool) -> LedgerError? {
         let refusal: LedgerError? = queue.withLock { queue in
             if queue.isStopping { return .stopped }
-            if queue.jobs.count >= maximumWaiting { return .overloaded }
+            // Who only looks makes room for who is granted something.
+            let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
+            if queue.jobs.count >= most { return .overloaded }
             queue.jobs.append(job)
             return nil
         }
@@ -190,20 +206,27 @@ extension Committer {
     private func work(_ first: Handover<any DatabaseConnection>) {
         var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead) }
         var cleaning = Cleaning()
-        while case let batch = nextBatch(), !batch.isEmpty {
-            let started = clock.now()
-            let stopwatch = clock.stopwatch()
-            do throws(LedgerError) {
-                if writer == nil { writer = try reopened() }
-                guard let current = writer else { continue }
-                let outcomes = try write(batch, with: current, at: started, &cleaning)
-                observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
-                for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
-                for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
-                for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
-            } catch {
-                writer?.rollback()
-                if error.needsNewConnection { writer = nil }
+        while case let batch = nextBatch(), !batch.isEmpty { settle(batch, with: &writer, &cleaning) }
+    }
+
+    /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
+    private func settle(_ batch: [Job], with writer: inout LedgerWriter?, _ cleaning: inout Cleaning) {
+        let started = clock.now()
+        let stopwatch = clock.stopwatch()
+        do throws(LedgerError) {
+            if writer == nil { writer = try reopened() }
+            guard let current = writer else { return }
+            let outcomes = try write(batch, with: current, at: started, &cleaning)
+            observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
+            for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
+            for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
+            for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
+        } catch {
+            writer?.rollback()
+            if error.needsNewConnection { writer = nil }
+            if error.isOfOneRequest, batch.count > 1 {
+                for job in batch { settle([job], with: &writer, &cleaning) }
+            } else {
                 observer.failed(error)
                 for job in batch { job.fail(error) }
             }
@@ -226,6 +249,7 @@ extension Committer {
         case transferred(TransferOutcome)
         case previewed([PreviewedOffer])
         case appended
+        case kept(Bool)
     }
 
     /// What came of a batch, in its order, once all of it is durable.
@@ -249,6 +273,7 @@ extension Committer {
             case .append(let events, _):
                 for event in events { try writer.append(event) }
                 outcomes.append(.appended)
+            case .keep(let signature, _): outcomes.append(.kept(try writer.keep(signature)))
             }
         }
         if let atMost = cleaning.due(at: now, after: batch.count) {
@@ -278,6 +303,10 @@ private struct Cleaning {
 }
 
 extension Committer.Job {
+    fileprivate var isPreview: Bool {
+        if case .preview = self { true } else { false }
+    }
+
     fileprivate func resume(_ outcome: Committer.Outcome) {
         switch (self, outcome) {
         case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
@@ -289,7 +318,9 @@ extension Committer.Job {
         case (.preview(_, let continuation), .previewed(let result)):
             continuation.resume(returning: .success(result))
         case (.append(_, let done), .appended): done(.success(()))
-        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _):
+        case (.keep(_, let done), .kept(let isKept)): done(.success(isKept))
+        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _),
+            (.keep, _):
             preconditionFailure("a job has the outcome of its kind")
         }
     }
@@ -302,6 +333,7 @@ extension Committer.Job {
         case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
         case .preview(_, let continuation): continuation.resume(returning: .failure(error))
         case .append(_, let done): done(.failure(error))
+        case .keep(_, let done): done(.failure(error))
         }
     }
 }
@@ -311,9 +343,17 @@ extension LedgerError {
     fileprivate var needsNewConnection: Bool {
         switch self {
         case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
-            .stopped, .unbuildable, .log:
+            .database(.unexpectedValue), .stopped, .unbuildable, .log:
             false
         case .database, .databaseGone: true
+        }
+    }
+
+    /// Whether it comes of what one request reads or wants signed, and not of the database.
+    fileprivate var isOfOneRequest: Bool {
+        switch self {
+        case .database(.unexpectedValue), .unbuildable: true
+        case .database, .databaseGone, .overloaded, .stopped, .log: false
         }
     }
 }

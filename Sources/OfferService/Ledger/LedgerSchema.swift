@@ -151,5 +151,7 @@ package enum LedgerSchema {
         ),
         googlePlay,
         logTree,
+        checkpoints,
+        epochs,
     ]
 }

@@ -7,7 +7,7 @@ package import Storage
 /// A cap is checked where it is reserved: the rule is evaluated on what the ledger holds within the very
 /// transaction that adds the grant, so there is no race between check and reservation.
 package final class LedgerWriter {
-    private let connection: any DatabaseConnection
+    let connection: any DatabaseConnection
     private let log: LogTables
     /// The log's tree with the entries of this transaction.
     private var tree = TreeEdge()
@@ -138,6 +138,8 @@ package final class LedgerWriter {
     package func decide(_ request: DecisionRequest) throws(LedgerError) -> Verdict {
         if let claim = request.idempotency, let earlier = try earlierGrant(claim, at: request.receivedAt) {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
+            // What was granted can't be had any more: there is nothing to answer a second time.
+            if let obstacle = request.deliverable.obstacle { return .obstructed(obstacle) }
             return .granted(try replay(earlier, request))
         }
         let evaluation = try evaluate(request)
@@ -148,7 +150,7 @@ package final class LedgerWriter {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
         }
-        if case .authorization(let plan) = request.deliverable, case .failure(let obstacle) = plan.offer {
+        if let obstacle = request.deliverable.obstacle {
             if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
             return .obstructed(obstacle)
         }

@@ -19,9 +19,10 @@ enum AuditCommand: Command {
           offer-signer audit proof --index N | --nonce TEXT | --digest TEXT
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index.
-        export prints every entry exactly as it is stored, one a line, and records that it did; with --tiles it writes
-        the log into a folder as C2SP tlog-tiles has it, for verifiers. What is there is compared, not overwritten.
-        proof prints the proof that an entry is in the log, with the checkpoint that it leads to (C2SP tlog-proof).
+        export prints every entry exactly as it is stored, one a line; with --tiles it writes the log into a folder as
+        C2SP tlog-tiles has it, for verifiers, where what is there is compared and not overwritten. proof prints the
+        proof that an entry is in the log, with the checkpoint that it leads to (C2SP tlog-proof). All of them record
+        that they did: what was asked for, and how many entries were given.
 
         Conditions:
           --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
@@ -77,12 +78,31 @@ enum AuditCommand: Command {
 
     private static func show(_ query: AuditQuery, of ledger: LedgerAccess) throws(CommandError) {
         let reader = try reader(of: ledger)
+        var count = 0
         do {
             try reader.entries(matching: query) { index, entry in
                 Terminal.say("{\"index\":\(index),\"entry\":\(String(decoding: entry, as: UTF8.self))}")
+                count += 1
             }
         } catch {
             throw CommandError(error.description, .unavailable)
+        }
+        try record(
+            .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count)),
+            in: ledger
+        )
+    }
+
+    /// Records what was read; the log must be readable also where it can't be written, so that only exits with 3.
+    static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
+        do throws(LedgerChangeError<Never>) {
+            try ledger.change { _ in [event] }
+        } catch {
+            guard case .ledger(let error) = error else { return }
+            throw CommandError(
+                "what is printed is complete, but that it was read could not be recorded: \(error)",
+                .unavailable
+            )
         }
     }
 
@@ -105,15 +125,6 @@ enum AuditCommand: Command {
         } catch {
             throw CommandError(error.description, .unavailable)
         }
-        try recordExport(from: first, count: count, of: ledger)
-    }
-
-    static func recordExport(from first: Int64, count: Int64, of ledger: LedgerAccess) throws(CommandError) {
-        do throws(LedgerChangeError<Never>) {
-            try ledger.change { _ in [.recordsExported(from: first, count: count)] }
-        } catch {
-            guard case .ledger(let error) = error else { return }
-            throw CommandError("the export is complete but could not be recorded: \(error)", .unavailable)
-        }
+        try record(.recordsExported(from: first, count: count), in: ledger)
     }
 }

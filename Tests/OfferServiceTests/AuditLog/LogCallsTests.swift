@@ -107,7 +107,7 @@ struct LogCallsTests {
                 #expect(reply.json["entry"] == (try Tree(String(decoding: entries[index], as: UTF8.self))))
                 #expect(reply.headers["cache-control"] == "no-store")
             }
-            for index in ["300", "-1", "007", "+7", "7 ", "9223372036854775807", "9223372036854775808", "x", "%37"] {
+            for index in ["400", "-1", "007", "+7", "7 ", "9223372036854775807", "9223372036854775808", "x", "%37"] {
                 let path = "/v1/audit/entries/\(index.replacing(" ", with: "%20"))"
                 #expect(try await get(path, service).problem == "not-found", "\(index)")
                 #expect(try await get("\(path)/proof", service).problem == "not-found", "\(index)")
@@ -135,7 +135,12 @@ struct LogCallsTests {
                 #expect(reply.headers["content-type"] == "text/plain; charset=utf-8")
             }
             #expect(try await get("/v1/audit/entries/290/proof", service).problem == "not-yet-covered")
-            #expect(try await get("/v1/audit/entries/300/proof", service).problem == "not-found")
+            #expect(try await get("/v1/audit/entries/400/proof", service).problem == "not-found")
+            #expect(
+                try service.entries("audit.read").map(\.["for"][0].text) == [
+                    "index=0", "index=7", "index=255", "index=256", "index=289",
+                ]
+            )
         }
     }
 
@@ -164,11 +169,11 @@ struct LogCallsTests {
             faults.hold()
             async let signed = service.sign(offer: "open")
             #expect(try await eventually { faults.isCommitting })
-            #expect(try await get("/v1/audit/entries/0", service).status == 200)
-            #expect(try await get("/v1/audit/entries/1", service).status == 404, "it is not durable")
+            #expect(try await get("/audit/tile/entries/000.p/1", service).status == 200)
+            #expect(try await get("/audit/tile/entries/000.p/2", service).status == 404, "it is not durable")
             faults.release()
             #expect(try await signed.status == 200)
-            #expect(try await get("/v1/audit/entries/1", service).status == 200)
+            #expect(try await get("/audit/tile/entries/000.p/2", service).status == 200)
         }
     }
 }

@@ -18,13 +18,17 @@ struct ServiceTests {
         let entries = try place.entries()
         #expect(
             entries.map(\.["ev"].text) == [
-                "service.start", "config.load", "key.load", "key.load", "sign.intent", "service.stop",
+                "epoch.begin", "service.start", "config.load", "key.load", "key.load", "sign.intent", "service.stop",
             ]
         )
-        #expect(entries[0]["version"] == .text(Service.version))
-        #expect(entries[2]["kid"] == .text("ACTIVE0001"))
-        #expect(entries[2]["spki"].text == place.publicKeys["active.p8"]?.spkiSHA256.hex)
-        #expect(entries[1]["rules"] == entries[4]["rules"])
+        #expect(entries[0]["epoch"] == .text("1"))
+        #expect(entries[1]["version"] == .text(Service.version))
+        #expect(entries[3]["kid"] == .text("ACTIVE0001"))
+        #expect(entries[3]["spki"].text == place.publicKeys["active.p8"]?.spkiSHA256.hex)
+        #expect(entries[2]["rules"] == entries[5]["rules"])
+        let keys = try TemporaryDirectory.read(place.directory.path(of: "keys"))
+        #expect(entries[2]["keys"].text == SHA256.digest(of: keys).hex)
+        #expect(entries[2]["settings"].text == place.settings.digest.hex)
     }
 
     @Test func `remembers caps, idempotency keys and the order of entries over a restart`() async throws {
@@ -155,6 +159,7 @@ struct ServiceTests {
         let events = try place.entries()
         let refusal = try #require(events.first { $0["ev"] == .text("config.refuse") })
         #expect(try #require(refusal["issues"].integer) > 0)
+        #expect(refusal["why"].elements.map(\.text) == [bad == "offers" ? "offers" : "keys"])
         #expect(events.count { $0["ev"] == .text("config.load") } == 1)
         let complaints = place.log.lines.filter {
             $0.contains(place.directory.path(of: bad == "offers" ? "offers" : "keys"))

@@ -17,6 +17,7 @@ final class TestService: Sendable {
     let clock: SettableClock
     let log = LogRecorder()
     let metrics = Metrics()
+    let noise = MinuteCounter<Noise>()
     let health: Health
     let committer: Committer
     let current: CurrentSnapshot
@@ -132,8 +133,13 @@ final class TestService: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
-            logCalls: LogCalls(readers: readers, isPublic: settings.isLogPublic) { checkpoint.value },
+            logCalls: LogCalls(
+                readers: readers,
+                reads: AuditReads(committer: committer, clock: clock.wallClock, log: log),
+                isPublic: settings.isLogPublic
+            ) { checkpoint.value },
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
+            noise: noise,
             metrics: metrics,
             clock: clock.wallClock,
             random: random,

@@ -13,6 +13,13 @@ package struct PublishedCheckpoint: Hashable, Sendable {
     }
 }
 
+extension PublishedCheckpoint {
+    /// What was signed, with the witnesses' signatures that came for it so far.
+    init(_ signed: SignedCheckpoint) {
+        self.init(head: signed.checkpoint.head, note: signed.note.bytes)
+    }
+}
+
 /// Gives the newest checkpoint, and nil before there is one; any thread may ask.
 package typealias LatestCheckpoint = @Sendable () -> PublishedCheckpoint?
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import OfferDomain
+import OfferDomain
 import Storage
 
 extension LedgerWriter {
@@ -29,15 +29,5 @@ extension LedgerWriter {
         let entries = try database { () throws(StorageError) in try googlePlayRedemptions.update(purchases, place) }
         for entry in entries { try append(.googlePlayRedemption(entry, place.app)) }
         googlePlayRedemptionsLearnt += entries
-    }
-
-    /// Everything known of who has one of these names, or one that is linked to it, and of the purchases given.
-    package func googlePlayHistory(
-        of subjects: [[UInt8]],
-        purchases: some Sequence<PurchaseKey>
-    ) throws(LedgerError) -> GooglePlayHistory {
-        try database { () throws(StorageError) in
-            try googlePlay.history(of: subjects + links.linked(to: subjects), purchases: purchases)
-        }
     }
 }

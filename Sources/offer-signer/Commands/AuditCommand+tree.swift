@@ -13,7 +13,7 @@ extension AuditCommand {
         } catch {
             throw CommandError(error.description, error.isOfFolder ? .failure : .unavailable)
         }
-        try recordExport(from: 0, count: report.size, of: ledger)
+        try record(.recordsExported(from: 0, count: report.size), in: ledger)
         Terminal.say(
             "\(report.size) entries in \(folder): \(report.written) files written, \(report.compared) compared"
         )
@@ -33,6 +33,11 @@ extension AuditCommand {
         }
         let proof = try read { () throws(AuditReadError) in try log.proof(of: index, under: checkpoint) }
         Terminal.say(String(decoding: proof.dropLast(), as: UTF8.self))
+        let condition = AuditCondition("index", String(index))
+        try record(
+            .recordsRead(AuditRead(caller: nil, call: .proofCommand, conditions: [condition], count: 1)),
+            in: ledger
+        )
     }
 
     /// The one entry that the options name.
