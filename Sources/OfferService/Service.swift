@@ -194,6 +194,12 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            checkpoints: CheckpointCalls(
+                signedLog,
+                head: { [committer] in committer.treeHead },
+                reads: reads,
+                isPublic: settings.isLogPublic
+            ),
             keys: KeysCall(
                 seal: seal,
                 current: current,
@@ -203,6 +209,9 @@ package final class Service: Sendable {
             seal: SealCall(seal: seal),
             auditEntries: AuditEntriesCall(index: index, readers: readers),
             reconciliation: ReconciliationCall(reconciler: reconciler),
+            logCalls: LogCalls(readers: readers, reads: reads, isPublic: settings.isLogPublic) {
+                [publisher = signedLog.publisher] in publisher.latest.map(PublishedCheckpoint.init)
+            },
             operation: operation,
             noise: noise,
             metrics: metrics,

@@ -20,6 +20,7 @@ package final class API: Responder {
     private let seal: SealCall
     private let auditEntries: AuditEntriesCall?
     private let reconciliation: ReconciliationCall
+    private let logCalls: LogCalls?
     private let operation: OperationCalls
     private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
@@ -41,6 +42,7 @@ package final class API: Responder {
         seal: SealCall,
         auditEntries: AuditEntriesCall? = nil,
         reconciliation: ReconciliationCall,
+        logCalls: LogCalls? = nil,
         operation: OperationCalls,
         noise: MinuteCounter<Noise>,
         metrics: Metrics,
@@ -56,6 +58,7 @@ package final class API: Responder {
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
+        self.logCalls = logCalls
         self.checkpoints = checkpoints
         self.keys = keys
         self.seal = seal
@@ -136,6 +139,9 @@ package final class API: Responder {
             return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
+        case .logTile, .auditEntry, .auditEntryProof:
+            guard let logCalls else { throw .request(.notConfigured) }
+            return try await logCalls.respond(to: request, match, under: current.value, at: now)
         case .logCheckpoint, .logState:
             guard let checkpoints else { throw .request(.notConfigured) }
             return try await checkpoints.respond(to: request, route, under: current.value, at: now)

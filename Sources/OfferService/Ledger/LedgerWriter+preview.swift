@@ -36,7 +36,7 @@ struct CustomerMemory {
 extension LedgerWriter {
     /// Decides each offer on what is known, as ``decide(_:)`` would, and neither reserves nor records.
     package func preview(_ preview: OfferPreview) throws(LedgerError) -> [PreviewedOffer] {
-        try apply(preview.knowledge.successions + (preview.requests.first?.successions ?? []))
+        try apply(Array(Set(preview.knowledge.successions + preview.requests.flatMap(\.successions))))
         if let report = preview.knowledge.report { try merge(report) }
         if let report = preview.knowledge.googlePlayReport { try merge(report) }
         memory = CustomerMemory()

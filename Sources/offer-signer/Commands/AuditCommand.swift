@@ -15,13 +15,17 @@ enum AuditCommand: Command {
         Usage:
           offer-signer audit query [CONDITIONS] [--limit N]
           offer-signer audit export [--from-index N]
+          offer-signer audit export --tiles DIR
+          offer-signer audit proof --index N | --nonce TEXT | --digest TEXT
           offer-signer audit reconcile [--from TIME] [--until TIME] [--environment E] [--recompute]
           offer-signer audit verify [--key VKEY] [--checkpoint FILE]… [--tiles DIR]
           offer-signer audit new-log --origin NAME
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index.
-        export prints every entry exactly as it is stored, one a line. Both record that they did: what was asked for,
-        and how many entries were given.
+        export prints every entry exactly as it is stored, one a line; with --tiles it writes the log into a folder as
+        C2SP tlog-tiles has it, for verifiers, where what is there is compared and not overwritten. proof prints the
+        proof that an entry is in the log, with the checkpoint that it leads to (C2SP tlog-proof). All of them record
+        that they did: what was asked for, and how many entries were given.
 
         reconcile compares what the stores told with what was granted, in the last 30 days; it ends with 1 if an
         offer was redeemed without a record, or by another account. --recompute computes everything anew and says
@@ -41,7 +45,7 @@ enum AuditCommand: Command {
     }
 
     private static let options =
-        ["--from", "--until", "--limit", "--from-index"] + logOptions
+        ["--from", "--until", "--limit", "--from-index", "--index"] + logOptions
         + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
@@ -59,6 +63,10 @@ enum AuditCommand: Command {
             try show(try query(parsed), of: ledger)
         case "export":
             _ = try parsed.words("export")
+            if let folder = try parsed.value("--tiles") {
+                try exportTiles(to: folder, of: ledger)
+                return .success
+            }
             let first = try parsed.value("--from-index", "a whole number") { Int64($0) } ?? 0
             try export(from: first, of: ledger)
         case "reconcile":
@@ -70,7 +78,10 @@ enum AuditCommand: Command {
         case "new-log":
             _ = try parsed.words("new-log")
             try newLog(parsed)
-        default: throw CommandError(usage: "expected query, export, reconcile, verify or new-log")
+        case "proof":
+            _ = try parsed.words("proof")
+            try prove(parsed, ledger)
+        default: throw CommandError(usage: "expected query, export, proof, reconcile, verify or new-log")
         }
         return .success
     }
@@ -105,7 +116,7 @@ enum AuditCommand: Command {
     }
 
     /// Records what was read; the log must be readable also where it can't be written, so that only exits with 3.
-    private static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
+    static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
         do throws(LedgerChangeError<Never>) {
             try ledger.change { _ in [event] }
         } catch {
@@ -117,7 +128,7 @@ enum AuditCommand: Command {
         }
     }
 
-    private static func reader(of ledger: LedgerAccess) throws(CommandError) -> AuditReader {
+    static func reader(of ledger: LedgerAccess) throws(CommandError) -> AuditReader {
         do {
             return AuditReader(connection: try ledger.openForReading())
         } catch {
