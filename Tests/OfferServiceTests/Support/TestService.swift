@@ -102,7 +102,7 @@ final class TestService: Sendable {
             committer: committer,
             store: stores.appStore,
             seal: seal,
-            verification: SelfVerification(.always),
+            verification: SelfVerification(.always, verify: files.verifies),
             metrics: metrics,
             random: random,
             log: log
