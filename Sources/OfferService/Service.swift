@@ -134,7 +134,7 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
-            auditEntries: AuditEntriesCall(index: index, readers: readers),
+            audit: AuditCalls(index: index, readers: readers),
             operation: operation,
             metrics: metrics,
             clock: clock,

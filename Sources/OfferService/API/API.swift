@@ -15,7 +15,7 @@ package final class API: Responder {
     private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
-    private let auditEntries: AuditEntriesCall?
+    private let audit: AuditCalls?
     private let operation: OperationCalls
     private let metrics: Metrics
     private let clock: WallClock
@@ -31,7 +31,7 @@ package final class API: Responder {
         googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
-        auditEntries: AuditEntriesCall? = nil,
+        audit: AuditCalls? = nil,
         operation: OperationCalls,
         metrics: Metrics,
         clock: WallClock,
@@ -46,7 +46,7 @@ package final class API: Responder {
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
-        self.auditEntries = auditEntries
+        self.audit = audit
         self.operation = operation
         self.metrics = metrics
         self.clock = clock
@@ -117,9 +117,9 @@ package final class API: Responder {
             return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
-        case .auditEntries:
-            guard let auditEntries else { throw .request(.notConfigured) }
-            return try await auditEntries.respond(to: request, under: current.value, at: now)
+        case .auditEntries, .auditLookups, .auditSummary:
+            guard let audit else { throw .request(.notConfigured) }
+            return try await audit.respond(to: request, at: route, under: current.value, now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -12,6 +12,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
     case auditEntries = "/v1/audit/entries"
+    case auditLookups = "/v1/audit/lookups"
+    case auditSummary = "/v1/audit/summary"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -30,10 +32,10 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     package var allowedMethods: [HTTP.Method] {
         switch self {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
-            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
+            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers, .auditLookups:
             [.post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
-        case .auditEntries: [.get]
+        case .auditEntries, .auditSummary: [.get]
         case .unknown: []
         }
     }

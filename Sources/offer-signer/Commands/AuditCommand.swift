@@ -13,11 +13,21 @@ enum AuditCommand: Command {
         or of the service. It may run beside the service.
 
         Usage:
-          offer-signer audit query [CONDITIONS] [--limit N]
-          offer-signer audit export [--from-index N]
+          offer-signer audit query [CONDITIONS] [--order oldest|newest] [--limit N] [--format ndjson|csv]
+          offer-signer audit export [--from-index N] [--format ndjson|csv]
+          offer-signer audit find --jws JWS
+          offer-signer audit find --bundle-id ID --product-id ID --offer-id ID --key-id ID --nonce UUID
+                                  --timestamp MILLISECONDS --signature BASE64
+                                  [--app-account-token UUID | --application-username TEXT] [--public-key FILE]
+          offer-signer audit index --compare | --rebuild
 
-        query prints the entries for which all conditions hold, one JSON object a line, with their index.
-        export prints every entry exactly as it is stored, one a line, and records that it did.
+        query prints the entries for which all conditions hold, one JSON object a line, with their index. It uses the
+        index of the service where there is one, and looks at every entry where there is none.
+        export prints every entry exactly as it is stored, one a line, and records that it did; --format ndjson and
+        csv print its index too.
+        find prints the entry of a signature, given what the app received and attached; with the key's public half in
+        PEM it also says whether the signature verifies. It exits with 1 if there is no record.
+        index holds the index against the log, and exits with 1 if they differ; or makes it anew. The service may go on.
 
         Conditions:
           --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
@@ -31,22 +41,29 @@ enum AuditCommand: Command {
     }
 
     private static let options =
-        ["--from", "--until", "--limit", "--from-index"] + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
+        ["--from", "--until", "--limit", "--from-index", "--order", "--format"]
+        + AuditQuery.Field.allCases.map { "--\($0.rawValue)" } + signatureOptions
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         // A condition comes before the setting of the same name.
         let names = SettingsOptions.names.filter { !options.contains($0) }
-        let parsed = try Arguments(arguments, known: names + options)
+        let parsed = try Arguments(arguments, known: names + options, flags: ["--compare", "--rebuild"])
         let ledger = LedgerAccess(location: try SettingsOptions.settings(parsed).database, clock: .system)
         switch parsed.words.first {
         case "query":
             _ = try parsed.words("query")
-            try show(try query(parsed), of: ledger)
+            try show(try query(parsed), try format(parsed) ?? .ndjson, of: ledger)
         case "export":
             _ = try parsed.words("export")
             let first = try parsed.value("--from-index", "a whole number") { Int64($0) } ?? 0
-            try export(from: first, of: ledger)
-        default: throw CommandError(usage: "expected query or export")
+            try export(from: first, as: try format(parsed), of: ledger)
+        case "find":
+            _ = try parsed.words("find")
+            return try find(parsed, in: ledger)
+        case "index":
+            _ = try parsed.words("index")
+            return try maintainIndex(parsed, of: ledger)
+        default: throw CommandError(usage: "expected query, export, find or index")
         }
         return .success
     }
@@ -57,20 +74,41 @@ enum AuditCommand: Command {
         query.from = try arguments.value("--from", instant, Timestamp.init(rfc3339:))
         query.until = try arguments.value("--until", instant, Timestamp.init(rfc3339:))
         query.limit = try arguments.value("--limit", "a whole number") { Int($0) } ?? .max
+        query.order =
+            try arguments.value("--order", "oldest or newest", AuditQuery.Order.init(rawValue:)) ?? .oldest
         for field in AuditQuery.Field.allCases {
             query.fields[field] = try arguments.value("--\(field.rawValue)")
         }
         return query
     }
 
-    private static func show(_ query: AuditQuery, of ledger: LedgerAccess) throws(CommandError) {
-        let reader = try reader(of: ledger)
+    private static func format(_ arguments: Arguments) throws(CommandError) -> AuditFormat? {
+        try arguments.value("--format", "ndjson or csv") { $0 == "json" ? nil : AuditFormat(rawValue: $0) }
+    }
+
+    private static func show(
+        _ query: AuditQuery,
+        _ format: AuditFormat,
+        of ledger: LedgerAccess
+    ) throws(CommandError) {
+        Terminal.say(bytes: format.head)
         do {
-            try reader.entries(matching: query) { index, entry in
-                Terminal.say("{\"index\":\(index),\"entry\":\(String(decoding: entry, as: UTF8.self))}")
-            }
-        } catch {
+            let search = try AuditSearch(connection: try ledger.openForReading())
+            var (remaining, position): (Int, Int64?) = (query.limit, nil)
+            repeat {
+                var asked = query
+                asked.limit = min(remaining, 500)
+                let page = try search.page(asked, from: position)
+                var lines: [UInt8] = []
+                for (index, entry) in page.entries { format.append(index, entry, to: &lines) }
+                Terminal.say(bytes: lines)
+                remaining -= page.entries.count
+                position = page.next
+            } while position != nil && remaining > 0
+        } catch let error as AuditReadError {
             throw CommandError(error.description, .unavailable)
+        } catch {
+            throw CommandError("\(error)", .unavailable)
         }
     }
 
@@ -82,12 +120,19 @@ enum AuditCommand: Command {
         }
     }
 
-    private static func export(from first: Int64, of ledger: LedgerAccess) throws(CommandError) {
+    private static func export(
+        from first: Int64,
+        as format: AuditFormat?,
+        of ledger: LedgerAccess
+    ) throws(CommandError) {
         var count: Int64 = 0
+        Terminal.say(bytes: format?.head ?? [])
         let reader = try reader(of: ledger)
         do {
-            try reader.entries(matching: AuditQuery(), from: first) { _, entry in
-                Terminal.say(String(decoding: entry, as: UTF8.self))
+            try reader.entries(matching: AuditQuery(), from: first) { index, entry in
+                var line: [UInt8] = []
+                if let format { format.append(index, entry, to: &line) } else { line = entry + [0x0A] }
+                Terminal.say(bytes: line)
                 count += 1
             }
         } catch {

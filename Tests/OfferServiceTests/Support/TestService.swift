@@ -133,7 +133,7 @@ final class TestService: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
-            auditEntries: AuditEntriesCall(index: index, readers: readers),
+            audit: AuditCalls(index: index, readers: readers),
             operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
             metrics: metrics,
             clock: clock.wallClock,
