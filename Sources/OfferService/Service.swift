@@ -207,7 +207,7 @@ package final class Service: Sendable {
                 refresh: { [housekeeper] in await housekeeper.lookNow() }
             ),
             seal: SealCall(seal: seal),
-            auditEntries: AuditEntriesCall(index: index, readers: readers),
+            audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
             reconciliation: ReconciliationCall(reconciler: reconciler),
             logCalls: LogCalls(readers: readers, reads: reads, isPublic: settings.isLogPublic) {
                 [publisher = signedLog.publisher] in publisher.latest.map(PublishedCheckpoint.init)

@@ -23,6 +23,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case unseal = "/v1/unseal"
     case auditEntries = "/v1/audit/entries"
     case reconciliation = "/v1/audit/reconciliation"
+    case auditLookups = "/v1/audit/lookups"
+    case auditSummary = "/v1/audit/summary"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -39,7 +41,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
             .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers, .disableKey,
-            .enableKey, .unseal:
+            .enableKey, .unseal, .auditLookups:
             [.post]
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]
@@ -47,7 +49,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .auditEntry, .auditEntryProof: [.get]
         case .live, .ready, .metrics, .openAPI, .logTile: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
-        case .auditEntries: [.get]
+        case .auditEntries, .auditSummary: [.get]
         case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }

@@ -155,11 +155,11 @@ final class TestService: Sendable {
                 }
             ),
             seal: SealCall(seal: seal),
-            auditEntries: AuditEntriesCall(index: index, readers: readers),
+            audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
             reconciliation: ReconciliationCall(reconciler: reconciler),
             logCalls: LogCalls(
                 readers: readers,
-                reads: AuditReads(committer: committer, clock: clock.wallClock, log: log),
+                reads: reads,
                 isPublic: settings.isLogPublic
             ) { checkpoint.value },
             operation: OperationCalls(
