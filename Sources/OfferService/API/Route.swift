@@ -13,6 +13,12 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case customerTransfers = "/v1/customers/transfers"
     case logCheckpoint = "/audit/checkpoint"
     case logState = "/v1/audit/log"
+    case keys = "/v1/keys"
+    case disableKey = "/v1/keys/{id}/disable"
+    case enableKey = "/v1/keys/{id}/enable"
+    case seal = "/v1/seal"
+    case unseal = "/v1/unseal"
+    case auditEntries = "/v1/audit/entries"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -28,10 +34,14 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     package var allowedMethods: [HTTP.Method] {
         switch self {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
-            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
+            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers, .disableKey,
+            .enableKey, .unseal:
             [.post]
+        case .keys: [.get, .head]
+        case .seal: [.get, .head, .post]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
+        case .auditEntries: [.get]
         case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }

@@ -153,5 +153,7 @@ package enum LedgerSchema {
         logTree,
         checkpoints,
         epochs,
+        seals,
+        auditIndex,
     ]
 }
