@@ -34,6 +34,7 @@ package final class Service: Sendable {
     private let watch: SealWatch
     /// The time of the newest entry of the log as it was found.
     private let lastRecordedAt: Timestamp?
+    private let reconciler: Reconciler
     private let stores: Stores
     private let signedLog: SignedLog
     private let readers: LogReaders
@@ -131,6 +132,8 @@ package final class Service: Sendable {
             log: log
         ) { [health] reason in health.noteContradiction(reason) }
         self.signedLog = signedLog
+        let reconciler = Reconciler(ledger: ledger, clock: clock, log: log)
+        self.reconciler = reconciler
         let gauges = ServerGauges()
         let operation = OperationCalls(
             current: current,
@@ -138,7 +141,9 @@ package final class Service: Sendable {
             metrics: metrics,
             seals: { seal.causes },
             warnings: { [watch] in stores.warnings + watch.warnings },
-            gauges: { [committer] in gauges.read(committer) + stores.gauges + signedLog.gauges }
+            gauges: { [committer] in
+                gauges.read(committer) + stores.gauges + signedLog.gauges + reconciler.gauges
+            }
         )
         housekeeper = Housekeeper(
             ledger: ledger,
@@ -195,6 +200,7 @@ package final class Service: Sendable {
             ),
             seal: SealCall(seal: seal),
             auditEntries: AuditEntriesCall(index: index, readers: readers),
+            reconciliation: ReconciliationCall(reconciler: reconciler),
             operation: operation,
             noise: noise,
             metrics: metrics,
@@ -238,6 +244,7 @@ package final class Service: Sendable {
         try signedLog.start()
         readers.start()
         indexer.start()
+        reconciler.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
         signedLog.startVerifying()
@@ -293,6 +300,7 @@ package final class Service: Sendable {
         watch.stop()
         readers.stop()
         indexer.stop()
+        reconciler.stop()
         try? committer.appendBlocking([.serviceStopped])
         signedLog.stop()
         committer.stop()

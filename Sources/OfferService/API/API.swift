@@ -19,6 +19,7 @@ package final class API: Responder {
     private let keys: KeysCall
     private let seal: SealCall
     private let auditEntries: AuditEntriesCall?
+    private let reconciliation: ReconciliationCall
     private let operation: OperationCalls
     private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
@@ -39,6 +40,7 @@ package final class API: Responder {
         keys: KeysCall,
         seal: SealCall,
         auditEntries: AuditEntriesCall? = nil,
+        reconciliation: ReconciliationCall,
         operation: OperationCalls,
         noise: MinuteCounter<Noise>,
         metrics: Metrics,
@@ -58,6 +60,7 @@ package final class API: Responder {
         self.keys = keys
         self.seal = seal
         self.auditEntries = auditEntries
+        self.reconciliation = reconciliation
         self.operation = operation
         self.noise = noise
         self.metrics = metrics
@@ -141,6 +144,7 @@ package final class API: Responder {
         case .auditEntries:
             guard let auditEntries else { throw .request(.notConfigured) }
             return try await auditEntries.respond(to: request, under: current.value, at: now)
+        case .reconciliation: return try await reconciliation.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

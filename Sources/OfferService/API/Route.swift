@@ -19,6 +19,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case seal = "/v1/seal"
     case unseal = "/v1/unseal"
     case auditEntries = "/v1/audit/entries"
+    case reconciliation = "/v1/audit/reconciliation"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -39,6 +40,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
             [.post]
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]
+        case .reconciliation: [.get]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
         case .auditEntries: [.get]

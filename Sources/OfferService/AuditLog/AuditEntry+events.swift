@@ -110,7 +110,8 @@ extension AuditEntry {
         var details: [Member] = [
             ("bundle", .text(bundleID.text)),
             ("chain", .text(text(ofKey: redemption.key.chain.bytes))),
-            ("env", .text(redemption.environment.rawValue)), ("offer", .text(redemption.offerID ?? "")),
+            ("env", .text(redemption.environment.rawValue)), ("match", .text(entry.match.rawValue)),
+            ("offer", .text(redemption.offerID ?? "")),
             ("product", .text(redemption.productID)), ("src", .text(redemption.source.rawValue)),
             ("state", .text(redemption.state.name)), ("ts", .integer(redemption.redeemedAt.milliseconds)),
         ]

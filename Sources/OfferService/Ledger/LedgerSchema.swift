@@ -155,5 +155,6 @@ package enum LedgerSchema {
         epochs,
         seals,
         auditIndex,
+        reconciliation,
     ]
 }

@@ -26,6 +26,9 @@ package final class LedgerWriter {
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
     let links: CustomerLinks
+    let issued: IssuedGrantTable
+    /// What of it need not be written again.
+    var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
     /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
     var memory: CustomerMemory?
@@ -51,7 +54,8 @@ package final class LedgerWriter {
         subscriptions = SubscriptionTables(connection: connection)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
-        redemptions = RedemptionTable(connection: connection, links: links)
+        issued = IssuedGrantTable(connection: connection)
+        redemptions = RedemptionTable(subscriptions, links: links)
         googlePlay = GooglePlayTables(connection: connection)
         googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
     }
@@ -152,6 +156,7 @@ package final class LedgerWriter {
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
         connection.rollback()
+        reconciliation = ReconciliationMemory()
     }
 
     /// Adds one entry to the log.
@@ -216,6 +221,7 @@ package final class LedgerWriter {
                 return .repeated
             }
             try append(.notificationReceived(notification, report.bundleID))
+            try noteTold(NotifiedApp(store: .appStore, name: report.bundleID.text))
         }
         try merge(report)
         return .recorded
@@ -257,6 +263,7 @@ package final class LedgerWriter {
             for subject in request.subjects(with: subscriptions) {
                 try addGrant(grant.id, to: subject, request.offer, index)
             }
+            try issue(grant.id, request, entry: index)
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {

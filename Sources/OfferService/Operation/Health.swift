@@ -35,16 +35,23 @@ package final class Health: CommitObserver {
 
     package func learnt(of redemption: RedemptionTable.Entry) {
         metrics.learnt(of: redemption)
+        guard redemption.redemption.environment == .production else { return }
+        warn(of: redemption.match, "app-store", offer: redemption.redemption.offerID ?? "")
     }
 
     package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
         metrics.learnt(of: redemption)
-        guard redemption.match == nil, redemption.redemption.environment == .production else { return }
-        log(
-            .warning,
-            "an offer was used without a grant",
-            ["store": "google-play", "offer": .text(redemption.redemption.offer.offerID)]
-        )
+        guard redemption.redemption.environment == .production else { return }
+        warn(of: redemption.reconciliation, "google-play", offer: redemption.redemption.offer.offerID)
+    }
+
+    private func warn(of match: RedemptionMatch, _ store: String, offer: String) {
+        let members: KeyValuePairs<StaticString, LogValue> = ["store": .text(store), "offer": .text(offer)]
+        switch match {
+        case .granted: break
+        case .ungranted: log(.warning, "an offer was used without a grant", members)
+        case .otherAccount: log(.warning, "an offer was used by another account than it was granted to", members)
+        }
     }
 
     package func failed(_ error: LedgerError) {

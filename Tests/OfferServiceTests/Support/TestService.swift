@@ -35,6 +35,7 @@ final class TestService: Sendable {
     let index: AuditIndex
     private let readers: LogReaders
     private let indexer: AuditIndexer
+    let reconciler: Reconciler
     var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
@@ -102,6 +103,7 @@ final class TestService: Sendable {
             random: random,
             log: log
         )
+        reconciler = Reconciler(ledger: ledger, clock: clock.wallClock, log: log)
         let purchases: any GooglePlayPurchaseSource = files.googlePlay ?? stores.googlePlayAPI
         let push: (any GooglePushAuthentication)? = files.googlePlay ?? stores.googlePush
         api = API(
@@ -154,10 +156,11 @@ final class TestService: Sendable {
                 health: health,
                 metrics: metrics,
                 seals: { [seal] in seal.causes },
-                gauges: { [] }
+                gauges: { [reconciler] in reconciler.gauges }
             ),
             noise: noise,
             auditEntries: AuditEntriesCall(index: index, readers: readers),
+            reconciliation: ReconciliationCall(reconciler: reconciler),
             metrics: metrics,
             clock: clock.wallClock,
             random: random,
@@ -168,6 +171,7 @@ final class TestService: Sendable {
         readers.start()
         indexer.start()
         try stores.start()
+        reconciler.start()
         try server?.start()
     }
 
@@ -179,10 +183,11 @@ final class TestService: Sendable {
         }
         guard isFirst else { return }
         await server?.stop()
-        await mayBlock { [committer, stores, readers, indexer] in
+        await mayBlock { [committer, stores, readers, indexer, reconciler] in
             stores.stop()
             readers.stop()
             indexer.stop()
+            reconciler.stop()
             committer.stop()
         }
     }
