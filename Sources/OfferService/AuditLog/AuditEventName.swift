@@ -9,6 +9,10 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case authorizeDeny = "authorize.deny"
     case serviceStart = "service.start"
     case serviceStop = "service.stop"
+    case serviceSeal = "service.seal"
+    case serviceSealed = "service.sealed"
+    case serviceUnseal = "service.unseal"
+    case clockStep = "clock.step"
     case keyLoad = "key.load"
     case keyDisable = "key.disable"
     case keyEnable = "key.enable"
@@ -21,6 +25,7 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case auditFetch = "audit.fetch"
     case auditExport = "audit.export"
     case auditResume = "audit.resume"
+    case logRestarted = "log.restarted"
     case noise
     case epochBegin = "epoch.begin"
     case epochDestroy = "epoch.destroy"

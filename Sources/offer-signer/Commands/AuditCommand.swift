@@ -6,7 +6,7 @@ import Storage
 /// `offer-signer audit`.
 enum AuditCommand: Command {
     static let name = "audit"
-    static let summary = "query and export what is on record"
+    static let summary = "query, export, verify and reconcile what is on record"
     static var help: String {
         """
         offer-signer audit reads the audit log: every signature, every refusal by a rule, every event of a key
@@ -15,10 +15,19 @@ enum AuditCommand: Command {
         Usage:
           offer-signer audit query [CONDITIONS] [--limit N]
           offer-signer audit export [--from-index N]
+          offer-signer audit reconcile [--from TIME] [--until TIME] [--environment E] [--recompute]
+          offer-signer audit verify [--key VKEY] [--checkpoint FILE]… [--tiles DIR]
+          offer-signer audit new-log --origin NAME
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index.
         export prints every entry exactly as it is stored, one a line. Both record that they did: what was asked for,
         and how many entries were given.
+
+        reconcile compares what the stores told with what was granted, in the last 30 days; it ends with 1 if an
+        offer was redeemed without a record, or by another account. --recompute computes everything anew and says
+        what is kept otherwise; it reads the keys and offers too.
+
+        \(logHelp)
 
         Conditions:
           --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
@@ -27,17 +36,22 @@ enum AuditCommand: Command {
         Who used key K for offer O between T1 and T2:
           offer-signer audit query --event sign.intent --key K --offer O --from T1 --until T2
 
-        \(SettingsOptions.help([.database]))
+        \(SettingsOptions.help([.database, .keys, .offers, .checkpointFile, .groupReadableSecrets, .unlockedMemory]))
         """
     }
 
     private static let options =
-        ["--from", "--until", "--limit", "--from-index"] + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
+        ["--from", "--until", "--limit", "--from-index"] + logOptions
+        + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         // A condition comes before the setting of the same name.
         let names = SettingsOptions.names.filter { !options.contains($0) }
-        let parsed = try Arguments(arguments, known: names + options)
+        let parsed = try Arguments(
+            arguments,
+            known: names + options + ReconcileCommand.options.filter { !options.contains($0) },
+            flags: ReconcileCommand.flags
+        )
         let ledger = LedgerAccess(location: try SettingsOptions.settings(parsed).database, clock: .system)
         switch parsed.words.first {
         case "query":
@@ -47,7 +61,16 @@ enum AuditCommand: Command {
             _ = try parsed.words("export")
             let first = try parsed.value("--from-index", "a whole number") { Int64($0) } ?? 0
             try export(from: first, of: ledger)
-        default: throw CommandError(usage: "expected query or export")
+        case "reconcile":
+            _ = try parsed.words("reconcile")
+            return try ReconcileCommand.run(parsed, ledger)
+        case "verify":
+            _ = try parsed.words("verify")
+            try verify(parsed)
+        case "new-log":
+            _ = try parsed.words("new-log")
+            try newLog(parsed)
+        default: throw CommandError(usage: "expected query, export, reconcile, verify or new-log")
         }
         return .success
     }

@@ -18,14 +18,16 @@ struct ServiceTests {
         let entries = try place.entries()
         #expect(
             entries.map(\.["ev"].text) == [
-                "epoch.begin", "service.start", "config.load", "key.load", "key.load", "sign.intent", "service.stop",
+                "epoch.begin", "service.start", "config.load", "key.load", "key.load", "key.load", "sign.intent",
+                "service.stop",
             ]
         )
         #expect(entries[0]["epoch"] == .text("1"))
         #expect(entries[1]["version"] == .text(Service.version))
         #expect(entries[3]["kid"] == .text("ACTIVE0001"))
         #expect(entries[3]["spki"].text == place.publicKeys["active.p8"]?.spkiSHA256.hex)
-        #expect(entries[2]["rules"] == entries[5]["rules"])
+        #expect(entries[5]["origin"] == .text("example.com/log") && entries[5]["spki"].text?.count == 64)
+        #expect(entries[2]["rules"] == entries[6]["rules"])
         let keys = try TemporaryDirectory.read(place.directory.path(of: "keys"))
         #expect(entries[2]["keys"].text == SHA256.digest(of: keys).hex)
         #expect(entries[2]["settings"].text == place.settings.digest.hex)
@@ -247,18 +249,22 @@ struct ServiceTests {
 final class RunningPlace: Sendable {
     let directory: TemporaryDirectory
     let clock = SettableClock()
+    let clockState = SettableClockState()
     let log = LogRecorder()
     let settings: Settings
     let ledger: LedgerAccess
     let publicKeys: [String: PublicKey]
+    /// What callers present, by the name of the caller.
+    let credentials: [String: String]
     let credential: String
 
-    init() throws {
+    init(_ files: TestFiles = TestFiles()) throws {
         directory = try TemporaryDirectory()
-        publicKeys = try TestService.write(TestFiles(), into: directory)
-        settings = try TestService.settings(in: directory, TestFiles())
+        publicKeys = try TestService.write(files, into: directory)
+        settings = try TestService.settings(in: directory, files)
         ledger = LedgerAccess(location: settings.database, clock: clock.wallClock)
-        credential = try #require(try TestService.addCallers(ledger, at: clock.now)["backend"])
+        credentials = try TestService.addCallers(ledger, at: clock.now)
+        credential = try #require(credentials["backend"])
     }
 
     func service(random: (any RandomSource)? = nil) throws -> Service {
@@ -266,6 +272,7 @@ final class RunningPlace: Sendable {
         return try Service(
             settings: settings,
             clock: clock.wallClock,
+            clockStatus: clockState.status(clock),
             random: random,
             log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
         )
