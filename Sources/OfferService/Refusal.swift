@@ -22,6 +22,8 @@ package enum Refusal: Error, Sendable {
 package enum RequestFault: Sendable {
     case malformedJSON(JSONError)
     case invalid([Mismatch])
+    /// Parameters of the query are unknown, repeated, or not as expected.
+    case invalidParameters([ParameterFault])
     /// What claims to be signed by the App Store is not, or not for this app.
     case signedDataRefused(pointer: String, SignedDataFault)
     /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.
@@ -38,6 +40,8 @@ package enum RequestFault: Sendable {
     case noSuchPath
     /// The entry is in the log, and no checkpoint is of a tree that has it.
     case notYetCovered
+    /// The key ring has no key of that id.
+    case noSuchKey
     /// The call is there, and the settings that it needs are not.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])
@@ -96,4 +100,10 @@ package enum ServiceFault: Sendable {
     /// The audit log could not be read, or is damaged.
     case logUnreadable(AuditReadError)
     case signingFailed
+    /// Nothing is signed, for these causes.
+    case sealed([SealCause])
+    /// What was switched off is off, but could not be recorded.
+    case switchNotRecorded
+    /// These causes still hold, and why; nothing was lifted.
+    case stillSealed([SealObstacle])
 }

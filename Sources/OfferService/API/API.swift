@@ -17,6 +17,10 @@ package final class API: Responder {
     private let transfers: TransfersCall
     private let checkpoints: CheckpointCalls?
     private let logCalls: LogCalls?
+    private let keys: KeysCall
+    private let seal: SealCall
+    private let auditEntries: AuditEntriesCall?
+    private let reconciliation: ReconciliationCall
     private let operation: OperationCalls
     private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
@@ -35,6 +39,10 @@ package final class API: Responder {
         transfers: TransfersCall,
         checkpoints: CheckpointCalls? = nil,
         logCalls: LogCalls? = nil,
+        keys: KeysCall,
+        seal: SealCall,
+        auditEntries: AuditEntriesCall? = nil,
+        reconciliation: ReconciliationCall,
         operation: OperationCalls,
         noise: MinuteCounter<Noise>,
         metrics: Metrics,
@@ -52,6 +60,10 @@ package final class API: Responder {
         self.transfers = transfers
         self.logCalls = logCalls
         self.checkpoints = checkpoints
+        self.keys = keys
+        self.seal = seal
+        self.auditEntries = auditEntries
+        self.reconciliation = reconciliation
         self.operation = operation
         self.noise = noise
         self.metrics = metrics
@@ -133,11 +145,45 @@ package final class API: Responder {
         case .logCheckpoint, .logState:
             guard let checkpoints else { throw .request(.notConfigured) }
             return try await checkpoints.respond(to: request, route, under: current.value, at: now)
+        case .keys, .disableKey, .enableKey, .seal, .unseal:
+            return try await answer(request, switching: match, now)
+        case .auditEntries:
+            guard let auditEntries else { throw .request(.notConfigured) }
+            return try await auditEntries.respond(to: request, under: current.value, at: now)
+        case .reconciliation: return try await reconciliation.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()
         case .openAPI: return operation.openAPI()
+        case .ownCaller: return try OwnCallerCall().respond(to: request, under: current.value, at: now)
+        case .console: return try ConsoleCall().respond(to: request, file: [])
+        case .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters[0])
+        case .consoleDoor: return ConsoleCall.redirect
         case .unknown: throw .request(.noSuchPath)
+        }
+    }
+
+    /// The calls about what is switched off.
+    private func answer(
+        _ request: Request,
+        switching match: RouteMatch,
+        _ now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let snapshot = current.value
+        switch match.route {
+        case .keys: return try keys.list(request, under: snapshot, at: now)
+        case .disableKey, .enableKey:
+            return try await keys.set(
+                request,
+                key: match.parameters.first,
+                isDisabled: match.route == .disableKey,
+                under: snapshot,
+                at: now
+            )
+        case .seal where request.method == .post: return try await seal.seal(request, under: snapshot, at: now)
+        case .seal: return try seal.show(to: request, under: snapshot, at: now)
+        case .unseal: return try await seal.unseal(request, under: snapshot, at: now)
+        default: throw .request(.noSuchPath)
         }
     }
 }

@@ -16,21 +16,39 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case auditEntryProof = "/v1/audit/entries/{index}/proof"
     case logCheckpoint = "/audit/checkpoint"
     case logState = "/v1/audit/log"
+    case keys = "/v1/keys"
+    case disableKey = "/v1/keys/{id}/disable"
+    case enableKey = "/v1/keys/{id}/enable"
+    case seal = "/v1/seal"
+    case unseal = "/v1/unseal"
+    case auditEntries = "/v1/audit/entries"
+    case reconciliation = "/v1/audit/reconciliation"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
     case openAPI = "/openapi.yaml"
+    case ownCaller = "/v1/callers/self"
+    case console = "/console/"
+    case consoleFile = "/console/{name}"
+    /// The console's path without its last slash, as people type it.
+    case consoleDoor = "/console"
     /// Whatever is none of the above; counted as one.
     case unknown = "other"
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
-            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
+            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers, .disableKey,
+            .enableKey, .unseal:
             [.post]
         case .auditEntry, .auditEntryProof: [.get]
+        case .keys: [.get, .head]
+        case .seal: [.get, .head, .post]
+        case .reconciliation: [.get]
         case .live, .ready, .metrics, .openAPI, .logTile: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
+        case .auditEntries: [.get]
+        case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }
     }

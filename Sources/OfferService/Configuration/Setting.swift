@@ -24,6 +24,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case selfVerification = "self-verification"
     case appFindings = "app-findings"
     case publicLog = "public-log"
+    case sealFile = "seal-file"
+    case clockCheck = "clock-check"
+    case clockStepSeconds = "clock-step-seconds"
     case loops
     case connections
     case connectionsPerAddress = "connections-per-address"
@@ -46,7 +49,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
         case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
-            .checkpointFile, .logPolicy:
+            .checkpointFile, .logPolicy, .sealFile:
             nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
@@ -57,6 +60,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .log: "info"
         case .selfVerification: "sampled"
         case .appFindings, .publicLog: "no"
+        case .clockCheck: "seal"
+        case .clockStepSeconds: "2"
         case .loops: "auto"
         case .connections: "4096"
         case .connectionsPerAddress: "256"
@@ -69,7 +74,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
         case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .checkpointFile,
-            .logPolicy:
+            .logPolicy, .sealFile:
             "the path of a file"
         case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .googlePlayURL, .googleOAuthURL, .googleCertsURL:
@@ -81,6 +86,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .revocationCheck: RevocationCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
         case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")
+        case .clockCheck: ClockCheck.allCases.map(\.rawValue).joined(separator: ", ")
+        case .clockStepSeconds: "1 to 3600"
         case .loops: "auto, or 1 to 64"
         case .connections, .connectionsPerAddress: "1 to 1000000"
         case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: "yes or no"
@@ -113,6 +120,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .selfVerification: "which signatures are verified before they leave"
         case .appFindings: "whether callers of role app are told which rule said no"
         case .publicLog: "whether the audit log's tiles and checkpoint are served without an API key"
+        case .sealFile: "while this file is there, nothing is signed"
+        case .clockCheck: "what follows when the clock jumps or nothing keeps it right"
+        case .clockStepSeconds: "by how many seconds the clock must jump to be noticed"
         case .loops: "event loops; auto is one for each core"
         case .connections: "connections at once"
         case .connectionsPerAddress: "connections at once from one address"

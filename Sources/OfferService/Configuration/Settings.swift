@@ -50,6 +50,7 @@ package struct Settings: Sendable {
     package let showsFindingsToApps: Bool
     /// Whether tiles and checkpoint are for everybody.
     package let isLogPublic: Bool
+    package let sealWatch: SealWatch.Settings
     /// `nil`: one for each core.
     package let loops: Int?
     package let connections: Int
@@ -89,6 +90,11 @@ package struct Settings: Sendable {
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
         isLogPublic = reader.flag(.publicLog)
+        sealWatch = SealWatch.Settings(
+            sealFile: reader.text(.sealFile),
+            clockCheck: reader.value(.clockCheck, ClockCheck.init(rawValue:)) ?? .seal,
+            clockStepSeconds: reader.value(.clockStepSeconds) { whole($0, in: 1...3600) } ?? 0
+        )
         loops = reader.value(.loops) { $0 == "auto" ? .some(nil) : whole($0, in: 1...64).map(Int?.some) } ?? nil
         connections = reader.value(.connections) { whole($0, in: 1...1_000_000) } ?? 0
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0

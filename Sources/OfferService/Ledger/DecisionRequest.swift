@@ -202,6 +202,8 @@ package enum Verdict: Sendable {
     case storeSilent
     /// The idempotency key was used before, with another body.
     case idempotencyKeyReused
+    /// Nothing is decided, because the service is sealed or the key is switched off.
+    case stopped(KeyStop)
 }
 
 /// Why the ledger recorded nothing; nothing may be signed then.

@@ -153,5 +153,8 @@ package enum LedgerSchema {
         logTree,
         checkpoints,
         epochs,
+        seals,
+        auditIndex,
+        reconciliation,
     ]
 }

@@ -96,19 +96,21 @@ extension LedgerWriter {
         try drawRedemptions(of: changed, report.bundleID, report.catalog)
     }
 
-    /// Brings the redemptions of chains up to what is known of them now.
+    /// Brings the redemptions of chains, and of those that may have come from the same grants, up to what is known now.
     func drawRedemptions(
         of chains: [ChainKey: SubscriptionChain],
         _ bundleID: BundleID,
         _ catalog: Catalog
     ) throws(LedgerError) {
-        for (key, chain) in chains.sorted(by: { $0.key < $1.key }) {
-            let entries = try database { () throws(StorageError) in
-                try redemptions.update(key, chain, of: bundleID, catalog)
-            }
-            for entry in entries { try append(.redemption(entry, bundleID)) }
-            redemptionsLearnt += entries
+        guard !chains.isEmpty else { return }
+        let entries = try database { () throws(StorageError) in
+            try redemptions.update(Set(chains.keys), of: bundleID, catalog)
         }
+        for entry in entries {
+            let index = try append(.redemption(entry, bundleID))
+            try database { () throws(StorageError) in try redemptions.note(index, of: entry.redemption.key) }
+        }
+        redemptionsLearnt += entries
     }
 }
 

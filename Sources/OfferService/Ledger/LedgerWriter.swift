@@ -14,6 +14,9 @@ package final class LedgerWriter {
     /// The newest tree that is known to be durable; the log must go on from it.
     package private(set) var durableHead: TreeHead?
     private var isTreeRead = false
+    /// What is switched off, as this transaction sees it.
+    package private(set) var switches = KillSwitches()
+    private(set) var keyUses = KeyUses()
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// Grants of this transaction that are not yet added to their day.
@@ -23,6 +26,9 @@ package final class LedgerWriter {
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
     let links: CustomerLinks
+    let issued: IssuedGrantTable
+    /// What of it need not be written again.
+    var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
     /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
     var memory: CustomerMemory?
@@ -48,7 +54,8 @@ package final class LedgerWriter {
         subscriptions = SubscriptionTables(connection: connection)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
-        redemptions = RedemptionTable(connection: connection, links: links)
+        issued = IssuedGrantTable(connection: connection)
+        redemptions = RedemptionTable(subscriptions, links: links)
         googlePlay = GooglePlayTables(connection: connection)
         googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
     }
@@ -56,15 +63,29 @@ package final class LedgerWriter {
     /// Begins a transaction.
     ///
     /// Its entries get the time `now`, or that of the entry before them if the clock was set back.
-    package func begin(at now: Timestamp) throws(LedgerError) {
+    ///
+    /// - Returns: Whether others may have written since the last transaction; then what is switched off was read anew.
+    @discardableResult
+    package func begin(at now: Timestamp) throws(LedgerError) -> Bool {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         if !isTreeRead { try LogUpgrade(connection: connection).finish() }
         do { try connection.begin() } catch { throw .database(error) }
-        do throws(AuditReadError) { try readTree() } catch { throw LedgerError(error) }
+        let mayHaveChanged: Bool
+        do throws(AuditReadError) { mayHaveChanged = try readTree() } catch { throw LedgerError(error) }
+        if mayHaveChanged {
+            try readSwitches()
+            try database { () throws(StorageError) in try keyUses.read(connection) }
+        }
         recordedAt = max(recordedAt, now)
+        return mayHaveChanged
+    }
+
+    /// Reads what is switched off from within this transaction.
+    func readSwitches() throws(LedgerError) {
+        switches = try database { () throws(StorageError) in try SealStore(connection: connection).switches() }
     }
 
     /// The head of the log, once its right edge was found to be whole; no transaction may be open.
@@ -79,15 +100,18 @@ package final class LedgerWriter {
     /// Reads the right edge of the tree, unless it is as this writer left it; holds it to the head and the entries.
     ///
     /// It is another one after entries of an earlier run or of a command, or after a transaction that was undone.
-    private func readTree() throws(AuditReadError) {
+    ///
+    /// - Returns: Whether it is.
+    private func readTree() throws(AuditReadError) -> Bool {
         let (head, count) = (try log.head(), try log.entryCount())
         guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
-        if isTreeRead, head == durableHead, tree.size == count { return }
+        if isTreeRead, head == durableHead, tree.size == count { return false }
         tree = try log.edge()
         if let durableHead, durableHead != head { try requireContinuation(of: durableHead, in: head) }
         (durableHead, isTreeRead) = (head, true)
         if count > 0 { recordedAt = max(recordedAt, try time(ofEntry: count - 1)) }
         links.ledgerChanged()
+        return true
     }
 
     private func requireContinuation(of known: TreeHead, in head: TreeHead) throws(AuditReadError) {
@@ -106,6 +130,7 @@ package final class LedgerWriter {
     package func commit() throws(LedgerError) {
         for (key, count) in pendingDays { try add(count, to: key) }
         let head = try writeTree()
+        try database { () throws(StorageError) in try keyUses.write(connection) }
         do { try connection.commit() } catch { throw .database(error) }
         durableHead = head
         links.committed(nextEntry: tree.size)
@@ -119,9 +144,19 @@ package final class LedgerWriter {
         return head
     }
 
+    /// Changes what is only derived from the log, in a transaction of its own that adds no entry.
+    func derive(_ body: Committer.Derivation) throws(LedgerError) {
+        do throws(StorageError) {
+            try connection.transaction { () throws(StorageError) in try body(connection) }
+        } catch {
+            throw .database(error)
+        }
+    }
+
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
         connection.rollback()
+        reconciliation = ReconciliationMemory()
     }
 
     /// Adds one entry to the log.
@@ -131,6 +166,7 @@ package final class LedgerWriter {
         let index = tree.size
         try run(SQL("INSERT INTO audit_entries (entry_index, entry) VALUES (?, ?)", .integer(index), .blob(entry)))
         tree.append(TreeHash.leaf(entry))
+        keyUses.note(event, at: recordedAt)
         return index
     }
 
@@ -185,6 +221,7 @@ package final class LedgerWriter {
                 return .repeated
             }
             try append(.notificationReceived(notification, report.bundleID))
+            try noteTold(NotifiedApp(store: .appStore, name: report.bundleID.text))
         }
         try merge(report)
         return .recorded
@@ -226,6 +263,7 @@ package final class LedgerWriter {
             for subject in request.subjects(with: subscriptions) {
                 try addGrant(grant.id, to: subject, request.offer, index)
             }
+            try issue(grant.id, request, entry: index)
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {

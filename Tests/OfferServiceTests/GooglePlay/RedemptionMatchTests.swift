@@ -44,7 +44,7 @@ struct RedemptionMatchTests {
             #expect(entry["grant"] == .text(grant.description) && entry["by"] == .text("mark"))
             #expect(entry["offer"] == .text("winback-50") && entry["plan"] == .text("monthly"))
             #expect(entry["store"] == .text("google-play") && entry["env"] == .text("production"))
-            #expect(world.redemptions(isGranted: true) == 1 && world.redemptions(isGranted: false) == 0)
+            #expect(world.redemptions(match: .granted) == 1 && world.redemptions(match: .ungranted) == 0)
         }
     }
 
@@ -77,9 +77,9 @@ struct RedemptionMatchTests {
             #expect(try world.redemptions() == ["winback-50 redeemed without grant"])
             let entry = try #require(try world.service.entries("offer.redemption").first)
             #expect(entry["grant"] == .null && entry["state"] == .text("redeemed"))
-            #expect(world.redemptions(isGranted: false) == 1)
+            #expect(world.redemptions(match: .ungranted) == 1)
             let page = try await world.service.send(.get("/metrics")).body
-            let labels = #"{store="google-play",environment="production",state="redeemed",granted="no"}"#
+            let labels = #"{store="google-play",environment="production",state="redeemed",match="none"}"#
             #expect(page.contains("offer_signer_redemptions_total\(labels) 1\n"), "\(page)")
             #expect(world.service.log.lines.contains { $0.contains("an offer was used without a grant") })
         }
@@ -90,8 +90,8 @@ struct RedemptionMatchTests {
             var sample = try Self.used(world, by: "anna", daysAgo: 2)
             sample.isTest = true
             try await buy(world, "a", sample)
-            #expect(world.redemptions(isGranted: false) == 0)
-            #expect(world.redemptions(isGranted: false, environment: "sandbox") == 1)
+            #expect(world.redemptions(match: .ungranted) == 0)
+            #expect(world.redemptions(match: .ungranted, environment: "sandbox") == 1)
         }
     }
 
@@ -213,9 +213,9 @@ struct RedemptionMatchTests {
 }
 
 extension PlayService {
-    fileprivate func redemptions(isGranted: Bool, environment: String = "production") -> Int {
+    fileprivate func redemptions(match: RedemptionMatch, environment: String = "production") -> Int {
         service.metrics[
-            .redemptions(store: "google-play", environment: environment, state: "redeemed", isGranted: isGranted)
+            .redemptions(store: "google-play", environment: environment, state: "redeemed", match: match)
         ]
     }
 }

@@ -47,6 +47,7 @@ extension TestService {
             flags: [
                 .listen: "127.0.0.1:0", .keys: directory.path(of: "keys"), .offers: directory.path(of: "offers"),
                 .database: "sqlite:\(directory.path(of: "ledger.db"))", .loops: "2", .selfVerification: "always",
+                .clockCheck: "warn",
                 .appFindings: files.showsFindingsToApps ? "yes" : "no",
             ].merging(store) { $1 }.merging(files.settings) { $1 },
             environment: [:]

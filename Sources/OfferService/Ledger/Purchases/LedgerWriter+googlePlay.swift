@@ -11,6 +11,7 @@ extension LedgerWriter {
             }
             guard isNew else { return .repeated }
             try append(.googlePlayMessageReceived(message, report.place.app))
+            try noteTold(NotifiedApp(store: .googlePlay, name: report.place.app.packageName.text))
         }
         try merge(report)
         return .recorded
@@ -27,7 +28,10 @@ extension LedgerWriter {
     func drawRedemptions(of purchases: Set<PurchaseKey>, _ place: GooglePlayPlace) throws(LedgerError) {
         guard !purchases.isEmpty else { return }
         let entries = try database { () throws(StorageError) in try googlePlayRedemptions.update(purchases, place) }
-        for entry in entries { try append(.googlePlayRedemption(entry, place.app)) }
+        for entry in entries {
+            let index = try append(.googlePlayRedemption(entry, place.app))
+            try database { () throws(StorageError) in try googlePlayRedemptions.note(index, of: entry.redemption) }
+        }
         googlePlayRedemptionsLearnt += entries
     }
 }
