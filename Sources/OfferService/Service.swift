@@ -130,7 +130,9 @@ package final class Service: Sendable {
             committer: committer,
             clock: clock,
             log: log
-        ) { [health] reason in health.noteContradiction(reason) }
+        ) { reason in seal.seal(.checkpoint, detail: reason) }
+        // Weak, because the log holds the seal.
+        seal.keep(.checkpoint) { [weak signedLog] in signedLog?.contradiction }
         self.signedLog = signedLog
         let reconciler = Reconciler(ledger: ledger, clock: clock, log: log)
         self.reconciler = reconciler

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
-package import Storage
+import Storage
 
 /// When the use of each key was recorded last, kept beside the log so that nobody has to search it.
 package struct KeyUses: Sendable {

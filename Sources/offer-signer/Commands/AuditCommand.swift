@@ -6,7 +6,7 @@ import Storage
 /// `offer-signer audit`.
 enum AuditCommand: Command {
     static let name = "audit"
-    static let summary = "query, export and reconcile what is on record"
+    static let summary = "query, export, verify and reconcile what is on record"
     static var help: String {
         """
         offer-signer audit reads the audit log: every signature, every refusal by a rule, every event of a key
@@ -18,6 +18,8 @@ enum AuditCommand: Command {
           offer-signer audit export --tiles DIR
           offer-signer audit proof --index N | --nonce TEXT | --digest TEXT
           offer-signer audit reconcile [--from TIME] [--until TIME] [--environment E] [--recompute]
+          offer-signer audit verify [--key VKEY] [--checkpoint FILE]… [--tiles DIR]
+          offer-signer audit new-log --origin NAME
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index.
         export prints every entry exactly as it is stored, one a line; with --tiles it writes the log into a folder as
@@ -29,6 +31,8 @@ enum AuditCommand: Command {
         offer was redeemed without a record, or by another account. --recompute computes everything anew and says
         what is kept otherwise; it reads the keys and offers too.
 
+        \(logHelp)
+
         Conditions:
           --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
         \(AuditQuery.Field.allCases.map { "  --\($0.rawValue) TEXT" }.joined(separator: "\n"))
@@ -36,12 +40,12 @@ enum AuditCommand: Command {
         Who used key K for offer O between T1 and T2:
           offer-signer audit query --event sign.intent --key K --offer O --from T1 --until T2
 
-        \(SettingsOptions.help([.database]))
+        \(SettingsOptions.help([.database, .keys, .offers, .checkpointFile, .groupReadableSecrets, .unlockedMemory]))
         """
     }
 
     private static let options =
-        ["--from", "--until", "--limit", "--from-index", "--tiles", "--index"]
+        ["--from", "--until", "--limit", "--from-index", "--index"] + logOptions
         + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
@@ -71,7 +75,13 @@ enum AuditCommand: Command {
         case "reconcile":
             _ = try parsed.words("reconcile")
             return try ReconcileCommand.run(parsed, ledger)
-        default: throw CommandError(usage: "expected query, export, proof or reconcile")
+        case "verify":
+            _ = try parsed.words("verify")
+            try verify(parsed)
+        case "new-log":
+            _ = try parsed.words("new-log")
+            try newLog(parsed)
+        default: throw CommandError(usage: "expected query, export, proof, reconcile, verify or new-log")
         }
         return .success
     }

@@ -10,6 +10,8 @@ enum WitnessAnswer: Hashable, Sendable {
     case holds(Int64)
     /// It will not sign this, whenever it is asked.
     case refused(String)
+    /// It holds a log of this name that is not the beginning of this one.
+    case contradicts(String)
     /// It could not be asked, or could not answer; later it may.
     case unreachable(String)
 
@@ -23,7 +25,7 @@ enum WitnessAnswer: Hashable, Sendable {
         case 400: self = .refused("it finds the request malformed (400)")
         case 403: self = .refused("it does not trust the log's key (403)")
         case 404: self = .refused("it does not know the log (404)")
-        case 422: self = .refused("it finds that the log does not continue the one it holds (422)")
+        case 422: self = .contradicts("it finds that the log does not continue the one it holds (422)")
         default: self = .unreachable("it answered with status \(response.status)")
         }
     }

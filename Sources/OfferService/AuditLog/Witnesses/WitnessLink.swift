@@ -6,8 +6,8 @@ import OfferDomain
 
 /// Submits each checkpoint to one witness, on a thread of its own, and keeps what it signs.
 ///
-/// Nothing waits for it. What it refuses is told loudly: a witness that holds more of this log than there is has seen
-/// entries that are gone.
+/// Nothing waits for it. What it refuses is told loudly: a witness that holds more of this log than there is, or another
+/// beginning of it, has seen entries that are gone.
 final class WitnessLink: Sendable {
     /// What is known of the witness.
     struct Standing: Sendable {
@@ -104,10 +104,14 @@ final class WitnessLink: Sendable {
         guard standing.cosigned?.size != signed.checkpoint.size || !isSigned(signed) else { return true }
         // Once more when it says what it holds, and once more if it holds something else by then.
         for _ in 0..<3 {
-            switch ask(signed, from: standing.held) {
+            let old = standing.held
+            switch ask(signed, from: old) {
             case .cosigned(let cosignature):
                 accept(cosignature, signed)
                 return true
+            case .holds(let size) where size == old && size == signed.checkpoint.size:
+                let reason = "it holds another log of \(size) entries"
+                return settle(.init(isRefusal: true, reason: reason), isContradiction: true)
             case .holds(let size) where size <= signed.checkpoint.size:
                 state.withLock { $0.held = size }
             case .holds(let size):
@@ -116,6 +120,8 @@ final class WitnessLink: Sendable {
                     .init(isRefusal: true, reason: "it holds \(size) entries of this log, which has only \(found)"),
                     isContradiction: size > (publisher.latest?.checkpoint.size ?? found)
                 )
+            case .contradicts(let reason):
+                return settle(.init(isRefusal: true, reason: reason), isContradiction: true)
             case .refused(let reason): return settle(.init(isRefusal: true, reason: reason))
             case .unreachable(let reason): return settle(.init(isRefusal: false, reason: reason))
             }
