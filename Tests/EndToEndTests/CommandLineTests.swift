@@ -6,7 +6,9 @@ import Testing
 extension EndToEnd {
     /// What the program says to the person at the keyboard.
     @Suite struct CommandLineTests {
-        private static let commands = ["demo", "check", "serve", "callers", "keys", "notifications", "audit"]
+        private static let commands = [
+            "demo", "check", "serve", "callers", "keys", "seal", "unseal", "notifications", "audit",
+        ]
 
         @Test func `the list of commands names each of them`() async throws {
             let outcome = try await Program.run(["--help"])

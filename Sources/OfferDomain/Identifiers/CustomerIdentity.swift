@@ -84,6 +84,14 @@ package enum CustomerIdentity: Hashable, Sendable {
         )
     }
 
+    /// Whether a request for an offer at Google Play may name the customer so.
+    package var isGivenAtGooglePlay: Bool {
+        switch self {
+        case .customer, .anonymous: true
+        case .appAccountToken, .applicationUsername, .originalTransaction, .appTransaction: false
+        }
+    }
+
     /// Whether this names a person, and not only one of their subscriptions.
     package var namesCustomer: Bool {
         if case .originalTransaction = self { false } else { true }

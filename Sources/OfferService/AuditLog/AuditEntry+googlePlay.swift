@@ -5,7 +5,7 @@ extension AuditEntry {
     static func details(
         of message: GooglePlayMessage,
         _ app: GooglePlayApp
-    ) -> [(name: String, value: Detail)] {
+    ) -> [Member] {
         [
             ("bundle", .text(app.name.text)), ("notification", .text(message.id)),
             ("package", .text(app.packageName.text)),
@@ -18,9 +18,9 @@ extension AuditEntry {
     static func details(
         of entry: GooglePlayRedemptionTable.Entry,
         _ app: GooglePlayApp
-    ) -> [(name: String, value: Detail)] {
+    ) -> [Member] {
         let redemption = entry.redemption
-        var details: [(name: String, value: Detail)] = [
+        var details: [Member] = [
             ("bundle", .text(app.name.text)), ("chain", .text(text(ofKey: redemption.purchase.bytes))),
             ("env", .text(redemption.environment.rawValue)), ("match", .text(entry.reconciliation.rawValue)),
             ("offer", .text(redemption.offer.offerID)),

@@ -19,16 +19,37 @@ package enum AuditEvent: Sendable {
     case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
     /// The key of a service account of Google's was read.
     case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)
-    case keyDisabled(KeyID)
-    case keyEnabled(KeyID)
+    case keyDisabled(KeyID, by: Requester)
+    case keyEnabled(KeyID, by: Requester)
+    /// Nothing is signed from here on; written once the last signature is made, or, by a command, once no more begin.
+    case serviceSealed(ActiveSeal)
+    /// The service has seen a seal of the database, and made its last signature.
+    case sealAcknowledged(SealCause)
+    case serviceUnsealed(SealCause, by: Requester, reason: String)
+    /// The time of day jumped.
+    case clockStepped(from: Timestamp, to: Timestamp)
+    /// The key that the log's own checkpoints are signed with was read.
+    case logKeyLoaded(origin: String, publicKeyDigest: String)
     /// A new configuration is in force.
-    case configurationLoaded(policyName: String, keysDigest: String)
+    case configurationLoaded(policyName: String, keysDigest: String, settingsDigest: String)
     /// A new configuration was refused; the old one stays in force.
-    case configurationRefused(issues: Int)
+    case configurationRefused(issues: Int, parts: [ConfigurationPart])
     case callerCreated(CallerID, role: CallerRole, keyID: String)
     case callerKeyAdded(CallerID, keyID: String)
     case callerRevoked(CallerID, keyID: String?)
     case recordsExported(from: Int64, count: Int64)
+    /// Somebody asked the log something.
+    case recordsRead(AuditRead)
+    /// Parts of the log that anybody may keep a copy of were fetched, in about a minute.
+    case recordsFetched(Counted<AuditFetch>)
+    /// Requests ended without an entry of their own, in about a minute.
+    case noise(Counted<Noise>)
+    /// The secret of that epoch is the one that customers' ids are kept under from now on.
+    case epochBegun(String)
+    /// The secret of that epoch was destroyed, and with it what it was known by who its pseudonyms are.
+    case epochDestroyed(String)
+    /// Somebody had the pseudonyms of a known customer told.
+    case customerLookedUp(AppName, users: [Pseudonym])
     /// The store sent a notification that was not known before.
     case notificationReceived(NotificationReceipt, BundleID)
     /// A customer used an offer, or it is now known what came of that.
@@ -47,33 +68,43 @@ package enum AuditEvent: Sendable {
     case googleAssertionSigned(GoogleAccountName, digest: String, expiresAt: Timestamp)
 
     /// What the entry's `ev` member says.
-    package var name: String {
+    package var name: AuditEventName {
         switch self {
-        case .signature: "sign.intent"
-        case .authorization: "authorize.intent"
+        case .signature: .signIntent
+        case .authorization: .authorizeIntent
         case .refusal(let record):
             switch record.request.deliverable {
-            case .signature: "sign.deny"
-            case .authorization, .preview: "authorize.deny"
+            case .signature: .signDeny
+            case .authorization, .preview: .authorizeDeny
             }
-        case .signatureFailed: "sign.failed"
-        case .serviceStarted: "service.start"
-        case .serviceStopped: "service.stop"
-        case .recordsResumed: "audit.resume"
-        case .keyLoaded, .serviceAccountLoaded: "key.load"
-        case .keyDisabled: "key.disable"
-        case .keyEnabled: "key.enable"
-        case .configurationLoaded: "config.load"
-        case .configurationRefused: "config.refuse"
-        case .callerCreated: "caller.create"
-        case .callerKeyAdded: "caller.key"
-        case .callerRevoked: "caller.revoke"
-        case .recordsExported: "audit.export"
-        case .notificationReceived, .googlePlayMessageReceived: "store.notification"
-        case .redemption, .googlePlayRedemption: "offer.redemption"
-        case .customerTransferred: "customer.transferred"
-        case .subscriptionTransferred: "subscription.transferred"
-        case .storeTokenSigned, .googleAssertionSigned: "store.token"
+        case .signatureFailed: .signFailed
+        case .serviceStarted: .serviceStart
+        case .serviceStopped: .serviceStop
+        case .recordsResumed: .auditResume
+        case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded: .keyLoad
+        case .keyDisabled: .keyDisable
+        case .keyEnabled: .keyEnable
+        case .serviceSealed: .serviceSeal
+        case .sealAcknowledged: .serviceSealed
+        case .serviceUnsealed: .serviceUnseal
+        case .clockStepped: .clockStep
+        case .configurationLoaded: .configLoad
+        case .configurationRefused: .configRefuse
+        case .callerCreated: .callerCreate
+        case .callerKeyAdded: .callerKey
+        case .callerRevoked: .callerRevoke
+        case .recordsExported: .auditExport
+        case .recordsRead: .auditRead
+        case .recordsFetched: .auditFetch
+        case .noise: .noise
+        case .epochBegun: .epochBegin
+        case .epochDestroyed: .epochDestroy
+        case .customerLookedUp: .customerLookup
+        case .notificationReceived, .googlePlayMessageReceived: .storeNotification
+        case .redemption, .googlePlayRedemption: .offerRedemption
+        case .customerTransferred: .customerTransferred
+        case .subscriptionTransferred: .subscriptionTransferred
+        case .storeTokenSigned, .googleAssertionSigned: .storeToken
         }
     }
 }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
+package import Cryptography
 import HTTP
 import OfferDomain
-import Storage
+package import Storage
 
 /// Both files, read and checked together, with every key loaded.
 package struct LoadedConfiguration: Sendable {
     package let keys: KeyMaterial
     package let catalog: Catalog
+    /// Which witnesses sign the log; `nil` without a policy.
+    package let logPolicy: LogPolicy?
+    /// Over the settings that were in force when the files were read.
+    package let settingsDigest: SHA256Digest
+    private let keysPath: String
 
     /// - Throws: Everything that is wrong in either file, all at once.
     package init(_ settings: Settings) throws(ConfigurationError) {
@@ -33,9 +38,32 @@ package struct LoadedConfiguration: Sendable {
                 issues.append(ConfigurationIssue(.error, place: tls.privateKeyFile, error.description))
             }
         }
+        var logPolicy: LogPolicy?
+        do throws(ConfigurationError) {
+            logPolicy = try LogPolicy.read(settings.logPolicyPath, for: keys?.logKey.verifierKey)
+        } catch {
+            issues += error.issues
+        }
         guard issues.isEmpty, let keys, let catalog else { throw ConfigurationError(issues) }
+        self.logPolicy = logPolicy
         self.keys = keys
         self.catalog = catalog
+        settingsDigest = settings.digest
+        keysPath = settings.keysPath
+    }
+
+    /// Refuses a configuration whose log has another name or key: a log that runs can't become another one.
+    func requireSameLog(as other: LoadedConfiguration) throws(ConfigurationError) {
+        guard keys.logKey.verifierKey != other.keys.logKey.verifierKey else { return }
+        throw ConfigurationError([
+            ConfigurationIssue(
+                .error,
+                place: keysPath,
+                pointer: "/auditLog",
+                "is another name or key than the log that runs has, \(other.keys.logKey.verifierKey); it can't change on "
+                    + "a reload. To begin a log anew, stop the service and see offer-signer audit --help"
+            )
+        ])
     }
 
     /// Everything that does not stop the service and still should be looked at.
@@ -70,8 +98,31 @@ package struct LoadedConfiguration: Sendable {
         Snapshot(
             catalog: catalog,
             keyRing: keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),
-            pseudonyms: keys.pseudonyms,
+            pseudonyms: keys.pseudonyms.without(try EpochTable(connection: connection).destroyed()),
             callers: try CallerStore(connection: connection).directory()
         )
+    }
+
+    /// Makes sure that the ledger's pseudonyms were made with these secrets, and takes new ones on record.
+    func adoptEpochs(in ledger: LedgerAccess) throws(ServiceError) {
+        do throws(EpochError) {
+            try EpochRegister(ledger: ledger).adopt(keys.pseudonyms)
+        } catch {
+            switch error {
+            case .ledger(let error): throw .records(error)
+            case .refused(let faults):
+                throw .configuration(ConfigurationError(faults.map { ConfigurationIssue($0, path: keysPath) }))
+            }
+        }
+    }
+
+    /// What keeps the secrets of customers' ids from being used with that database; nothing if there is none yet.
+    package func epochIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
+        guard ledger.exists else { return [] }
+        let connection = try ledger.openForReading()
+        // A database of an earlier version knows no epochs; the service will bring it up to date.
+        guard try Migrations.version(of: connection) >= LedgerSchema.epochs.version else { return [] }
+        return EpochRegister.faults(keys.pseudonyms, try EpochTable(connection: connection).all())
+            .map { ConfigurationIssue($0, path: keysPath) }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Cryptography
 package import HTTP
 import JSON
 package import Storage
@@ -31,6 +32,10 @@ package struct Settings: Sendable {
     package let keysPath: String
     package let offersPath: String
     package let database: DatabaseLocation
+    /// Where the log's newest checkpoint is kept outside of the database.
+    package let checkpointPath: String
+    /// Which witnesses sign the log; `nil` has none.
+    package let logPolicyPath: String?
     package let tls: TLSConfiguration?
     /// PEM with roots that are trusted beside Apple's own.
     package let appStoreRootsPath: String?
@@ -43,12 +48,23 @@ package struct Settings: Sendable {
     package let logLevel: LogLevel
     package let selfVerification: SelfVerification.Mode
     package let showsFindingsToApps: Bool
+    /// Whether tiles and checkpoint are for everybody.
+    package let isLogPublic: Bool
+    package let sealWatch: SealWatch.Settings
     /// `nil`: one for each core.
     package let loops: Int?
     package let connections: Int
     package let connectionsPerAddress: Int
     package let admitsGroupReadableSecrets: Bool
     package let admitsUnlockedMemory: Bool
+    /// What ``digest`` is over; digested only when it is asked for, since memory for secrets has to be there first.
+    private let lines: [UInt8]
+
+    /// Over the name of each setting and what it is, whether it was given or holds by default.
+    ///
+    /// SHA-256 of a line for each setting, in the order of their names: `name=value`, and `name` alone of one that is
+    /// off. No setting is a secret: secrets are in files, of which the settings have the paths.
+    package var digest: SHA256Digest { SHA256.digest(of: lines) }
 
     /// Reads all settings, from the command line before the environment.
     ///
@@ -59,6 +75,7 @@ package struct Settings: Sendable {
         keysPath = reader.text(.keys) ?? ""
         offersPath = reader.text(.offers) ?? ""
         let database = reader.value(.database) { DatabaseLocation($0) }
+        logPolicyPath = reader.text(.logPolicy)
         tls = reader.tls()
         appStoreRootsPath = reader.text(.appStoreRoots)
         let production = reader.origin(.appStoreURL)
@@ -72,11 +89,18 @@ package struct Settings: Sendable {
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
+        isLogPublic = reader.flag(.publicLog)
+        sealWatch = SealWatch.Settings(
+            sealFile: reader.text(.sealFile),
+            clockCheck: reader.value(.clockCheck, ClockCheck.init(rawValue:)) ?? .seal,
+            clockStepSeconds: reader.value(.clockStepSeconds) { whole($0, in: 1...3600) } ?? 0
+        )
         loops = reader.value(.loops) { $0 == "auto" ? .some(nil) : whole($0, in: 1...64).map(Int?.some) } ?? nil
         connections = reader.value(.connections) { whole($0, in: 1...1_000_000) } ?? 0
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0
         admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
+        lines = reader.lines
         guard reader.issues.isEmpty, let listen, let database, let production, let sandbox, let play,
             let oauth, let certs
         else { throw ConfigurationError(reader.issues) }
@@ -84,6 +108,7 @@ package struct Settings: Sendable {
         appStoreOrigins = AppStoreOrigins(production: production, sandbox: sandbox)
         self.listen = listen
         self.database = database
+        checkpointPath = reader.text(.checkpointFile) ?? database.path + ".checkpoint"
     }
 }
 
@@ -111,6 +136,14 @@ private struct SettingsReader {
 
     private func place(_ setting: Setting) -> String {
         flags[setting] != nil ? setting.flag : "environment variable \(setting.variable)"
+    }
+
+    /// A line for each setting.
+    var lines: [UInt8] {
+        let settings = Setting.allCases.sorted { $0.rawValue < $1.rawValue }
+        return settings.flatMap { setting in
+            Array((setting.rawValue + (text(setting).map { "=\($0)" } ?? "") + "\n").utf8)
+        }
     }
 
     func text(_ setting: Setting) -> String? {
@@ -182,4 +215,13 @@ private struct SettingsReader {
 private func whole(_ text: String, in range: ClosedRange<Int>) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text).flatMap { range.contains($0) ? $0 : nil }
+}
+
+extension DatabaseLocation {
+    /// Where its files begin.
+    fileprivate var path: String {
+        switch self {
+        case .sqlite(let path): path
+        }
+    }
 }

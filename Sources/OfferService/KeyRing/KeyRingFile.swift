@@ -9,6 +9,8 @@ package struct KeyMaterial: Sendable {
     package let ring: KeyRing
     /// Turns customer ids into what the ledger and the records hold of them.
     package let pseudonyms: Pseudonyms
+    /// Signs the audit log's checkpoints.
+    package let logKey: LogKey
     /// Over the bytes of the `keys` file.
     package let digest: SHA256Digest
     /// What is doubtful but does not stop the service.
@@ -32,19 +34,21 @@ package struct KeyRingFile {
     package func load() throws(ConfigurationError) -> KeyMaterial {
         let file = try ConfigurationFile(path: path)
         var warnings: [ConfigurationIssue] = []
-        let ((keys, accounts, pseudonyms), issues) = file.read { root, mismatches in
+        let ((keys, accounts, pseudonyms, logKey), issues) = file.read { root, mismatches in
             let keys = root.elements("keys") { readKey($0, file, mismatches, &warnings) }
             let accounts = readServiceAccounts(&root, mismatches)
             if keys.isEmpty && accounts.isEmpty && mismatches.all.isEmpty {
                 root.note("keys", "names no key, and no service account is named either; nothing could be done")
             }
             reportConflicts(keys, root)
-            return (keys, accounts, readPseudonyms(&root, mismatches))
+            let pseudonyms = readPseudonyms(&root, mismatches)
+            return (keys, accounts, pseudonyms, readLogKey(&root, mismatches))
         }
-        guard issues.isEmpty, let pseudonyms else { throw ConfigurationError(issues + warnings) }
+        guard issues.isEmpty, let pseudonyms, let logKey else { throw ConfigurationError(issues + warnings) }
         return KeyMaterial(
             ring: KeyRing(keys: keys, serviceAccounts: accounts),
             pseudonyms: pseudonyms,
+            logKey: logKey,
             digest: file.digest,
             warnings: warnings
         )
@@ -160,24 +164,6 @@ package struct KeyRingFile {
             reader.note(name, "\(error)")
         }
         return nil
-    }
-
-    private func readPseudonyms(_ root: inout ObjectReader, _ mismatches: Mismatches) -> Pseudonyms? {
-        let expected = "an object with epoch and file: the secret under which customer ids are kept"
-        guard let value = root.required("customerIds", expected, { $0.object == nil ? nil : $0 }) else { return nil }
-        var reader = ObjectReader(value, into: mismatches)
-        let epoch = reader.required("epoch", "1 to 16 letters or digits") { value in
-            value.string.flatMap { Pseudonyms.isEpoch($0) ? $0 : nil }
-        }
-        let secret = readSecret(&reader, "file", isRequired: true, isHexadecimal: true)
-        reader.finish()
-        guard let epoch, let secret else { return nil }
-        do {
-            return Pseudonyms(epoch: epoch, key: try HMACKey(secret))
-        } catch {
-            reader.note("file", "\(error)")
-            return nil
-        }
     }
 
     /// No two keys may share an id, and no two active ones an app and a purpose: which one signs must be certain.

@@ -7,7 +7,7 @@ extension LedgerSchema {
     /// A grant has a row of its own, in the order of time, for the question which were never used; its offer's names
     /// stand once. Rows of redemptions that are older than this lack names and the entry that told of them.
     package static let reconciliation = Migration(
-        version: 5,
+        version: 10,
         name: "what is compared with what the stores tell",
         statements: [
             """

@@ -4,18 +4,28 @@ import Dispatch
 import OfferDomain
 import Storage
 
-/// Looks once a second whether callers or key states have changed in the database, and whether records that
-/// could not be written can be written again.
+/// Looks once a second whether callers, key states or seals have changed in the database, and whether records that
+/// could not be written can be written again; records once a minute what is only counted.
 final class Housekeeper: Sendable {
     private let ledger: LedgerAccess
     private let committer: Committer
     private let health: Health
     private let current: CurrentSnapshot
+    private let reads: AuditReads
+    private let noise: MinuteCounter<Noise>
+    private let clock: WallClock
     private let log: Log
     /// Locked for as long as a snapshot is made, so that a reload and a look can't undo each other.
     private let loaded: Guarded<LoadedConfiguration>
-    private let stopping = DispatchSemaphore(value: 0)
+    private let turn = Guarded(Turn())
+    private let wakeUp = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
+
+    /// What the next look is to do, and who waits for it.
+    private struct Turn {
+        var isStopping = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
 
     init(
         ledger: LedgerAccess,
@@ -23,6 +33,9 @@ final class Housekeeper: Sendable {
         health: Health,
         current: CurrentSnapshot,
         loaded: LoadedConfiguration,
+        reads: AuditReads,
+        noise: MinuteCounter<Noise>,
+        clock: WallClock,
         log: Log
     ) {
         self.ledger = ledger
@@ -30,52 +43,98 @@ final class Housekeeper: Sendable {
         self.health = health
         self.current = current
         self.loaded = Guarded(loaded)
+        self.reads = reads
+        self.noise = noise
+        self.clock = clock
         self.log = log
     }
 
     func start() {
         Worker.start(named: "housekeeper") { [self] in
             var connection: (any DatabaseConnection)?
-            while stopping.wait(timeout: .now() + .seconds(1)) == .timedOut {
+            var seconds = 0
+            while true {
+                let isRegular = wakeUp.wait(timeout: .now() + .seconds(1)) == .timedOut
+                let (isStopping, waiting) = turn.withLock { turn in
+                    defer { turn.waiting = [] }
+                    return (turn.isStopping, turn.waiting)
+                }
+                defer { for task in waiting { task.resume() } }
+                if isStopping { break }
                 connection = connection ?? (try? ledger.openForReading())
                 let isRead = connection.map(look) ?? false
                 // A connection that failed once may fail for ever; what it would say must not be missed.
                 if !isRead { connection = nil }
                 health.noteStates(areRead: isRead)
+                seconds += isRegular ? 1 : 0
+                if isRegular, seconds.isMultiple(of: 60) { recordCounts() }
             }
+            recordCounts()
             hasEnded.signal()
         }
     }
 
     func stop() {
-        stopping.signal()
+        turn.withLock { $0.isStopping = true }
+        wakeUp.signal()
         hasEnded.wait()
+    }
+
+    /// Looks now; returns when what the database has is in force.
+    func lookNow() async {
+        await withCheckedContinuation { continuation in
+            let isLate = turn.withLock { turn in
+                if !turn.isStopping { turn.waiting.append(continuation) }
+                return turn.isStopping
+            }
+            if isLate { continuation.resume() }
+            wakeUp.signal()
+        }
     }
 
     /// What is to be on record before `snapshot` comes into force.
     func events(of snapshot: Snapshot) -> [AuditEvent] {
-        events(of: snapshot, loaded.withLock { $0.keys })
+        events(of: snapshot, loaded.withLock { $0 })
     }
 
     /// Keys that an administrator has disabled are loaded too, and may be enabled later.
-    private func events(of snapshot: Snapshot, _ material: KeyMaterial) -> [AuditEvent] {
-        let keys = material.ring.keys.compactMap { key in
+    private func events(of snapshot: Snapshot, _ loaded: LoadedConfiguration) -> [AuditEvent] {
+        let keys = loaded.keys.ring.keys.compactMap { key in
             key.publicKeyDigest.map { AuditEvent.keyLoaded(keyID: key.id, publicKeyDigest: $0, status: key.status) }
         }
-        let accounts = material.ring.serviceAccounts.map { account in
+        let accounts = loaded.keys.ring.serviceAccounts.map { account in
             AuditEvent.serviceAccountLoaded(account.name, publicKeyDigest: account.publicKeyDigest)
         }
-        return [.configurationLoaded(policyName: snapshot.catalog.policyName, keysDigest: material.digest.hex)] + keys
-            + accounts
+        let configuration = AuditEvent.configurationLoaded(
+            policyName: snapshot.catalog.policyName,
+            keysDigest: loaded.keys.digest.hex,
+            settingsDigest: loaded.settingsDigest.hex
+        )
+        let logKey = loaded.keys.logKey
+        return [configuration] + keys + accounts
+            + [.logKeyLoaded(origin: logKey.origin.text, publicKeyDigest: logKey.publicKeyDigest)]
     }
 
     /// Puts a new configuration into force, once that is on record.
     func adopt(_ next: LoadedConfiguration) throws {
         try loaded.withLock { loaded in
+            try next.requireSameLog(as: loaded)
+            try next.adoptEpochs(in: ledger)
             let snapshot = try next.snapshot(try ledger.openForReading())
-            try committer.appendBlocking(events(of: snapshot, next.keys))
+            try committer.appendBlocking(events(of: snapshot, next))
             loaded = next
             current.swap(snapshot)
+        }
+    }
+
+    /// Records what was counted since the last time; what can't be recorded is counted on.
+    private func recordCounts() {
+        let now = clock.now()
+        if let fetches = reads.fetches.take(until: now) {
+            do { try committer.appendBlocking([.recordsFetched(fetches)]) } catch { reads.fetches.restore(fetches) }
+        }
+        if let noise = noise.take(until: now) {
+            do { try committer.appendBlocking([.noise(noise)]) } catch { self.noise.restore(noise) }
         }
     }
 
@@ -83,6 +142,10 @@ final class Housekeeper: Sendable {
         if health.isUnableToRecord { try? committer.appendBlocking([.recordsResumed]) }
         do {
             try loaded.withLock { loaded in current.swap(try loaded.snapshot(connection)) }
+            // Without requests nothing else makes the committer look, and it alone says what was switched off.
+            if try SealStore(connection: connection).switches() != committer.gate.stored {
+                committer.change({ _ in }, { _ in })
+            }
             return true
         } catch {
             log(.warning, "callers and key states could not be read", ["reason": .text("\(error)")])

@@ -18,7 +18,8 @@ enum AuditCommand: Command {
           offer-signer audit reconcile [--from TIME] [--until TIME] [--environment E] [--recompute]
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index.
-        export prints every entry exactly as it is stored, one a line, and records that it did.
+        export prints every entry exactly as it is stored, one a line. Both record that they did: what was asked for,
+        and how many entries were given.
 
         reconcile compares what the stores told with what was granted, in the last 30 days; it ends with 1 if an
         offer was redeemed without a record, or by another account. --recompute computes everything anew and says
@@ -77,12 +78,31 @@ enum AuditCommand: Command {
 
     private static func show(_ query: AuditQuery, of ledger: LedgerAccess) throws(CommandError) {
         let reader = try reader(of: ledger)
+        var count = 0
         do {
             try reader.entries(matching: query) { index, entry in
                 Terminal.say("{\"index\":\(index),\"entry\":\(String(decoding: entry, as: UTF8.self))}")
+                count += 1
             }
         } catch {
             throw CommandError(error.description, .unavailable)
+        }
+        try record(
+            .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count)),
+            in: ledger
+        )
+    }
+
+    /// Records what was read; the log must be readable also where it can't be written, so that only exits with 3.
+    private static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
+        do throws(LedgerChangeError<Never>) {
+            try ledger.change { _ in [event] }
+        } catch {
+            guard case .ledger(let error) = error else { return }
+            throw CommandError(
+                "what is printed is complete, but that it was read could not be recorded: \(error)",
+                .unavailable
+            )
         }
     }
 
@@ -105,11 +125,6 @@ enum AuditCommand: Command {
         } catch {
             throw CommandError(error.description, .unavailable)
         }
-        do throws(LedgerChangeError<Never>) {
-            try ledger.change { _ in [.recordsExported(from: first, count: count)] }
-        } catch {
-            guard case .ledger(let error) = error else { return }
-            throw CommandError("the export is complete but could not be recorded: \(error)", .unavailable)
-        }
+        try record(.recordsExported(from: first, count: count), in: ledger)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferService
+import Storage
 
 /// `offer-signer check`.
 enum CheckCommand: Command {
@@ -48,6 +49,7 @@ enum CheckCommand: Command {
             for issue in error.issues { Terminal.complain("\(issue)") }
             return .failure
         }
+        if try hasOtherEpochs(loaded, settings) { return .failure }
         for warning in loaded.warnings { Terminal.complain("\(warning)") }
         let keys = loaded.keys.ring.keys
         Terminal.say(
@@ -57,6 +59,22 @@ enum CheckCommand: Command {
         Terminal.say("\(settings.offersPath): \(loaded.catalog.offers.count) offers, \(loaded.catalog.policyName)")
         for note in loaded.notes { Terminal.say("note: \(note)") }
         return parsed.flags.contains(live) ? try askStores(settings, loaded) : .success
+    }
+
+    /// Whether the database knows other secrets of customers' ids than the keys file has; says what is wrong with them.
+    private static func hasOtherEpochs(
+        _ loaded: LoadedConfiguration,
+        _ settings: Settings
+    ) throws(CommandError) -> Bool {
+        let ledger = LedgerAccess(location: settings.database, clock: .system)
+        let issues: [ConfigurationIssue]
+        do {
+            issues = try loaded.epochIssues(in: ledger)
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+        for issue in issues { Terminal.complain("\(issue)") }
+        return !issues.isEmpty
     }
 
     private static func askStores(

@@ -37,6 +37,18 @@ struct DocumentationTests {
         #expect(mentioned.subtracting(listed).isEmpty)
     }
 
+    @Test func `docs/audit-log_md has a row for each event, and for no other`() throws {
+        let page = try Repository.text("docs/audit-log.md")
+        let table = try #require(
+            page.components(separatedBy: "\n\n").first { $0.hasPrefix("| event | when | further members |") }
+        )
+        let rows = table.split(separator: "\n").dropFirst(2).flatMap { row in
+            let cell = row.dropFirst().prefix { $0 != "|" }
+            return cell.matches(of: #/`([a-z]+(?:\.[a-z]+)?)`/#).map { String($0.1) }.filter { $0 != "store" }
+        }
+        #expect(Set(rows) == Set(AuditEventName.allCases.map(\.rawValue)))
+    }
+
     @Test(arguments: [("docs/threat-model.md", 60), ("docs/design.md", 15)])
     func `names tests that there are`(page: String, least: Int) throws {
         let folder = try #require(

@@ -210,25 +210,6 @@ struct RedemptionMatchTests {
             #expect(try world.redemptions() == ["winback-50 undone customer"])
         }
     }
-
-    @Test func `what was used for a chain counts for it, whoever has it now`() async throws {
-        try await withPlayService { world in
-            let grant = try world.grant(to: "anna", daysAgo: 9)
-            try await buy(world, "a", Self.used(world, by: "anna", daysAgo: 8))
-            var upgrade = try Self.used(world, by: "bert", daysAgo: 2)
-            upgrade.linked = "a"
-            upgrade.items[0].offer = nil
-            try await buy(world, "b", upgrade)
-            let connection = try world.service.ledger.openForReading()
-            let tables = GooglePlayTables(connection: connection)
-            let keys = try world.place.keys
-            let key = keys.purchaseKey(of: try PurchaseToken("b"))
-            let chain = try tables.history(of: [], purchases: [key]).purchases.keys
-            #expect(chain.count == 2)
-            let used = try tables.grants(usedFor: chain, offerKey: world.offer().ledgerKey)
-            #expect(used == [grant])
-        }
-    }
 }
 
 extension PlayService {

@@ -38,7 +38,12 @@ struct AuditEntryTests {
             for name in service.credentials.keys { _ = try await service.sign(as: name, offer: "open") }
             try await service.transfer(from: "device-1", to: "ada")
             let now = service.clock.now
-            let events = try Self.events().map {
+            let samples = try Self.events()
+            let decisions: Set<AuditEventName> = [.signIntent, .signDeny, .authorizeIntent, .authorizeDeny]
+            // Of these two there are entries of the service's own, below.
+            let others: Set<AuditEventName> = [.customerTransferred, .storeNotification]
+            #expect(Set(samples.map(\.name)).union(decisions).union(others) == Set(AuditEventName.allCases))
+            let events = samples.map {
                 String(decoding: AuditEntry.bytes(of: $0, recordedAt: now), as: UTF8.self)
             }
             let entries = try service.entries() + events
@@ -69,9 +74,11 @@ struct AuditEntryTests {
                 reason: "a \"quote\", a \\, a\ttab\u{1F}\u{7F} é"
             ),
             .serviceStarted(version: "0.1.0"), .serviceStopped, .recordsResumed,
-            .keyLoaded(keyID: keyID, publicKeyDigest: "00", status: .retiring), .keyDisabled(keyID),
-            .keyEnabled(keyID), .configurationLoaded(policyName: "sha256:00", keysDigest: "00"),
-            .configurationRefused(issues: 3), .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
+            .keyLoaded(keyID: keyID, publicKeyDigest: "00", status: .retiring), .keyDisabled(keyID, by: .command),
+            .keyEnabled(keyID, by: .caller(caller)),
+            .configurationLoaded(policyName: "sha256:00", keysDigest: "00", settingsDigest: "00"),
+            .configurationRefused(issues: 3, parts: [.keys, .customerIDs]),
+            .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
             .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
             .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
             .subscriptionTransferred(
@@ -84,7 +91,56 @@ struct AuditEntryTests {
             ),
             .serviceAccountLoaded(account, publicKeyDigest: "00"),
             .googleAssertionSigned(account, digest: "00", expiresAt: time),
-        ] + googlePlayEvents()
+        ] + switchEvents(caller) + readingEvents(caller) + googlePlayEvents()
+    }
+
+    private static func switchEvents(_ caller: CallerID) -> [AuditEvent] {
+        let time = Timestamp(milliseconds: 1_782_907_200_123)
+        let seal = ActiveSeal(
+            cause: .administrator,
+            since: time,
+            detail: "a \"quote\" and a \\",
+            requester: .caller(caller),
+            isRecorded: false
+        )
+        return [
+            .serviceSealed(seal), .sealAcknowledged(.clockStepped),
+            .serviceUnsealed(.file, by: .file, reason: "the cause is gone"),
+            .clockStepped(from: time, to: time.adding(hours: -1)),
+        ]
+    }
+
+    private static func readingEvents(_ caller: CallerID) throws -> [AuditEvent] {
+        let (from, until) = (Timestamp(milliseconds: 1_782_907_200_123), Timestamp(milliseconds: 1_782_907_260_456))
+        let conditions = [AuditCondition("event", "sign.intent"), AuditCondition("product", "a \"product\" é")]
+        try startSecureMemory()
+        let secret = try SecureBytes(copying: [UInt8](repeating: 7, count: 32))
+        let pseudonyms = Pseudonyms(CustomerEpoch(name: "1", key: try HMACKey(secret)))
+        let user = pseudonyms.pseudonym(of: .anonymous(try AnonymousID(utf8: [0x61])), in: try AppName("com.a"))
+        return [
+            .logKeyLoaded(origin: "example.com/offer-signer", publicKeyDigest: "00"),
+            .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: [], count: 0)),
+            .recordsRead(AuditRead(caller: caller, call: .entries, conditions: conditions, count: 7)),
+            .recordsFetched(
+                Counted(
+                    from: from,
+                    until: until,
+                    counts: [AuditFetch(caller: caller, call: .tile): 9, AuditFetch(caller: nil, call: .checkpoint): 3]
+                )
+            ),
+            .noise(
+                Counted(
+                    from: from,
+                    until: until,
+                    counts: [
+                        Noise(route: .unknown, problem: "not-found"): 2,
+                        Noise(route: nil, problem: "malformed-json"): 1,
+                    ],
+                    others: 5
+                )
+            ),
+            .epochBegun("1"), .epochDestroyed("1"), .customerLookedUp(try AppName("com.a"), users: [user, user]),
+        ]
     }
 
     private static func googlePlayEvents() throws -> [AuditEvent] {

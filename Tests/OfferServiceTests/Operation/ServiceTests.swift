@@ -18,13 +18,17 @@ struct ServiceTests {
         let entries = try place.entries()
         #expect(
             entries.map(\.["ev"].text) == [
-                "service.start", "config.load", "key.load", "key.load", "sign.intent", "service.stop",
+                "epoch.begin", "service.start", "config.load", "key.load", "key.load", "sign.intent", "service.stop",
             ]
         )
-        #expect(entries[0]["version"] == .text(Service.version))
-        #expect(entries[2]["kid"] == .text("ACTIVE0001"))
-        #expect(entries[2]["spki"].text == place.publicKeys["active.p8"]?.spkiSHA256.hex)
-        #expect(entries[1]["rules"] == entries[4]["rules"])
+        #expect(entries[0]["epoch"] == .text("1"))
+        #expect(entries[1]["version"] == .text(Service.version))
+        #expect(entries[3]["kid"] == .text("ACTIVE0001"))
+        #expect(entries[3]["spki"].text == place.publicKeys["active.p8"]?.spkiSHA256.hex)
+        #expect(entries[2]["rules"] == entries[5]["rules"])
+        let keys = try TemporaryDirectory.read(place.directory.path(of: "keys"))
+        #expect(entries[2]["keys"].text == SHA256.digest(of: keys).hex)
+        #expect(entries[2]["settings"].text == place.settings.digest.hex)
     }
 
     @Test func `remembers caps, idempotency keys and the order of entries over a restart`() async throws {
@@ -155,6 +159,7 @@ struct ServiceTests {
         let events = try place.entries()
         let refusal = try #require(events.first { $0["ev"] == .text("config.refuse") })
         #expect(try #require(refusal["issues"].integer) > 0)
+        #expect(refusal["why"].elements.map(\.text) == [bad == "offers" ? "offers" : "keys"])
         #expect(events.count { $0["ev"] == .text("config.load") } == 1)
         let complaints = place.log.lines.filter {
             $0.contains(place.directory.path(of: bad == "offers" ? "offers" : "keys"))
@@ -242,18 +247,23 @@ struct ServiceTests {
 final class RunningPlace: Sendable {
     let directory: TemporaryDirectory
     let clock = SettableClock()
+    let clockState = SettableClockState()
     let log = LogRecorder()
     let settings: Settings
     let ledger: LedgerAccess
     let publicKeys: [String: PublicKey]
     let credential: String
 
-    init() throws {
+    /// What callers present, by the name of the caller.
+    let credentials: [String: String]
+
+    init(_ files: TestFiles = TestFiles()) throws {
         directory = try TemporaryDirectory()
-        publicKeys = try TestService.write(TestFiles(), into: directory)
-        settings = try TestService.settings(in: directory, TestFiles())
+        publicKeys = try TestService.write(files, into: directory)
+        settings = try TestService.settings(in: directory, files)
         ledger = LedgerAccess(location: settings.database, clock: clock.wallClock)
-        credential = try #require(try TestService.addCallers(ledger, at: clock.now)["backend"])
+        credentials = try TestService.addCallers(ledger, at: clock.now)
+        credential = try #require(credentials["backend"])
     }
 
     func service(random: (any RandomSource)? = nil) throws -> Service {
@@ -261,6 +271,7 @@ final class RunningPlace: Sendable {
         return try Service(
             settings: settings,
             clock: clock.wallClock,
+            clockStatus: clockState.status(clock),
             random: random,
             log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
         )

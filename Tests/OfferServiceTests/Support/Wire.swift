@@ -34,7 +34,7 @@ struct Call: Sendable {
         return Request(
             method: HTTP.Method(method),
             path: Array(parts[0]),
-            query: parts.count > 1 ? Array(parts[1]) : nil,
+            query: parts.count == 2 ? Array(parts[1]) : nil,
             headers: headers,
             body: body
         )

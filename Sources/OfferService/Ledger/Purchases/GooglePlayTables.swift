@@ -114,27 +114,6 @@ package struct GooglePlayTables {
         return keys
     }
 
-    /// The grants of an offer that were used for one of these purchases: they count for the chain from then on, whoever
-    /// will have it.
-    package func grants(
-        usedFor purchases: some Sequence<PurchaseKey>,
-        offerKey: Int64
-    ) throws(StorageError) -> Set<UniqueID> {
-        var grants: Set<UniqueID> = []
-        for purchase in purchases {
-            try connection.rows(
-                SQL(
-                    "SELECT grant_id FROM google_play_redemptions WHERE purchase = ? AND offer_key = ?",
-                    .blob(purchase.bytes),
-                    .integer(offerKey)
-                )
-            ) { row in
-                if let id = row.optionalBlob(0).flatMap(UniqueID.init(bytes:)) { grants.insert(id) }
-            }
-        }
-        return grants
-    }
-
     // MARK: - Merging
 
     /// Adds what is new; answers the purchases in which something changed, or that have a new customer.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import OfferDomain
+import OfferDomain
 import Storage
 
 extension LedgerWriter {
@@ -33,15 +33,5 @@ extension LedgerWriter {
             try database { () throws(StorageError) in try googlePlayRedemptions.note(index, of: entry.redemption) }
         }
         googlePlayRedemptionsLearnt += entries
-    }
-
-    /// Everything known of who has one of these names, or one that is linked to it, and of the purchases given.
-    package func googlePlayHistory(
-        of subjects: [[UInt8]],
-        purchases: some Sequence<PurchaseKey>
-    ) throws(LedgerError) -> GooglePlayHistory {
-        try database { () throws(StorageError) in
-            try googlePlay.history(of: subjects + links.linked(to: subjects), purchases: purchases)
-        }
     }
 }

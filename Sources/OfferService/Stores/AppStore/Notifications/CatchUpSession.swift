@@ -61,6 +61,7 @@ package final class CatchUpSession: Sendable {
         } catch {
             throw .ledger(.database(error))
         }
+        do { try loaded.adoptEpochs(in: ledger) } catch { throw .service(error) }
         committer = Committer(clock: clock, observer: metrics, place: ledger.place(), open: ledger.open)
         do throws(ServiceError) {
             stores = try Stores(

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+import OfferDomain
+
+/// Entries of decisions: written for each request, so straight into the writer, in the order of their names.
+extension AuditEntry {
+    static func write(
+        _ record: SignatureRecord,
+        _ event: AuditEvent,
+        _ recordedAt: Timestamp,
+        _ writer: inout JSONWriter
+    ) {
+        let (request, grant) = (record.request, record.grant)
+        let (key, listing) = (record.plan.key, record.plan.listing)
+        if let audience = record.plan.statement.recordedAudience {
+            writer.name("allow")
+            writer.boolean(grant.allows)
+            writer.member("aud", audience.rawValue)
+        }
+        writer.member("bundle", listing.bundleID.text)
+        writer.member("caller", request.callerID.text)
+        writer.name("digest")
+        writer.string { record.intent.digest.appendHex(to: &$0) }
+        writer.member("ev", event.name)
+        writer.member("fmt", record.intent.form.rawValue)
+        writer.member("grant", grant.id)
+        writer.member("kid", key.id.text)
+        writer.member("nonce", grant.nonce)
+        if let id = listing.offerID { writer.member("offer", id.text) }
+        writer.member("product", listing.productID.text)
+        writer.member("rid", request.requestID)
+        writer.member("rule", request.offer.id.text)
+        writer.member("rules", request.policyName)
+        writer.member("spki", key.publicKeyDigest ?? "")
+        writer.member("t", recordedAt.milliseconds)
+        writer.member("ts", grant.signedAt.milliseconds)
+        write(users: request, &writer)
+        writer.member("v", 1)
+        if !grant.allows, case .decision(let decision) = grant.basis { write(reasons: decision, &writer) }
+    }
+
+    static func write(
+        _ record: AuthorizationRecord,
+        _ event: AuditEvent,
+        _ recordedAt: Timestamp,
+        _ writer: inout JSONWriter
+    ) {
+        let (request, grant) = (record.request, record.grant)
+        if let listing = request.offer.googlePlay { writer.member("base", listing.basePlanID.text) }
+        writer.member("caller", request.callerID.text)
+        writer.member("ev", event.name)
+        writer.member("grant", grant.id)
+        if let listing = request.offer.googlePlay {
+            writer.member("offer", listing.offerID.text)
+            writer.member("package", listing.packageName.text)
+            writer.member("product", listing.productID.text)
+        }
+        writer.member("rid", request.requestID)
+        writer.member("rule", request.offer.id.text)
+        writer.member("rules", request.policyName)
+        writer.member("t", recordedAt.milliseconds)
+        writer.member("ts", grant.signedAt.milliseconds)
+        write(users: request, &writer)
+        writer.member("v", 1)
+    }
+
+    static func write(
+        _ record: RefusalRecord,
+        _ event: AuditEvent,
+        _ recordedAt: Timestamp,
+        _ writer: inout JSONWriter
+    ) {
+        let request = record.request
+        switch (request.deliverable, request.offer.listing) {
+        case (.signature(let plan), _):
+            if let audience = plan.statement.recordedAudience { writer.member("aud", audience.rawValue) }
+            writer.member("bundle", plan.listing.bundleID.text)
+            writer.member("caller", request.callerID.text)
+            writer.member("ev", event.name)
+            writer.member("kid", plan.key.id.text)
+            if let id = plan.listing.offerID { writer.member("offer", id.text) }
+            writer.member("outcome", record.decision.outcome.rawValue)
+            writer.member("product", plan.listing.productID.text)
+        case (.authorization(let plan), .googlePlay(let listing)):
+            writer.member("base", listing.basePlanID.text)
+            writer.member("caller", request.callerID.text)
+            writer.member("ev", event.name)
+            if case .failure(.fault(let fault)) = plan.offer { writer.member("fault", fault.code) }
+            writer.member("offer", listing.offerID.text)
+            writer.member("outcome", record.decision.outcome.rawValue)
+            writer.member("package", listing.packageName.text)
+            writer.member("product", listing.productID.text)
+        case (.authorization, .appStore), (.preview, _): break
+        }
+        writer.member("rid", request.requestID)
+        writer.member("rule", request.offer.id.text)
+        writer.member("rules", request.policyName)
+        writer.member("t", recordedAt.milliseconds)
+        write(users: request, &writer)
+        writer.member("v", 1)
+        write(reasons: record.decision, &writer)
+    }
+
+    /// Everything the customer is known as, each as a pseudonym.
+    private static func write(users request: DecisionRequest, _ writer: inout JSONWriter) {
+        writer.name("users")
+        writer.beginArray()
+        for (_, pseudonym) in request.identities {
+            writer.string { $0.append(contentsOf: pseudonym.recordText) }
+        }
+        writer.endArray()
+    }
+
+    /// The findings that were not met, as rule and code; sentences could repeat what a customer's attributes hold.
+    private static func write(reasons decision: Decision, _ writer: inout JSONWriter) {
+        writer.name("why")
+        writer.beginArray()
+        for finding in decision.reasons.prefix(16) {
+            writer.beginObject()
+            writer.member("answer", finding.answer.rawValue)
+            writer.member("code", finding.code.rawValue)
+            writer.member("rule", finding.rule)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+}

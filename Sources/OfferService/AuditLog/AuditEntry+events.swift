@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+
+/// Entries of everything else: what each one tells beside its name and time; the order is made when it is written.
+extension AuditEntry {
+    static func details(of event: AuditEvent) -> [Member] {
+        switch event {
+        case .signature, .authorization, .refusal, .serviceStopped, .recordsResumed: []
+        case .signatureFailed(let grantID, let keyID, let form, let reason):
+            [
+                ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),
+                ("why", .text(reason)),
+            ]
+        case .serviceStarted(let version): [("version", .text(version))]
+        case .keyLoaded(let keyID, let digest, let status):
+            [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
+        case .serviceAccountLoaded(let name, let digest):
+            [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
+        case .keyDisabled(let keyID, let requester), .keyEnabled(let keyID, let requester):
+            [("kid", .text(keyID.text))] + details(of: requester)
+        case .serviceSealed(let seal):
+            [("cause", .text(seal.cause.rawValue)), ("reason", .text(seal.detail))] + details(of: seal.requester)
+        case .sealAcknowledged(let cause): [("cause", .text(cause.rawValue))]
+        case .serviceUnsealed(let cause, let requester, let reason):
+            [("cause", .text(cause.rawValue)), ("reason", .text(reason))] + details(of: requester)
+        case .clockStepped(let from, let to):
+            [("from", .integer(from.milliseconds)), ("to", .integer(to.milliseconds))]
+        case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
+        case .configurationLoaded(let policy, let keys, let settings):
+            [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]
+        case .configurationRefused(let issues, let parts):
+            [("issues", .integer(Int64(issues))), ("why", .list(parts.map { .text($0.rawValue) }))]
+        case .callerCreated(let caller, let role, let keyID):
+            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("ck", .text(keyID))]
+        case .callerKeyAdded(let caller, let keyID): [("caller", .text(caller.text)), ("ck", .text(keyID))]
+        case .callerRevoked(let caller, let keyID):
+            [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
+        case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
+        case .recordsRead(let read): details(of: read)
+        case .recordsFetched(let fetches): details(of: fetches)
+        case .noise(let noise): details(of: noise)
+        case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
+        case .customerLookedUp(let app, let users):
+            [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]
+        case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
+        case .redemption(let entry, let bundleID): details(of: entry, bundleID)
+        case .googlePlayMessageReceived(let message, let app): details(of: message, app)
+        case .googlePlayRedemption(let entry, let app): details(of: entry, app)
+        case .customerTransferred(let transfer):
+            details(of: transfer)
+        case .subscriptionTransferred(let transfer): details(of: transfer)
+        case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
+            [
+                ("kid", .text(keyID.text)), ("bundle", .text(bundleID.text)), ("digest", .text(digest)),
+                ("exp", .integer(expiresAt.seconds)),
+            ]
+        case .googleAssertionSigned(let name, let digest, let expiresAt):
+            [
+                ("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("digest", .text(digest)),
+                ("exp", .integer(expiresAt.seconds)),
+            ]
+        }
+    }
+
+    private static func details(
+        of receipt: NotificationReceipt,
+        _ bundleID: BundleID
+    ) -> [Member] {
+        [
+            ("bundle", .text(bundleID.text)), ("env", .text(receipt.environment)),
+            ("notification", .text(receipt.id.description)), ("ts", .integer(receipt.signedAt.milliseconds)),
+            ("type", .text(receipt.type)),
+        ] + (receipt.subtype.map { [("subtype", .text($0))] } ?? [])
+    }
+
+    private static func details(of transfer: CustomerTransfer) -> [Member] {
+        let app = transfer.app
+        return [
+            ("caller", .text(transfer.callerID.text)),
+            ("from", .text(transfer.from.text)),
+            ("to", .text(transfer.to.text)),
+        ] + (app.bundleID.map { [("bundle", .text($0.text))] } ?? [])
+            + (app.googlePlay.map { [("package", .text($0.packageName.text))] } ?? [])
+    }
+
+    private static func details(of transfer: SubscriptionTransfer) -> [Member] {
+        let (app, chain): (Member, String) =
+            switch transfer.store {
+            case .appStore(let bundleID): (("bundle", .text(bundleID.text)), "chain")
+            case .googlePlay(let packageName): (("package", .text(packageName.text)), "purchase")
+            }
+        return [
+            app, (chain, .text(text(ofKey: transfer.subscription))), ("from", .text(text(ofKey: transfer.from))),
+            ("to", .text(text(ofKey: transfer.to))),
+        ]
+    }
+
+    /// The key of a pseudonym, as the ledger's tables have it.
+    static func text(ofKey key: [UInt8]) -> String {
+        String(decoding: Base64.encodeURL(key), as: UTF8.self)
+    }
+
+    /// The chain is told by the key of its pseudonym.
+    private static func details(
+        of entry: RedemptionTable.Entry,
+        _ bundleID: BundleID
+    ) -> [Member] {
+        let redemption = entry.redemption
+        var details: [Member] = [
+            ("bundle", .text(bundleID.text)),
+            ("chain", .text(text(ofKey: redemption.key.chain.bytes))),
+            ("env", .text(redemption.environment.rawValue)), ("match", .text(entry.match.rawValue)),
+            ("offer", .text(redemption.offerID ?? "")),
+            ("product", .text(redemption.productID)), ("src", .text(redemption.source.rawValue)),
+            ("state", .text(redemption.state.name)), ("ts", .integer(redemption.redeemedAt.milliseconds)),
+        ]
+        if let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
+        if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
+        return details
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+
+extension KeyRingFile {
+    /// Reads the secrets under which customers' ids are kept: one object, or a list of them with the newest first.
+    func readPseudonyms(_ root: inout ObjectReader, _ mismatches: Mismatches) -> Pseudonyms? {
+        let expected = "an object with epoch and file, or a list of them: the secrets under which customer ids are kept"
+        guard let value = root.required("customerIds", expected, { $0.object == nil && $0.array == nil ? nil : $0 })
+        else { return nil }
+        guard value.array != nil else { return readEpoch(value, mismatches).map { Pseudonyms($0) } }
+        var names: Set<String> = []
+        let epochs: [CustomerEpoch] = root.elements("customerIds", atMost: 16) { value in
+            guard let epoch = readEpoch(value, mismatches) else { return nil }
+            if !names.insert(epoch.name).inserted { mismatches.add(value, "epoch \(epoch.name) is listed twice") }
+            return epoch
+        }
+        guard let newest = epochs.first else {
+            if value.array?.isEmpty == true { mismatches.add(value, "expected at least one epoch") }
+            return nil
+        }
+        return Pseudonyms(newest, earlier: Array(epochs.dropFirst()))
+    }
+
+    private func readEpoch(_ value: JSONValue, _ mismatches: Mismatches) -> CustomerEpoch? {
+        var reader = ObjectReader(value, into: mismatches)
+        let name = reader.required("epoch", "1 to 16 letters or digits") { value in
+            value.string.flatMap { CustomerEpoch.isName($0) ? $0 : nil }
+        }
+        let secret = readSecret(&reader, "file", isRequired: true, isHexadecimal: true)
+        reader.finish()
+        guard let name, let secret else { return nil }
+        do {
+            return CustomerEpoch(name: name, key: try HMACKey(secret))
+        } catch {
+            reader.note("file", "\(error)")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import Storage
+
+/// Why the secrets of the keys file are not the ones that the ledger's pseudonyms were made with.
+package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
+    case otherSecret(String)
+    case destroyed(String, at: Timestamp)
+    case missing(String)
+    /// An epoch is listed before one that began after it.
+    case outOfOrder(String, before: String)
+
+    package var description: String {
+        switch self {
+        case .otherSecret(let epoch):
+            "the file of epoch \(epoch) is not the one that this database's customers are kept under: with it, all caps "
+                + "would open. Put the right file back; for a new secret, list a new epoch before this one"
+        case .destroyed(let epoch, let time):
+            "epoch \(epoch) was destroyed at \(time.rfc3339): take it from the list, and destroy this copy of its file"
+        case .missing(let epoch):
+            "epoch \(epoch) is on record and is not listed: without it, caps of its customers would open. List it, or "
+                + "end it for good: offer-signer customers destroy-epoch \(epoch)"
+        case .outOfOrder(let epoch, let other):
+            "epochs \(epoch) and \(other) are in the wrong order: a new one comes first, before those on record, and one "
+                + "that another took over from can't begin again"
+        }
+    }
+}
+
+/// Compares the secrets that are loaded with those on record, and takes new ones on record.
+package struct EpochRegister {
+    private let ledger: LedgerAccess
+
+    package init(ledger: LedgerAccess) {
+        self.ledger = ledger
+    }
+
+    /// Everything that keeps these secrets from being used with that database.
+    package static func faults(_ pseudonyms: Pseudonyms, _ known: [EpochTable.Entry]) -> [EpochFault] {
+        let ordinals = Dictionary(known.map { ($0.name, $0.ordinal) }) { first, _ in first }
+        var faults: [EpochFault] = []
+        var previous: (name: String, ordinal: Int64)?
+        for epoch in pseudonyms.epochs.reversed() {
+            // One that is not on record begins now, so it is newer than all that are.
+            let ordinal = ordinals[epoch.name] ?? .max
+            if let previous, previous.ordinal > ordinal {
+                faults.append(.outOfOrder(epoch.name, before: previous.name))
+            }
+            previous = (epoch.name, ordinal)
+        }
+        for entry in known {
+            let listed = pseudonyms.epochs.first { $0.name == entry.name }
+            switch (listed, entry.destroyedAt) {
+            case (nil, nil): faults.append(.missing(entry.name))
+            case (.some, let time?): faults.append(.destroyed(entry.name, at: time))
+            case (let listed?, nil):
+                if listed.checkValue != entry.checkValue { faults.append(.otherSecret(entry.name)) }
+            case (nil, .some): break
+            }
+        }
+        return faults
+    }
+
+    /// Makes sure that the database's pseudonyms were made with these secrets; new epochs begin, which is recorded.
+    package func adopt(_ pseudonyms: Pseudonyms) throws(EpochError) {
+        let known: [EpochTable.Entry]
+        do throws(StorageError) {
+            known = try EpochTable(connection: try ledger.open()).all()
+        } catch {
+            throw .ledger(.database(error))
+        }
+        let faults = Self.faults(pseudonyms, known)
+        guard faults.isEmpty else { throw .refused(faults) }
+        let names = Set(known.map(\.name))
+        let begun = pseudonyms.epochs.reversed().filter { !names.contains($0.name) }
+        if begun.isEmpty { return }
+        do throws(LedgerChangeError<StorageError>) {
+            try ledger.change { connection throws(StorageError) in
+                let table = EpochTable(connection: connection)
+                for epoch in begun { try table.add(epoch) }
+                return begun.map { .epochBegun($0.name) }
+            }
+        } catch {
+            throw EpochError(error)
+        }
+    }
+}
+
+/// Why the secrets of customers' ids could not be taken into use.
+package enum EpochError: Error, Hashable, Sendable {
+    case refused([EpochFault])
+    case ledger(LedgerError)
+
+    init(_ error: LedgerChangeError<StorageError>) {
+        switch error {
+        case .refused(let error): self = .ledger(.database(error))
+        case .ledger(let error): self = .ledger(error)
+        }
+    }
+}
+
+extension ConfigurationIssue {
+    /// The issue that a fault is, in the keys file at `path`.
+    package init(_ fault: EpochFault, path: String) {
+        self.init(.error, place: path, pointer: "/customerIds", fault.description)
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Foundation
+import OfferDomain
+import OfferService
+import TestSupport
+import Testing
+
+/// Which secrets of customers' ids a database is used with.
+struct EpochRegisterTests {
+    /// What a keys file lists after a start with epoch 1, and what is said of it.
+    struct Row: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        /// What stands for `customerIds`; files `a.key`, `b.key` and `c.key` have different secrets.
+        let earlier: [String]
+        let listed: String
+        /// Part of the only issue; nil if there is none.
+        let issue: String?
+
+        init(_ description: String, after earlier: String..., listing: String, _ issue: String?) {
+            testDescription = description
+            self.earlier = earlier
+            listed = listing
+            self.issue = issue
+        }
+    }
+
+    private static let one = #"{epoch: "1", file: "a.key"}"#
+    private static let two = #"[{epoch: "2", file: "b.key"}, {epoch: "1", file: "a.key"}]"#
+
+    static let rows = [
+        Row("the same", after: one, listing: one, nil),
+        Row("the same in a list", after: one, listing: "[\(one)]", nil),
+        Row("a new one before it", after: one, listing: two, nil),
+        Row("the same two", after: one, two, listing: two, nil),
+        Row("two at once, first of all", listing: two, nil),
+        Row(
+            "another secret under the same name",
+            after: one,
+            listing: #"{epoch: "1", file: "b.key"}"#,
+            "the file of epoch 1 is not the one"
+        ),
+        Row(
+            "another secret of an earlier one",
+            after: two,
+            listing: #"[{epoch: "2", file: "b.key"}, {epoch: "1", file: "c.key"}]"#,
+            "the file of epoch 1 is not the one"
+        ),
+        Row(
+            "another name for the secret",
+            after: one,
+            listing: #"{epoch: "2", file: "a.key"}"#,
+            "epoch 1 is on record and is not listed"
+        ),
+        Row(
+            "the new one alone",
+            after: two,
+            listing: #"{epoch: "2", file: "b.key"}"#,
+            "epoch 1 is on record and is not listed"
+        ),
+        Row(
+            "the two the other way round",
+            after: two,
+            listing: #"[{epoch: "1", file: "a.key"}, {epoch: "2", file: "b.key"}]"#,
+            "epochs 1 and 2 are in the wrong order"
+        ),
+        Row(
+            "a new one after the one in force",
+            after: one,
+            listing: #"[{epoch: "1", file: "a.key"}, {epoch: "2", file: "b.key"}]"#,
+            "epochs 1 and 2 are in the wrong order"
+        ),
+    ]
+
+    @Test(arguments: rows)
+    func `starts only with the secrets that the database was used with before`(row: Row) async throws {
+        let place = try RunningPlace()
+        for name in ["a.key", "b.key", "c.key"] {
+            try SecretFile.createRandom(path: place.directory.path(of: name))
+        }
+        func list(_ epochs: String) throws {
+            try place.rewrite("keys") { text in
+                text.split(separator: "\n").map { $0.contains("customerIds:") ? "customerIds: \(epochs)," : String($0) }
+                    .joined(separator: "\n")
+            }
+        }
+        for earlier in row.earlier {
+            try list(earlier)
+            try await place.run { _ in }
+        }
+        try list(row.listed)
+        let before = try row.earlier.isEmpty ? 0 : place.entries().count
+        do {
+            try await place.run { service async throws in
+                #expect(try await place.sign(service, offer: "open").status == 200)
+            }
+            #expect(row.issue == nil)
+        } catch ServiceError.configuration(let error) {
+            #expect(error.issues.count == 1 && error.issues[0].pointer == "/customerIds")
+            #expect(try #require(error.issues.first).message.contains(try #require(row.issue, "\(error.issues)")))
+            #expect(try place.entries().count == before, "nothing was done")
+        }
+    }
+
+    @Test func `keeps what was in force when a reload brings another secret`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "once", #""customerId": "ada""#).status == 200)
+            try FileManager.default.removeItem(atPath: place.directory.path(of: "customer-ids.key"))
+            try SecretFile.createRandom(path: place.directory.path(of: "customer-ids.key"))
+            await mayBlock { service.reload() }
+            #expect(
+                try await place.sign(service, offer: "once", #""customerId": "ada""#).problem == "not-eligible"
+            )
+        }
+        let refusal = try #require(try place.entries().first { $0["ev"] == .text("config.refuse") })
+        #expect(refusal["why"].elements.map(\.text) == ["customerIds"] && refusal["issues"] == .number(1))
+        #expect(place.log.lines.contains { $0.contains("epoch 1 is not the one") })
+    }
+
+    @Test func `records when a new epoch begins, once`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            try SecretFile.createRandom(path: place.directory.path(of: "next.key"))
+            try place.rewrite("keys") {
+                $0.replacing(
+                    #"customerIds: {epoch: "1", file: "customer-ids.key"}"#,
+                    with: #"customerIds: [{epoch: "2b", file: "next.key"}, {epoch: "1", file: "customer-ids.key"}]"#
+                )
+            }
+            await mayBlock { service.reload() }
+            await mayBlock { service.reload() }
+            #expect(try await place.sign(service, offer: "open", #""customerId": "ada""#).status == 200)
+        }
+        let entries = try place.entries()
+        #expect(entries.filter { $0["ev"] == .text("epoch.begin") }.map(\.["epoch"].text) == ["1", "2b"])
+        let signed = try #require(entries.last { $0["ev"] == .text("sign.intent") })
+        #expect(signed["users"][0].text?.hasPrefix("hmac:2b:") == true, "new entries have the newest")
+    }
+}
