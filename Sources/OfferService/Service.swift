@@ -200,7 +200,7 @@ package final class Service: Sendable {
             ),
             seal: SealCall(seal: seal),
             auditEntries: AuditEntriesCall(index: index, readers: readers),
-            reconciliation: ReconciliationCall(reconciler: reconciler),
+            reconciliation: ReconciliationCall(reconciler: reconciler, reads: reads),
             operation: operation,
             noise: noise,
             metrics: metrics,

@@ -94,7 +94,7 @@ enum AuditCommand: Command {
     }
 
     /// Records what was read; the log must be readable also where it can't be written, so that only exits with 3.
-    private static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
+    static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
         do throws(LedgerChangeError<Never>) {
             try ledger.change { _ in [event] }
         } catch {

@@ -160,7 +160,10 @@ final class TestService: Sendable {
             ),
             noise: noise,
             auditEntries: AuditEntriesCall(index: index, readers: readers),
-            reconciliation: ReconciliationCall(reconciler: reconciler),
+            reconciliation: ReconciliationCall(
+                reconciler: reconciler,
+                reads: AuditReads(committer: committer, clock: clock.wallClock, log: log)
+            ),
             metrics: metrics,
             clock: clock.wallClock,
             random: random,
