@@ -127,6 +127,7 @@ package final class OfferAuthorizer: Sendable {
         knowledge.mayAsk = !request.purchaseTokens.isEmpty
         if caller.role.mayAssertFacts {
             knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
+            knowledge.successions = place.keys.successions(of: request.purchaseTokens)
         }
         return DecisionRequest(
             requestID: requestID,

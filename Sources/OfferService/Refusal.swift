@@ -34,6 +34,8 @@ package enum RequestFault: Sendable {
     case transactionNotShown
     /// So many customers became one, or one so many, that no more are linked to it.
     case tooManyTransfers(pointer: String)
+    /// The log has no record of a signature.
+    case noRecord(NoRecord)
     case unsupportedMediaType
     case invalidIdempotencyKey
     case idempotencyKeyReused

@@ -130,7 +130,9 @@ package final class Service: Sendable {
             committer: committer,
             clock: clock,
             log: log
-        ) { [health] reason in health.noteContradiction(reason) }
+        ) { reason in seal.seal(.checkpoint, detail: reason) }
+        // Weak, because the log holds the seal.
+        seal.keep(.checkpoint) { [weak signedLog] in signedLog?.contradiction }
         self.signedLog = signedLog
         let reconciler = Reconciler(ledger: ledger, clock: clock, log: log)
         self.reconciler = reconciler
@@ -192,6 +194,12 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            checkpoints: CheckpointCalls(
+                signedLog,
+                head: { [committer] in committer.treeHead },
+                reads: reads,
+                isPublic: settings.isLogPublic
+            ),
             keys: KeysCall(
                 seal: seal,
                 current: current,
@@ -199,8 +207,11 @@ package final class Service: Sendable {
                 refresh: { [housekeeper] in await housekeeper.lookNow() }
             ),
             seal: SealCall(seal: seal),
-            auditEntries: AuditEntriesCall(index: index, readers: readers),
+            audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
             reconciliation: ReconciliationCall(reconciler: reconciler),
+            logCalls: LogCalls(readers: readers, reads: reads, isPublic: settings.isLogPublic) {
+                [publisher = signedLog.publisher] in publisher.latest.map(PublishedCheckpoint.init)
+            },
             operation: operation,
             noise: noise,
             metrics: metrics,

@@ -5,16 +5,21 @@ import Glibc
 enum Terminal {
     /// Writes one line to standard output.
     static func say(_ line: String) {
-        write(line + "\n", to: STDOUT_FILENO)
+        write(Array((line + "\n").utf8), to: STDOUT_FILENO)
+    }
+
+    /// Writes whole lines to standard output.
+    static func say(bytes: [UInt8]) {
+        write(bytes, to: STDOUT_FILENO)
     }
 
     /// Writes one line to standard error.
     static func complain(_ line: String) {
-        write(line + "\n", to: STDERR_FILENO)
+        write(Array((line + "\n").utf8), to: STDERR_FILENO)
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
-        var bytes = ArraySlice(text.utf8)
+    private static func write(_ text: [UInt8], to descriptor: Int32) {
+        var bytes = text[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }

@@ -7,7 +7,7 @@ extension EndToEnd {
     /// What the program says to the person at the keyboard.
     @Suite struct CommandLineTests {
         private static let commands = [
-            "demo", "check", "serve", "callers", "keys", "seal", "unseal", "notifications", "audit",
+            "demo", "check", "serve", "callers", "keys", "customers", "seal", "unseal", "notifications", "audit",
         ]
 
         @Test func `the list of commands names each of them`() async throws {
@@ -112,6 +112,18 @@ struct CommandLineRow: CustomTestStringConvertible {
         CommandLineRow(arguments: ["demo"], complaint: "DIRECTORY"),
         CommandLineRow(arguments: ["keys"], complaint: "list"),
         CommandLineRow(arguments: ["keys", "disable"], complaint: "KEY_ID"),
+        CommandLineRow(
+            arguments: ["keys", "disable", "0123456789abcdef0123456789abcdef01234567"],
+            complaint: "switched off and on in the keys file"
+        ),
+        CommandLineRow(
+            arguments: ["keys", "disable", "signer@example.iam.gserviceaccount.com"],
+            complaint: "switched off and on in the keys file"
+        ),
+        CommandLineRow(arguments: ["customers"], complaint: "expected pseudonym or destroy-epoch"),
+        CommandLineRow(arguments: ["customers", "pseudonym", "--customer-id", "ada"], complaint: "--app is missing"),
+        CommandLineRow(arguments: ["customers", "pseudonym", "--app", "com.a"], complaint: "1 to 16 names"),
+        CommandLineRow(arguments: ["customers", "destroy-epoch", "a:b"], complaint: "1 to 16 letters or digits"),
         CommandLineRow(arguments: ["callers", "add", "x", "--role", "king"], complaint: "one of app, backend"),
         CommandLineRow(arguments: ["audit", "query", "--from", "yesterday"], complaint: "--from"),
         CommandLineRow(arguments: ["serve", "--listen", "8080"], complaint: "--listen", exitCode: 1),

@@ -17,6 +17,12 @@ struct OpenFile: ~Copyable {
         guard descriptor >= 0 else { throw errno == EEXIST ? .exists : .cannotCreate(code: errno) }
     }
 
+    /// Opens a file to write over what it holds.
+    init(overwriting path: String) throws(SecretFileError) {
+        descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .cannotOpen(code: errno) }
+    }
+
     deinit {
         if descriptor >= 0 { close(descriptor) }
     }
@@ -48,6 +54,16 @@ struct OpenFile: ~Copyable {
     func writeDurably(_ bytes: UnsafeRawBufferPointer) throws(SecretFileError) {
         // The mode given to `open` loses the umask's bits.
         guard fchmod(descriptor, 0o600) == 0 else { throw .cannotWrite(code: errno) }
+        try unsafe write(bytes)
+    }
+
+    /// Writes the bytes over the first ones of the file, and waits until they are on the disk.
+    func overwrite(with bytes: UnsafeRawBufferPointer) throws(SecretFileError) {
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .cannotWrite(code: errno) }
+        try unsafe write(bytes)
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(SecretFileError) {
         var written = 0
         while written < bytes.count {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])

@@ -68,7 +68,7 @@ extension SecretFile {
     }
 
     /// Makes the file's name as durable as its contents.
-    private static func syncDirectory(of path: String) throws(SecretFileError) {
+    static func syncDirectory(of path: String) throws(SecretFileError) {
         let directory = try OpenFile(reading: DirectoryCheck.directories(above: path)[0])
         guard fsync(directory.descriptor) == 0 else { throw .cannotWrite(code: errno) }
     }

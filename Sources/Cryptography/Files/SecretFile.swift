@@ -49,7 +49,7 @@ package enum SecretFile {
 }
 
 extension FileKind {
-    fileprivate init(_ mode: mode_t) {
+    init(_ mode: mode_t) {
         switch mode & S_IFMT {
         case S_IFDIR: self = .directory
         case S_IFIFO: self = .pipe

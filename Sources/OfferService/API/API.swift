@@ -18,8 +18,9 @@ package final class API: Responder {
     private let checkpoints: CheckpointCalls?
     private let keys: KeysCall
     private let seal: SealCall
-    private let auditEntries: AuditEntriesCall?
     private let reconciliation: ReconciliationCall
+    private let logCalls: LogCalls?
+    private let audit: AuditCalls?
     private let operation: OperationCalls
     private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
@@ -39,8 +40,9 @@ package final class API: Responder {
         checkpoints: CheckpointCalls? = nil,
         keys: KeysCall,
         seal: SealCall,
-        auditEntries: AuditEntriesCall? = nil,
+        audit: AuditCalls? = nil,
         reconciliation: ReconciliationCall,
+        logCalls: LogCalls? = nil,
         operation: OperationCalls,
         noise: MinuteCounter<Noise>,
         metrics: Metrics,
@@ -56,11 +58,12 @@ package final class API: Responder {
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
+        self.logCalls = logCalls
         self.checkpoints = checkpoints
         self.keys = keys
         self.seal = seal
-        self.auditEntries = auditEntries
         self.reconciliation = reconciliation
+        self.audit = audit
         self.operation = operation
         self.noise = noise
         self.metrics = metrics
@@ -136,15 +139,18 @@ package final class API: Responder {
             return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
+        case .logTile, .auditEntry, .auditEntryProof:
+            guard let logCalls else { throw .request(.notConfigured) }
+            return try await logCalls.respond(to: request, match, under: current.value, at: now)
         case .logCheckpoint, .logState:
             guard let checkpoints else { throw .request(.notConfigured) }
             return try await checkpoints.respond(to: request, route, under: current.value, at: now)
         case .keys, .disableKey, .enableKey, .seal, .unseal:
             return try await answer(request, switching: match, now)
-        case .auditEntries:
-            guard let auditEntries else { throw .request(.notConfigured) }
-            return try await auditEntries.respond(to: request, under: current.value, at: now)
         case .reconciliation: return try await reconciliation.respond(to: request, under: current.value, at: now)
+        case .auditEntries, .auditLookups, .auditSummary:
+            guard let audit else { throw .request(.notConfigured) }
+            return try await audit.respond(to: request, at: route, under: current.value, now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-package import HTTP
+import HTTP
 import JSON
-package import OfferDomain
+import OfferDomain
 
 /// `GET /v1/audit/entries`: which entries of the log meet all conditions, a page at a time.
 package struct AuditEntriesCall: Sendable {
@@ -17,7 +17,7 @@ package struct AuditEntriesCall: Sendable {
     }
 
     /// Answers auditors and administrators.
-    package func respond(
+    func respond(
         to request: Request,
         under snapshot: Snapshot,
         at now: Timestamp

@@ -12,3 +12,11 @@ package struct AuditReading: Sendable {
     /// How many entries the answer has.
     package let count: Int
 }
+
+extension AuditReads {
+    /// Records a reading before its answer leaves.
+    func note(_ reading: AuditReading) async {
+        guard let call = AuditCall(rawValue: reading.route.rawValue) else { return }
+        await note(caller: reading.caller, call: call, conditions: reading.query.conditions, count: reading.count)
+    }
+}

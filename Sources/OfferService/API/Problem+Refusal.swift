@@ -62,6 +62,11 @@ extension Problem {
                 "The purchase was made with another obfuscatedAccountId than this customer has."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is of a purchase of another account")]
+        case .noRecord(let absence):
+            self.init("no-record", "The signature is not on record", 404, absence.description)
+            mismatches = (absence.near?.differences ?? []).map { name in
+                Mismatch(pointer: "/\(name)", offset: 0, message: "is on record otherwise")
+            }
         case .unsupportedMediaType:
             self.init(
                 "unsupported-media-type",

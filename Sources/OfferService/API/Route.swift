@@ -11,6 +11,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case logTile = "/audit/tile/{+path}"
+    case auditEntry = "/v1/audit/entries/{index}"
+    case auditEntryProof = "/v1/audit/entries/{index}/proof"
     case logCheckpoint = "/audit/checkpoint"
     case logState = "/v1/audit/log"
     case keys = "/v1/keys"
@@ -20,6 +23,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case unseal = "/v1/unseal"
     case auditEntries = "/v1/audit/entries"
     case reconciliation = "/v1/audit/reconciliation"
+    case auditLookups = "/v1/audit/lookups"
+    case auditSummary = "/v1/audit/summary"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -36,14 +41,15 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
             .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers, .disableKey,
-            .enableKey, .unseal:
+            .enableKey, .unseal, .auditLookups:
             [.post]
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]
         case .reconciliation: [.get]
-        case .live, .ready, .metrics, .openAPI: [.get, .head]
+        case .auditEntry, .auditEntryProof: [.get]
+        case .live, .ready, .metrics, .openAPI, .logTile: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
-        case .auditEntries: [.get]
+        case .auditEntries, .auditSummary: [.get]
         case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }

@@ -26,6 +26,11 @@ extension AuditEntry {
             [("cause", .text(cause.rawValue)), ("reason", .text(reason))] + details(of: requester)
         case .clockStepped(let from, let to):
             [("from", .integer(from.milliseconds)), ("to", .integer(to.milliseconds))]
+        case .logRestarted(let previous):
+            [
+                ("origin", .text(previous.origin.text)), ("size", .integer(previous.size)),
+                ("root", .text(String(decoding: Base64.encode(previous.rootHash.bytes), as: UTF8.self))),
+            ]
         case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
         case .configurationLoaded(let policy, let keys, let settings):
             [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]

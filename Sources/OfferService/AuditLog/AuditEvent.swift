@@ -30,6 +30,8 @@ package enum AuditEvent: Sendable {
     case clockStepped(from: Timestamp, to: Timestamp)
     /// The key that the log's own checkpoints are signed with was read.
     case logKeyLoaded(origin: String, publicKeyDigest: String)
+    /// The log was begun anew under another name, because what was signed under its earlier name is lost.
+    case logRestarted(previous: Checkpoint)
     /// A new configuration is in force.
     case configurationLoaded(policyName: String, keysDigest: String, settingsDigest: String)
     /// A new configuration was refused; the old one stays in force.
@@ -88,6 +90,7 @@ package enum AuditEvent: Sendable {
         case .sealAcknowledged: .serviceSealed
         case .serviceUnsealed: .serviceUnseal
         case .clockStepped: .clockStep
+        case .logRestarted: .logRestarted
         case .configurationLoaded: .configLoad
         case .configurationRefused: .configRefuse
         case .callerCreated: .callerCreate

@@ -25,6 +25,7 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case auditFetch = "audit.fetch"
     case auditExport = "audit.export"
     case auditResume = "audit.resume"
+    case logRestarted = "log.restarted"
     case noise
     case epochBegin = "epoch.begin"
     case epochDestroy = "epoch.destroy"

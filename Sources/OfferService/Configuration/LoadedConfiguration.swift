@@ -6,7 +6,7 @@ package import Storage
 
 /// Both files, read and checked together, with every key loaded.
 package struct LoadedConfiguration: Sendable {
-    package let keys: KeyMaterial
+    package private(set) var keys: KeyMaterial
     package let catalog: Catalog
     /// Which witnesses sign the log; `nil` without a policy.
     package let logPolicy: LogPolicy?
@@ -101,6 +101,11 @@ package struct LoadedConfiguration: Sendable {
             pseudonyms: keys.pseudonyms.without(try EpochTable(connection: connection).destroyed()),
             callers: try CallerStore(connection: connection).directory()
         )
+    }
+
+    /// Lets go of secrets that were destroyed while they were loaded.
+    mutating func forget(_ destroyed: Set<String>) {
+        keys.pseudonyms = keys.pseudonyms.without(destroyed)
     }
 
     /// Makes sure that the ledger's pseudonyms were made with these secrets, and takes new ones on record.

@@ -22,6 +22,22 @@ extension KeyRingFile {
         return Pseudonyms(newest, earlier: Array(epochs.dropFirst()))
     }
 
+    /// Where the secret of an epoch lies, without reading it or anything else: the file may be gone already.
+    ///
+    /// - Returns: The names, the newest first, each with its path; none for a credential, whose file is but a copy.
+    func epochFiles() throws(ConfigurationError) -> [(name: String, path: String?)] {
+        let root = try ConfigurationFile(path: path).document.root.object
+        guard let value = root?["customerIds"] else { return [] }
+        let elements = value.array.map(Array.init) ?? [value]
+        return elements.compactMap { element in
+            guard let name = element.object?["epoch"]?.string, let file = element.object?["file"]?.string else {
+                return nil
+            }
+            let location = file.hasPrefix("credential:") ? nil : try? SecretLocation(file, beside: path)
+            return (name, location?.path)
+        }
+    }
+
     private func readEpoch(_ value: JSONValue, _ mismatches: Mismatches) -> CustomerEpoch? {
         var reader = ObjectReader(value, into: mismatches)
         let name = reader.required("epoch", "1 to 16 letters or digits") { value in

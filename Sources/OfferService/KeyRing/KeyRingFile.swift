@@ -8,7 +8,7 @@ import OfferDomain
 package struct KeyMaterial: Sendable {
     package let ring: KeyRing
     /// Turns customer ids into what the ledger and the records hold of them.
-    package let pseudonyms: Pseudonyms
+    package internal(set) var pseudonyms: Pseudonyms
     /// Signs the audit log's checkpoints.
     package let logKey: LogKey
     /// Over the bytes of the `keys` file.
@@ -19,7 +19,7 @@ package struct KeyMaterial: Sendable {
 
 /// Reads the `keys` file and every secret that it names.
 package struct KeyRingFile {
-    private let path: String
+    let path: String
     private let policy: SecretFilePolicy
 
     /// The file at `path`; `policy` says what is demanded of the files with secrets that it names.

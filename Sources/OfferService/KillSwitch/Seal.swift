@@ -12,10 +12,15 @@ package final class Seal: Sendable {
     private let log: Log
     /// What a cause still holds for, asked before it is lifted.
     private let conditions = Guarded<[SealCause: @Sendable () -> String?]>([:])
-    /// Causes whose entry is being written.
-    private let busy = Guarded<Set<SealCause>>([])
+    /// What has an entry that is being written.
+    private let busy = Guarded<Set<Subject>>([])
     /// Why records can't be written just now, and since when.
     private let unwritable: @Sendable () -> (since: Timestamp, reason: String)?
+
+    private enum Subject: Hashable {
+        case service(SealCause)
+        case key(KeyID)
+    }
 
     package init(
         gate: KeyGate,
@@ -103,7 +108,7 @@ package final class Seal: Sendable {
         _ serial: Int,
         _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
-        busy.withLock { _ = $0.insert(seal.cause) }
+        busy.withLock { _ = $0.insert(.service(seal.cause)) }
         committer.change { writer throws(LedgerError) in
             try writer.seal(seal)
         } _: { [self] result in
@@ -116,7 +121,7 @@ package final class Seal: Sendable {
             } else {
                 gate.settle(seal.cause, serial)
             }
-            busy.withLock { _ = $0.remove(seal.cause) }
+            busy.withLock { _ = $0.remove(.service(seal.cause)) }
             done(result)
         }
     }
@@ -124,11 +129,13 @@ package final class Seal: Sendable {
     /// Tries again to record what holds and is not on record yet; called once a second.
     package func recordWhatIsHeld() {
         for held in gate.held where !held.value.isRecorded {
-            if busy.withLock({ $0.contains(held.value.cause) }) { continue }
+            if isBusy(.service(held.value.cause)) { continue }
             record(held.value, held.serial) { _ in }
         }
-        for (key, held) in gate.heldKeys { record(key, held) { _ in } }
+        for (key, held) in gate.heldKeys where !isBusy(.key(key)) { record(key, held) { _ in } }
     }
+
+    private func isBusy(_ subject: Subject) -> Bool { busy.withLock { $0.contains(subject) } }
 
     // MARK: - Lifting
 
@@ -174,7 +181,7 @@ package final class Seal: Sendable {
     }
 
     private func end(_ cause: SealCause, _ serial: Int, by requester: Requester) {
-        guard busy.withLock({ $0.insert(cause).inserted }) else { return }
+        guard busy.withLock({ $0.insert(.service(cause)).inserted }) else { return }
         committer.change { writer throws(LedgerError) in
             try writer.unseal([cause], by: requester, reason: "the cause is gone")
         } _: { [self] result in
@@ -182,7 +189,7 @@ package final class Seal: Sendable {
                 gate.release(cause, serial)
                 log(.warning, "a cause of the seal is gone", ["cause": .text(cause.rawValue)])
             }
-            busy.withLock { _ = $0.remove(cause) }
+            busy.withLock { _ = $0.remove(.service(cause)) }
         }
     }
 
@@ -208,10 +215,12 @@ package final class Seal: Sendable {
         _ held: KeyGate.Held<Requester>,
         _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
+        busy.withLock { _ = $0.insert(.key(key)) }
         committer.change { writer throws(LedgerError) in
             try writer.set(key, isDisabled: true, by: held.value)
-        } _: { [gate] result in
+        } _: { [gate, busy] result in
             if case .success = result { gate.release(key, held.serial) }
+            busy.withLock { _ = $0.remove(.key(key)) }
             done(result)
         }
     }

@@ -163,6 +163,8 @@ package struct StoreKnowledge: Sendable {
     package var retryAfterSeconds: Int?
     /// The chains that are surely the customer's.
     package var chains: Set<ChainKey> = []
+    /// What the ledger may have of what the request names under earlier secrets.
+    package var successions: [KeySuccession] = []
     /// When the store listed all subscriptions of a customer who is surely this one.
     package var statusesReadAt: Timestamp?
     /// When it listed all transactions.

@@ -89,6 +89,7 @@ extension LedgerWriter {
     }
 
     func merge(_ report: SubscriptionReport) throws(LedgerError) {
+        try apply(report.successions)
         try note(report.holders, at: .appStore(report.bundleID))
         let changed = try database { () throws(StorageError) in
             try subscriptions.merge(report.history, report.links)

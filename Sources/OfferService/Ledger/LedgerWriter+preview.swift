@@ -36,6 +36,7 @@ struct CustomerMemory {
 extension LedgerWriter {
     /// Decides each offer on what is known, as ``decide(_:)`` would, and neither reserves nor records.
     package func preview(_ preview: OfferPreview) throws(LedgerError) -> [PreviewedOffer] {
+        try apply(Array(Set(preview.knowledge.successions + preview.requests.flatMap(\.successions))))
         if let report = preview.knowledge.report { try merge(report) }
         if let report = preview.knowledge.googlePlayReport { try merge(report) }
         memory = CustomerMemory()

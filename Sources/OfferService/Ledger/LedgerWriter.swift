@@ -30,6 +30,7 @@ package final class LedgerWriter {
     /// What of it need not be written again.
     var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
+    private let successions: KeySuccessions
     /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
     var memory: CustomerMemory?
     /// What this transaction learnt of redemptions.
@@ -52,6 +53,7 @@ package final class LedgerWriter {
         self.durableHead = durableHead
         log = LogTables(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
+        successions = KeySuccessions(connection: connection)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
         issued = IssuedGrantTable(connection: connection)
@@ -172,6 +174,7 @@ package final class LedgerWriter {
 
     /// Decides, and records what was decided.
     package func decide(_ request: DecisionRequest) throws(LedgerError) -> Verdict {
+        try apply(request.successions)
         if let claim = request.idempotency, let earlier = try earlierGrant(claim, at: request.receivedAt) {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             // What was granted can't be had any more: there is nothing to answer a second time.
@@ -212,6 +215,13 @@ package final class LedgerWriter {
         let subscriptions: [[UInt8]]
         /// What the store should be asked for before the decision counts.
         var storeNeeds: FactNeeds = []
+    }
+
+    /// Brings what was kept under secrets of earlier epochs to the keys in force; costs nothing where there is but one.
+    func apply(_ successions: [KeySuccession]) throws(LedgerError) {
+        guard !successions.isEmpty else { return }
+        let changed = try database { () throws(StorageError) in try self.successions.apply(successions) }
+        for key in changed { links.noteMoved(to: key) }
     }
 
     /// Merges what the store told into what is known; a notification only once.

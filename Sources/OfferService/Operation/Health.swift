@@ -7,8 +7,6 @@ package final class Health: CommitObserver {
         /// Why the last commit failed, and when the first of them did; `nil` once one has succeeded again.
         var commitFailure: (since: Timestamp, reason: String)?
         var isStopping = false
-        /// In what the audit log was found not to be what was signed of it.
-        var contradiction: String?
         /// How many looks at callers and key states have failed since the last one that did not.
         var failedLooks = 0
     }
@@ -72,11 +70,6 @@ package final class Health: CommitObserver {
         state.withLock { $0.failedLooks = areRead ? 0 : $0.failedLooks + 1 }
     }
 
-    /// Notes that the audit log is not what was signed of it; nothing undoes that but a start on one that is.
-    func noteContradiction(_ reason: String) {
-        state.withLock { $0.contradiction = reason }
-    }
-
     /// From now on the service is not ready, so that no new work is sent to it.
     package func beginStopping() {
         state.withLock { $0.isStopping = true }
@@ -88,9 +81,6 @@ package final class Health: CommitObserver {
     package func obstacles(_ snapshot: Snapshot, sealedBy causes: [ActiveSeal] = []) -> [Obstacle] {
         var obstacles: [Obstacle] = []
         let (failure, isStopping, failedLooks) = state.withLock { ($0.commitFailure, $0.isStopping, $0.failedLooks) }
-        if let contradiction = state.withLock({ $0.contradiction }) {
-            obstacles.append(Obstacle("log-contradicted", contradiction))
-        }
         if isStopping { obstacles.append(Obstacle("stopping", "the service is stopping")) }
         if let failure {
             obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure.reason)"))

@@ -141,7 +141,10 @@ final class Housekeeper: Sendable {
     private func look(_ connection: any DatabaseConnection) -> Bool {
         if health.isUnableToRecord { try? committer.appendBlocking([.recordsResumed]) }
         do {
-            try loaded.withLock { loaded in current.swap(try loaded.snapshot(connection)) }
+            try loaded.withLock { loaded in
+                loaded.forget(try EpochTable(connection: connection).destroyed())
+                current.swap(try loaded.snapshot(connection))
+            }
             // Without requests nothing else makes the committer look, and it alone says what was switched off.
             if try SealStore(connection: connection).switches() != committer.gate.stored {
                 committer.change({ _ in }, { _ in })

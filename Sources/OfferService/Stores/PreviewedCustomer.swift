@@ -36,6 +36,7 @@ struct PreviewedCustomer: Sendable {
         knowledge.isVouchedFor = caller.role.mayAssertFacts
         if let place, caller.role.mayAssertFacts {
             knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
+            knowledge.successions += place.keys.successions(of: request.purchaseTokens)
         }
         self.knowledge = knowledge
     }

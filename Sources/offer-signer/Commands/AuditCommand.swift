@@ -6,24 +6,40 @@ import Storage
 /// `offer-signer audit`.
 enum AuditCommand: Command {
     static let name = "audit"
-    static let summary = "query, export and reconcile what is on record"
+    static let summary = "query, export, verify and reconcile what is on record"
     static var help: String {
         """
         offer-signer audit reads the audit log: every signature, every refusal by a rule, every event of a key
         or of the service. It may run beside the service.
 
         Usage:
-          offer-signer audit query [CONDITIONS] [--limit N]
-          offer-signer audit export [--from-index N]
+          offer-signer audit query [CONDITIONS] [--order oldest|newest] [--limit N] [--format ndjson|csv]
+          offer-signer audit export [--from-index N] [--format ndjson|csv] | --tiles DIR
+          offer-signer audit proof --index N | --nonce TEXT | --digest TEXT
+          offer-signer audit find --jws JWS
+          offer-signer audit find --bundle-id ID --product-id ID --offer-id ID --key-id ID --nonce UUID
+                                  --timestamp MILLISECONDS --signature BASE64
+                                  [--app-account-token UUID | --application-username TEXT] [--public-key FILE]
+          offer-signer audit index --compare | --rebuild
           offer-signer audit reconcile [--from TIME] [--until TIME] [--environment E] [--recompute]
+          offer-signer audit verify [--key VKEY] [--checkpoint FILE]… [--tiles DIR]
+          offer-signer audit new-log --origin NAME
 
-        query prints the entries for which all conditions hold, one JSON object a line, with their index.
-        export prints every entry exactly as it is stored, one a line. Both record that they did: what was asked for,
-        and how many entries were given.
+        query prints the entries for which all conditions hold, one JSON object a line, with their index. It uses the
+        index of the service where there is one, and looks at every entry where there is none.
+        export prints every entry exactly as it is stored, one a line, and with --format its index too; with --tiles it
+        writes the log into a folder as C2SP tlog-tiles has it, for verifiers, where what is there is compared and not
+        overwritten. proof prints the proof that an entry is in the log, with the checkpoint that it leads to (C2SP
+        tlog-proof). All of them record that they did: what was asked for, and how many entries were given.
+        find prints the entry of a signature, given what the app received and attached; with the key's public half in
+        PEM it also says whether the signature verifies. It exits with 1 if there is no record.
+        index holds the index against the log, and exits with 1 if they differ; or makes it anew. The service may go on.
 
         reconcile compares what the stores told with what was granted, in the last 30 days; it ends with 1 if an
         offer was redeemed without a record, or by another account. --recompute computes everything anew and says
         what is kept otherwise; it reads the keys and offers too.
+
+        \(logHelp)
 
         Conditions:
           --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
@@ -32,12 +48,13 @@ enum AuditCommand: Command {
         Who used key K for offer O between T1 and T2:
           offer-signer audit query --event sign.intent --key K --offer O --from T1 --until T2
 
-        \(SettingsOptions.help([.database]))
+        \(SettingsOptions.help([.database, .keys, .offers, .checkpointFile, .groupReadableSecrets, .unlockedMemory]))
         """
     }
 
     private static let options =
-        ["--from", "--until", "--limit", "--from-index"] + AuditQuery.Field.allCases.map { "--\($0.rawValue)" }
+        ["--from", "--until", "--limit", "--from-index", "--index", "--order", "--format"] + logOptions
+        + AuditQuery.Field.allCases.map { "--\($0.rawValue)" } + signatureOptions
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         // A condition comes before the setting of the same name.
@@ -45,21 +62,40 @@ enum AuditCommand: Command {
         let parsed = try Arguments(
             arguments,
             known: names + options + ReconcileCommand.options.filter { !options.contains($0) },
-            flags: ReconcileCommand.flags
+            flags: ReconcileCommand.flags + ["--compare", "--rebuild"]
         )
         let ledger = LedgerAccess(location: try SettingsOptions.settings(parsed).database, clock: .system)
         switch parsed.words.first {
         case "query":
             _ = try parsed.words("query")
-            try show(try query(parsed), of: ledger)
+            try show(try query(parsed), try format(parsed) ?? .ndjson, of: ledger)
         case "export":
             _ = try parsed.words("export")
+            if let folder = try parsed.value("--tiles") {
+                try exportTiles(to: folder, of: ledger)
+                return .success
+            }
             let first = try parsed.value("--from-index", "a whole number") { Int64($0) } ?? 0
-            try export(from: first, of: ledger)
+            try export(from: first, as: try format(parsed), of: ledger)
+        case "find":
+            _ = try parsed.words("find")
+            return try find(parsed, in: ledger)
+        case "index":
+            _ = try parsed.words("index")
+            return try maintainIndex(parsed, of: ledger)
         case "reconcile":
             _ = try parsed.words("reconcile")
             return try ReconcileCommand.run(parsed, ledger)
-        default: throw CommandError(usage: "expected query, export or reconcile")
+        case "verify":
+            _ = try parsed.words("verify")
+            try verify(parsed)
+        case "new-log":
+            _ = try parsed.words("new-log")
+            try newLog(parsed)
+        case "proof":
+            _ = try parsed.words("proof")
+            try prove(parsed, ledger)
+        default: throw CommandError(usage: "expected query, export, proof, find, index, reconcile, verify or new-log")
         }
         return .success
     }
@@ -70,22 +106,43 @@ enum AuditCommand: Command {
         query.from = try arguments.value("--from", instant, Timestamp.init(rfc3339:))
         query.until = try arguments.value("--until", instant, Timestamp.init(rfc3339:))
         query.limit = try arguments.value("--limit", "a whole number") { Int($0) } ?? .max
+        query.order =
+            try arguments.value("--order", "oldest or newest", AuditQuery.Order.init(rawValue:)) ?? .oldest
         for field in AuditQuery.Field.allCases {
             query.fields[field] = try arguments.value("--\(field.rawValue)")
         }
         return query
     }
 
-    private static func show(_ query: AuditQuery, of ledger: LedgerAccess) throws(CommandError) {
-        let reader = try reader(of: ledger)
+    private static func format(_ arguments: Arguments) throws(CommandError) -> AuditFormat? {
+        try arguments.value("--format", "ndjson or csv") { $0 == "json" ? nil : AuditFormat(rawValue: $0) }
+    }
+
+    private static func show(
+        _ query: AuditQuery,
+        _ format: AuditFormat,
+        of ledger: LedgerAccess
+    ) throws(CommandError) {
         var count = 0
+        Terminal.say(bytes: format.head)
         do {
-            try reader.entries(matching: query) { index, entry in
-                Terminal.say("{\"index\":\(index),\"entry\":\(String(decoding: entry, as: UTF8.self))}")
-                count += 1
-            }
-        } catch {
+            let search = try AuditSearch(connection: try ledger.openForReading())
+            var (remaining, position): (Int, Int64?) = (query.limit, nil)
+            repeat {
+                var asked = query
+                asked.limit = min(remaining, 500)
+                let page = try search.page(asked, from: position)
+                var lines: [UInt8] = []
+                for (index, entry) in page.entries { format.append(index, entry, to: &lines) }
+                Terminal.say(bytes: lines)
+                remaining -= page.entries.count
+                count += page.entries.count
+                position = page.next
+            } while position != nil && remaining > 0
+        } catch let error as AuditReadError {
             throw CommandError(error.description, .unavailable)
+        } catch {
+            throw CommandError("\(error)", .unavailable)
         }
         try record(
             .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count)),
@@ -94,7 +151,7 @@ enum AuditCommand: Command {
     }
 
     /// Records what was read; the log must be readable also where it can't be written, so that only exits with 3.
-    private static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
+    static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
         do throws(LedgerChangeError<Never>) {
             try ledger.change { _ in [event] }
         } catch {
@@ -106,7 +163,7 @@ enum AuditCommand: Command {
         }
     }
 
-    private static func reader(of ledger: LedgerAccess) throws(CommandError) -> AuditReader {
+    static func reader(of ledger: LedgerAccess) throws(CommandError) -> AuditReader {
         do {
             return AuditReader(connection: try ledger.openForReading())
         } catch {
@@ -114,12 +171,19 @@ enum AuditCommand: Command {
         }
     }
 
-    private static func export(from first: Int64, of ledger: LedgerAccess) throws(CommandError) {
+    private static func export(
+        from first: Int64,
+        as format: AuditFormat?,
+        of ledger: LedgerAccess
+    ) throws(CommandError) {
         var count: Int64 = 0
+        Terminal.say(bytes: format?.head ?? [])
         let reader = try reader(of: ledger)
         do {
-            try reader.entries(matching: AuditQuery(), from: first) { _, entry in
-                Terminal.say(String(decoding: entry, as: UTF8.self))
+            try reader.entries(matching: AuditQuery(), from: first) { index, entry in
+                var line: [UInt8] = []
+                if let format { format.append(index, entry, to: &line) } else { line = entry + [0x0A] }
+                Terminal.say(bytes: line)
                 count += 1
             }
         } catch {

@@ -18,8 +18,8 @@ enum KeysCommand: Command {
         A disabled key signs nothing, whatever the keys file says of it: no decision after the return of the command
         leads to a signature, and if a service runs, the command waits until that has made its last one with the key,
         and says so. Both are recorded in the audit log. enable takes back what disable did; it
-        does not change the keys file. Google's service accounts are listed too; one is disabled by taking it from the
-        keys file.
+        does not change the keys file. Google's service accounts are listed too; one is switched off by taking it from
+        the keys file and sending the service a SIGHUP, and not by its key's id here.
 
         \(SettingsOptions.help([.keys, .offers, .database, .groupReadableSecrets, .unlockedMemory]))
         """
@@ -67,7 +67,18 @@ enum KeysCommand: Command {
         disables: Bool
     ) throws(CommandError) -> ExitCode {
         let id: KeyID
-        do { id = try KeyID(text) } catch { throw CommandError(usage: "KEY_ID \(error)") }
+        do {
+            id = try KeyID(text)
+        } catch {
+            guard !namesServiceAccount(text) else {
+                throw CommandError(
+                    usage:
+                        "KEY_ID is a service account's: nothing is changed. A service account is switched off and on in "
+                        + "the keys file: take it from googleServiceAccounts, or put it back, and send the service a SIGHUP"
+                )
+            }
+            throw CommandError(usage: "KEY_ID \(error)")
+        }
         do {
             try keySwitch.set(id, isDisabled: disables)
         } catch {
@@ -78,6 +89,11 @@ enum KeysCommand: Command {
             return .success
         }
         return SwitchOptions.conclude("\(id) is disabled", ledger)
+    }
+
+    /// Whether a text is what Google calls an account, or its key: 40 hexadecimal digits today.
+    private static func namesServiceAccount(_ text: String) -> Bool {
+        GoogleEmail(text) != nil || text.utf8.count >= 16 && text.allSatisfy(\.isHexDigit)
     }
 
     private static func keyRing(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> KeyRing {

@@ -166,4 +166,37 @@ struct AuditIndexTests {
         let search = try AuditSearch(connection: try log.ledger.openForReading(), format: format)
         #expect(throws: AuditReadError.damaged(index: 70)) { try search.page(AuditQuery()) }
     }
+
+    @Test(arguments: damages.indices)
+    func `names what differs from the log, and nothing once it is made anew`(damage: Int) async throws {
+        let format = Self.formats[0]
+        let log = try RandomLog(seed: 9)
+        try log.grow(by: 700)
+        try await withIndex(over: log, format, until: { $0.tail?.nextEntry == log.size }) { _ in }
+        let maintenance = try AuditIndexMaintenance(log.ledger, format: format)
+        #expect(try maintenance.compare().differences.isEmpty)
+        let statement = Self.damages[damage]
+        try log.connection.run(statement)
+        guard !Self.dropsTable(damage) else { return }
+        #expect(try !maintenance.compare().differences.isEmpty, "\(statement)")
+        #expect(try maintenance.rebuild() == 10)
+        #expect(try maintenance.compare().differences.isEmpty)
+        try Self.expectSameAnswers(log, format, nil, queries: 6)
+    }
+
+    /// A table that is gone comes back with no rebuild, only with a migration.
+    private static func dropsTable(_ damage: Int) -> Bool { damage >= damages.count - 2 }
+
+    @Test func `is the same index, made at once or little by little`() async throws {
+        let format = Self.formats[0]
+        let log = try RandomLog(seed: 10)
+        for _ in 0..<5 {
+            try log.grow(by: 150)
+            try await withIndex(over: log, format, until: { $0.tail?.nextEntry == log.size }) { _ in }
+        }
+        let tables = AuditIndexTables(connection: log.connection)
+        let grown = try (0..<11).map { try tables.stored($0) }
+        #expect(try AuditIndexMaintenance(log.ledger, format: format).rebuild() == 11)
+        #expect(try (0..<11).map { try tables.stored($0) } == grown)
+    }
 }

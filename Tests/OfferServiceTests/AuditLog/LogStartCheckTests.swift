@@ -90,7 +90,7 @@ struct LogStartCheckTests {
     }
 
     private static let name = "ledger.db.checkpoint"
-    private static let restoring = "“Restoring a backup” in docs/runbook.md"
+    private static let restoring = "“Restore a backup” in docs/runbook.md"
 
     static let rows = [
         Row("yesterday's database", "has 3 entries", "was signed over 5: at least 2 are missing", restoring) {

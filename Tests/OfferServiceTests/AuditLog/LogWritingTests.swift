@@ -206,4 +206,19 @@ struct LogWritingTests {
             #expect(try service.entries().count == 2)
         }
     }
+
+    @Test func `a service does not start on a damaged log, and writes nothing to it`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "open").status == 200)
+        }
+        let before = try place.entries()
+        try place.settings.database.connect().run(SQL("UPDATE log_head SET root_hash = zeroblob(32)"))
+        do {
+            _ = try place.service()
+            Issue.record("a service was made")
+        } catch ServiceError.records(.log(.rootDiffers(size: Int64(before.count)))) {
+        }
+        #expect(try place.entries() == before)
+    }
 }

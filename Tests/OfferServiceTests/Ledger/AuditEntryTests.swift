@@ -119,6 +119,11 @@ struct AuditEntryTests {
         let user = pseudonyms.pseudonym(of: .anonymous(try AnonymousID(utf8: [0x61])), in: try AppName("com.a"))
         return [
             .logKeyLoaded(origin: "example.com/offer-signer", publicKeyDigest: "00"),
+            .logRestarted(
+                previous: try Checkpoint(
+                    parsing: Array("example.com/old\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n".utf8)
+                )
+            ),
             .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: [], count: 0)),
             .recordsRead(AuditRead(caller: caller, call: .entries, conditions: conditions, count: 7)),
             .recordsFetched(

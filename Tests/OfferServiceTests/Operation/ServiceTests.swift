@@ -18,14 +18,16 @@ struct ServiceTests {
         let entries = try place.entries()
         #expect(
             entries.map(\.["ev"].text) == [
-                "epoch.begin", "service.start", "config.load", "key.load", "key.load", "sign.intent", "service.stop",
+                "epoch.begin", "service.start", "config.load", "key.load", "key.load", "key.load", "sign.intent",
+                "service.stop",
             ]
         )
         #expect(entries[0]["epoch"] == .text("1"))
         #expect(entries[1]["version"] == .text(Service.version))
         #expect(entries[3]["kid"] == .text("ACTIVE0001"))
         #expect(entries[3]["spki"].text == place.publicKeys["active.p8"]?.spkiSHA256.hex)
-        #expect(entries[2]["rules"] == entries[5]["rules"])
+        #expect(entries[5]["origin"] == .text("example.com/log") && entries[5]["spki"].text?.count == 64)
+        #expect(entries[2]["rules"] == entries[6]["rules"])
         let keys = try TemporaryDirectory.read(place.directory.path(of: "keys"))
         #expect(entries[2]["keys"].text == SHA256.digest(of: keys).hex)
         #expect(entries[2]["settings"].text == place.settings.digest.hex)
@@ -252,10 +254,9 @@ final class RunningPlace: Sendable {
     let settings: Settings
     let ledger: LedgerAccess
     let publicKeys: [String: PublicKey]
-    let credential: String
-
     /// What callers present, by the name of the caller.
     let credentials: [String: String]
+    let credential: String
 
     init(_ files: TestFiles = TestFiles()) throws {
         directory = try TemporaryDirectory()

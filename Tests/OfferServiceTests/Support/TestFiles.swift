@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import OfferService
 
 /// The files of a service under test: two apps, each with its own key, and an offer for each thing to be tried.
@@ -80,6 +81,9 @@ struct TestFiles: Sendable {
 
     /// More settings.
     var settings: [Setting: String] = [:]
+
+    /// Whether a signature verifies; a machine that errs says no to good ones.
+    var verifies: SelfVerification.Verify = { $0.verifies($1, of: $2) }
 
     /// A Google Play that pushes and is asked; nil leaves the call for its notifications unset.
     var googlePlay: ScriptedPlay?

@@ -36,6 +36,8 @@ final class TestService: Sendable {
     private let readers: LogReaders
     private let indexer: AuditIndexer
     let reconciler: Reconciler
+    /// What the log's newest checkpoint is said to be.
+    let checkpoint: NewestCheckpoint
     var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
@@ -76,6 +78,8 @@ final class TestService: Sendable {
         index = AuditIndex(format: format)
         indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
         readers = LogReaders(open: ledger.openForReading)
+        let checkpoint = NewestCheckpoint()
+        self.checkpoint = checkpoint
         stores = try Stores(
             settings,
             current: current,
@@ -98,7 +102,7 @@ final class TestService: Sendable {
             committer: committer,
             store: stores.appStore,
             seal: seal,
-            verification: SelfVerification(.always),
+            verification: SelfVerification(.always, verify: files.verifies),
             metrics: metrics,
             random: random,
             log: log
@@ -151,6 +155,13 @@ final class TestService: Sendable {
                 }
             ),
             seal: SealCall(seal: seal),
+            audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
+            reconciliation: ReconciliationCall(reconciler: reconciler),
+            logCalls: LogCalls(
+                readers: readers,
+                reads: reads,
+                isPublic: settings.isLogPublic
+            ) { checkpoint.value },
             operation: OperationCalls(
                 current: current,
                 health: health,
@@ -159,8 +170,6 @@ final class TestService: Sendable {
                 gauges: { [reconciler] in reconciler.gauges }
             ),
             noise: noise,
-            auditEntries: AuditEntriesCall(index: index, readers: readers),
-            reconciliation: ReconciliationCall(reconciler: reconciler),
             metrics: metrics,
             clock: clock.wallClock,
             random: random,

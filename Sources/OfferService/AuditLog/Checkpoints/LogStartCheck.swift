@@ -117,5 +117,5 @@ extension LogMismatch: CustomStringConvertible {
 
     private static let advice =
         "Nothing is signed on such a log. Keep the database and the checkpoint as they are, put the right database back, "
-        + "or follow “Restoring a backup” in docs/runbook.md."
+        + "or follow “Restore a backup” in docs/runbook.md."
 }

@@ -24,9 +24,15 @@ package final class AuditIndex: Sendable {
 
     /// When a key was used last, as far as the index has come: within a second of now, once it has caught up.
     package func lastUse(ofKey id: KeyID) -> Timestamp? {
-        state.withLock { state in
-            let times = [state.lastUses[id.text], state.tail?.usage.lastUse(ofKey: id.text)].compactMap(\.self)
-            return times.max().map(Timestamp.init(milliseconds:))
+        lastUses[id.text].map(Timestamp.init(milliseconds:))
+    }
+
+    /// The same of every key that ever was used, by its id, in milliseconds since 1970 UTC.
+    package var lastUses: [String: Int64] {
+        let (stored, newest) = state.withLock { ($0.lastUses, $0.tail?.usage.items ?? [:]) }
+        return newest.reduce(into: stored) { uses, item in
+            guard item.key.kind == .key else { return }
+            uses[item.key.name] = max(uses[item.key.name] ?? .min, item.value.lastAt)
         }
     }
 
@@ -51,11 +57,5 @@ package final class AuditIndex: Sendable {
                 state.lastUses[item.name] = max(state.lastUses[item.name] ?? .min, tally.lastAt)
             }
         }
-    }
-}
-
-extension LogUsage {
-    fileprivate func lastUse(ofKey id: String) -> Int64? {
-        items.filter { $0.key.kind == .key && $0.key.name == id }.map(\.value.lastAt).max()
     }
 }

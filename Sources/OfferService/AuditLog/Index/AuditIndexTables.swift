@@ -104,6 +104,18 @@ package struct AuditIndexTables {
         )
     }
 
+    /// Gives the index a new key, and forgets all runs, unless it is one that this program can read.
+    func renewStateUnlessReadable() throws(StorageError) {
+        if let state = try state(), state.version == AuditIndexFormat.version { return }
+        try connection.run(SQL("DELETE FROM audit_index_state"))
+        let insertion = SQL(
+            "INSERT INTO audit_index_state (version, hash_key) VALUES (?, randomblob(16))",
+            .integer(AuditIndexFormat.version)
+        )
+        try connection.run(insertion)
+        try remove(from: 0)
+    }
+
     /// Forgets every run from that one on.
     package func remove(from run: Int64) throws(StorageError) {
         try connection.run(SQL("DELETE FROM audit_index_parts WHERE run >= ?", .integer(run)))

@@ -11,17 +11,18 @@ struct IndexRunReader {
     /// How many whole runs the log had at first.
     let wholeRuns: Int64
 
-    init(_ ledger: LedgerAccess, _ format: AuditIndexFormat) throws(AuditReadError) {
-        do throws(StorageError) {
-            let connection = try ledger.openForReading()
-            reader = AuditReader(connection: connection)
-            tables = AuditIndexTables(connection: connection)
-            keys = try tables.keys(format)
-        } catch {
-            throw .database(error)
-        }
+    init(_ connection: any DatabaseConnection, _ format: AuditIndexFormat) throws(AuditReadError) {
+        reader = AuditReader(connection: connection)
+        tables = AuditIndexTables(connection: connection)
+        do { keys = try tables.keys(format) } catch { throw .database(error) }
         self.format = format
         wholeRuns = format.run(of: try reader.size())
+    }
+
+    init(_ ledger: LedgerAccess, _ format: AuditIndexFormat) throws(AuditReadError) {
+        let connection: any DatabaseConnection
+        do { connection = try ledger.openForReading() } catch { throw .database(error) }
+        try self.init(connection, format)
     }
 
     /// Whether there is an index that this program can write.
@@ -30,16 +31,8 @@ struct IndexRunReader {
     /// The whole runs that are not stored, in order; `each` is given what those come to that are.
     func missing(_ each: (LogUsage) -> Void) throws(AuditReadError) -> [Int64] {
         var missing: [Int64] = []
-        do throws(StorageError) {
-            for run in 0..<wholeRuns {
-                if let usage = try tables.usage(of: run).flatMap(LogUsage.init) {
-                    each(usage)
-                } else {
-                    missing.append(run)
-                }
-            }
-        } catch {
-            throw .database(error)
+        for run in 0..<wholeRuns {
+            if let usage = try stored(run) { each(usage) } else { missing.append(run) }
         }
         return missing
     }
@@ -47,6 +40,28 @@ struct IndexRunReader {
     /// Whether runs are stored that the log does not have.
     func areTooMany() throws(AuditReadError) -> Bool {
         do { return try tables.last().map { $0 >= wholeRuns } ?? false } catch { throw .database(error) }
+    }
+
+    /// What a run comes to, if that is stored.
+    func stored(_ run: Int64) throws(AuditReadError) -> LogUsage? {
+        do throws(StorageError) {
+            return try tables.usage(of: run).flatMap(LogUsage.init)
+        } catch {
+            if error.requiresReopening { throw .database(error) }
+            return nil
+        }
+    }
+
+    /// What a run comes to, counted anew from where `begun` ends; it need not be whole.
+    func counted(_ run: Int64, from begun: IndexRunBuilder?) throws(AuditReadError) -> LogUsage? {
+        var builder = begun
+        if builder == nil { builder = try self.begun(run) }
+        while let next = builder?.nextEntry, builder?.isFull == false {
+            let page = try objects(from: next)
+            guard !page.isEmpty else { break }
+            for entry in page where builder?.isFull == false { builder?.add(entry) }
+        }
+        return builder?.usage
     }
 
     /// A run without entries as yet.

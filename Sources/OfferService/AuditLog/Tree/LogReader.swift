@@ -7,7 +7,7 @@ package import Storage
 /// One thread uses it, through a connection that may be one that only reads. What a tree of some size had never changes, so
 /// that reads need not be of one moment.
 package struct LogReader {
-    private let tables: LogTables
+    let tables: LogTables
 
     package init(connection: any DatabaseConnection) {
         tables = LogTables(connection: connection)

@@ -96,6 +96,25 @@ struct LogTables {
         guard next == span.upperBound else { throw .damaged(index: next) }
     }
 
+    /// The newest checkpoint that was kept; nil where none was signed.
+    func storedCheckpoint() throws(AuditReadError) -> PublishedCheckpoint? {
+        var checkpoint: PublishedCheckpoint?
+        do throws(StorageError) {
+            try connection.rows(
+                SQL("SELECT size, root_hash, note FROM checkpoints ORDER BY signed_at DESC, size DESC LIMIT 1")
+            ) { row in
+                checkpoint = SHA256Digest(bytes: row.blob(1)).map { rootHash in
+                    PublishedCheckpoint(head: TreeHead(size: row.integer(0), rootHash: rootHash), note: row.blob(2))
+                }
+            }
+        } catch {
+            // A database from before there were checkpoints.
+            if case .misuse = error { return nil }
+            throw .database(error)
+        }
+        return checkpoint
+    }
+
     /// Writes tiles and the head; the transaction is the caller's.
     func write(_ tiles: [TreeEdge.Tile], _ head: TreeHead) throws(LedgerError) {
         do throws(StorageError) {

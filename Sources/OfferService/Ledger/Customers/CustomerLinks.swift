@@ -108,6 +108,9 @@ package final class CustomerLinks {
 
     // MARK: - Writing
 
+    /// Links of somebody may have been given that key.
+    func noteMoved(to subject: [UInt8]) { filter.insert(subject) }
+
     /// Adds a link that is not there yet; the entry of that index says so.
     func add(_ from: [UInt8], _ to: [UInt8], at instant: Timestamp, entry: Int64) throws(StorageError) {
         try connection.run(

@@ -10,6 +10,7 @@ extension LedgerWriter {
 
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.
     package func transfer(_ transfer: CustomerTransfer) throws(LedgerError) -> TransferOutcome {
+        try apply([transfer.from, transfer.to].compactMap(KeySuccession.init))
         let (from, to) = (transfer.from.ledgerKey, transfer.to.ledgerKey)
         if let earlier = try database({ () throws(StorageError) in try links.linkedAt(from, to) }) {
             return .transferred(at: earlier, isRepeated: true)

@@ -40,6 +40,38 @@ package struct EpochTable {
         )
     }
 
+    /// Notes that the secret of an epoch is destroyed, and forgets what would lead from its entries to anybody.
+    ///
+    /// What was granted while it was in force is found under later secrets if its customers have come back since, and
+    /// a grant names its entry of the audit log, which has the old pseudonyms. So are links; `next` is the first entry
+    /// after.
+    func destroy(_ epoch: Entry, before next: Int64, at now: Timestamp) throws(StorageError) {
+        let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next)]
+        for statement in Self.forgetting { try connection.run(SQL(statement, span)) }
+        try connection.run(
+            SQL(
+                "UPDATE customer_epochs SET destroyed_at = ? WHERE epoch = ?",
+                .integer(now.milliseconds),
+                .text(epoch.name)
+            )
+        )
+    }
+
+    private static let forgetting: [StaticString] = [
+        """
+        UPDATE app_store_redemptions SET grant_id = NULL WHERE grant_id IN (
+            SELECT grant_id FROM grants WHERE entry_index >= ? AND entry_index < ?
+        )
+        """,
+        """
+        UPDATE google_play_redemptions SET grant_id = NULL, matched_by = NULL WHERE grant_id IN (
+            SELECT grant_id FROM grants WHERE entry_index >= ? AND entry_index < ?
+        )
+        """,
+        "DELETE FROM grants WHERE entry_index >= ? AND entry_index < ?",
+        "DELETE FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
+    ]
+
     /// Puts one more into force.
     func add(_ epoch: CustomerEpoch) throws(StorageError) {
         try connection.run(

@@ -118,7 +118,8 @@ extension GooglePlayPurchaseReport {
             history: evidence.history(place.keys),
             links: links,
             holders: evidence.holders(place.keys, customer),
-            message: message
+            message: message,
+            successions: place.keys.successions(of: evidence)
         )
     }
 }

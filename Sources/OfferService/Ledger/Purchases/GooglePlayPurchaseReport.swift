@@ -40,19 +40,23 @@ package struct GooglePlayPurchaseReport: Sendable {
     package let holders: [SubscriptionHolder]
     /// The message that it came in; `nil` of what was asked for, or sent along.
     package let message: GooglePlayMessage?
+    /// What the ledger may have of all that under earlier secrets.
+    package let successions: [KeySuccession]
 
     package init(
         place: GooglePlayPlace,
         history: GooglePlayHistory,
         links: Set<GooglePlayLink>,
         holders: [SubscriptionHolder] = [],
-        message: GooglePlayMessage? = nil
+        message: GooglePlayMessage? = nil,
+        successions: [KeySuccession] = []
     ) {
         self.place = place
         self.history = history
         self.links = links
         self.holders = holders
         self.message = message
+        self.successions = successions
     }
 }
 

@@ -27,6 +27,11 @@ package struct AppPseudonyms: SubscriptionKeys, Sendable {
 
     /// The 16 bytes that stand for a customer, or for a transaction.
     package func key(of identity: CustomerIdentity) -> [UInt8] {
-        pseudonyms.pseudonym(of: identity, in: app).ledgerKey
+        pseudonym(of: identity).ledgerKey
     }
+
+    func pseudonym(of identity: CustomerIdentity) -> Pseudonym { pseudonyms.pseudonym(of: identity, in: app) }
+
+    /// Whether anything may be filed under an earlier secret.
+    var hasEarlierEpochs: Bool { pseudonyms.hasEarlierEpochs }
 }

@@ -13,6 +13,8 @@ package struct SubscriptionReport: Sendable {
     package let catalog: Catalog
     /// The notification that it came in; `nil` of what was asked for, or sent along.
     package let notification: NotificationReceipt?
+    /// What the ledger may have of all that under earlier secrets.
+    package let successions: [KeySuccession]
 
     package init(
         bundleID: BundleID,
@@ -20,7 +22,8 @@ package struct SubscriptionReport: Sendable {
         links: Set<SubscriptionLink>,
         holders: [SubscriptionHolder] = [],
         catalog: Catalog,
-        notification: NotificationReceipt? = nil
+        notification: NotificationReceipt? = nil,
+        successions: [KeySuccession] = []
     ) {
         self.bundleID = bundleID
         self.history = history
@@ -28,6 +31,7 @@ package struct SubscriptionReport: Sendable {
         self.holders = holders
         self.catalog = catalog
         self.notification = notification
+        self.successions = successions
     }
 
     /// Files evidence; a transaction that names its buyer by an account token, or by the id that the store gave the
@@ -56,7 +60,8 @@ package struct SubscriptionReport: Sendable {
             links: links,
             holders: Self.holders(evidence, keys, customers),
             catalog: catalog,
-            notification: notification
+            notification: notification,
+            successions: keys.successions(of: evidence, customers)
         )
     }
 

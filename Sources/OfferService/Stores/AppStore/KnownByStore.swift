@@ -71,6 +71,9 @@ struct KnownByStore: Sendable {
         knowledge.believesNames = caller.role.mayAssertFacts
         guard let account else { return }
         knowledge.account = [keys.key(of: .originalTransaction(account)), keys.key(of: .appTransaction(account))]
+        knowledge.successions += keys.successions(
+            of: [.originalTransaction(account), .appTransaction(account)] + accounts
+        )
         knowledge.subjects = knowledge.account + accounts.map(keys.key)
         knowledge.mayAsk = canAsk
     }
@@ -139,6 +142,7 @@ struct KnownByStore: Sendable {
         }
         if caller.role.mayAssertFacts, let id = request.transactionID {
             knowledge.subjects = [keys.key(of: .originalTransaction(id))]
+            knowledge.successions = keys.successions(of: [.originalTransaction(id)])
         }
         knowledge.mayAsk = canAsk && (request.transactionID ?? evidence.transactions.first?.transactionID) != nil
         return knowledge

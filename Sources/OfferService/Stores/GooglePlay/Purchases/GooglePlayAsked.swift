@@ -33,6 +33,7 @@ struct GooglePlayAsked: KnowledgeSource {
         }
         let own = tokens.enumerated().filter { !others.contains($0.offset) }.map(\.element)
         knowledge.googlePlayPurchases = Set(own.map(place.keys.purchaseKey))
+        knowledge.successions += place.keys.successions(of: tokens)
         knowledge.googlePlayReport = GooglePlayPurchaseReport(
             evidence,
             place: place,
@@ -48,7 +49,7 @@ struct GooglePlayAsked: KnowledgeSource {
     /// the request. A backend is believed in whose purchases they are.
     private func othersPurchases(_ evidence: GooglePlayEvidence, _ decision: DecisionRequest) -> [Int] {
         guard !caller.role.mayAssertFacts else { return [] }
-        let own = Set(decision.identities.map(\.pseudonym.accountID))
+        let own = Set(decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.accountID))
         return tokens.indices.filter { index in
             evidence.purchases.contains { token, answer in
                 guard token == tokens[index], case .purchase(let purchase) = answer, let account = purchase.accountID

@@ -47,15 +47,29 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
         PurchaseKey(Array(pseudonyms.code(.purchase, Array(token.text.utf8), in: app)[..<16]))
     }
 
-    /// The mark of a grant; `offerKey` is the offer's key in the ledger.
-    package func mark(of grantID: UniqueID, for offerKey: Int64) -> GrantMark {
-        let message = grantID.bytes + (0..<8).map { UInt8(truncatingIfNeeded: offerKey >> (56 - 8 * Int64($0))) }
-        return GrantMark(grantID: grantID, code: Array(pseudonyms.code(.grantMark, message, in: app)[..<16]))
+    /// What the purchase was filed under with earlier secrets, the latest first.
+    func earlierPurchaseKeys(of token: PurchaseToken) -> [PurchaseKey] {
+        pseudonyms.earlierCodes(.purchase, Array(token.text.utf8), in: app).map { PurchaseKey(Array($0[..<16])) }
     }
 
-    /// Whether a mark is ours, and of a grant of that offer.
+    /// Whether anything may be filed under an earlier secret.
+    var hasEarlierEpochs: Bool { pseudonyms.hasEarlierEpochs }
+
+    /// The mark of a grant; `offerKey` is the offer's key in the ledger.
+    package func mark(of grantID: UniqueID, for offerKey: Int64) -> GrantMark {
+        let code = pseudonyms.code(.grantMark, Self.markedBytes(grantID, offerKey), in: app)
+        return GrantMark(grantID: grantID, code: Array(code[..<16]))
+    }
+
+    private static func markedBytes(_ grantID: UniqueID, _ offerKey: Int64) -> [UInt8] {
+        grantID.bytes + (0..<8).map { UInt8(truncatingIfNeeded: offerKey >> (56 - 8 * Int64($0))) }
+    }
+
+    /// Whether a mark is ours, and of a grant of that offer; also one that was made under an earlier secret.
     package func isGenuine(_ mark: GrantMark, for offerKey: Int64) -> Bool {
-        constantTimeEqual(self.mark(of: mark.grantID, for: offerKey).code, mark.code)
+        if constantTimeEqual(self.mark(of: mark.grantID, for: offerKey).code, mark.code) { return true }
+        return pseudonyms.earlierCodes(.grantMark, Self.markedBytes(mark.grantID, offerKey), in: app)
+            .contains { constantTimeEqual(Array($0[..<16]), mark.code) }
     }
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+
+/// The calls that ask what is on record.
+package struct AuditCalls: Sendable {
+    private let entries: AuditEntriesCall
+    private let lookups: AuditLookupsCall
+    private let summary: AuditSummaryCall
+
+    /// `note` is told of each reading before its answer leaves.
+    package init(index: AuditIndex, readers: LogReaders, note: @escaping AuditReading.Note = { _ in }) {
+        entries = AuditEntriesCall(index: index, readers: readers, note: note)
+        lookups = AuditLookupsCall(index: index, readers: readers, note: note)
+        summary = AuditSummaryCall(index: index, readers: readers, note: note)
+    }
+
+    func respond(
+        to request: Request,
+        at route: Route,
+        under snapshot: Snapshot,
+        _ now: Timestamp
+    ) async throws(Refusal) -> Response {
+        switch route {
+        case .auditEntries: try await entries.respond(to: request, under: snapshot, at: now)
+        case .auditLookups: try await lookups.respond(to: request, under: snapshot, at: now)
+        case .auditSummary: try await summary.respond(to: request, under: snapshot, at: now)
+        default: throw .request(.noSuchPath)
+        }
+    }
+}

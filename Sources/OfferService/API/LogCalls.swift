@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import HTTP
+import JSON
+import OfferDomain
+
+/// The log itself: `GET /audit/tile/…`, `GET /v1/audit/entries/{index}` and `GET /v1/audit/entries/{index}/proof`.
+package struct LogCalls: Sendable {
+    private let readers: LogReaders
+    private let reads: AuditReads
+    private let latestCheckpoint: LatestCheckpoint
+    /// Whether tiles are for everybody.
+    private let isPublic: Bool
+
+    package init(
+        readers: LogReaders,
+        reads: AuditReads,
+        isPublic: Bool,
+        latestCheckpoint: @escaping LatestCheckpoint
+    ) {
+        self.readers = readers
+        self.reads = reads
+        self.isPublic = isPublic
+        self.latestCheckpoint = latestCheckpoint
+    }
+
+    /// Answers the call that a path names.
+    func respond(
+        to request: Request,
+        _ match: RouteMatch,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let parameter = match.parameters.first
+        switch match.route {
+        case .logTile: return try await tile(request, path: parameter, under: snapshot, at: now)
+        case .auditEntry: return try await entry(request, index: parameter, under: snapshot, at: now)
+        case .auditEntryProof: return try await proof(request, index: parameter, under: snapshot, at: now)
+        default: throw .request(.noSuchPath)
+        }
+    }
+
+    /// A tile or a bundle of entries, as tlog-tiles has them; what a path leads to never changes.
+    private func tile(
+        _ request: Request,
+        path: ArraySlice<UInt8>?,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = isPublic ? nil : try Self.requireReader(request, snapshot, now)
+        guard let path = path.flatMap({ TilePath($0) }) else { throw .request(.noSuchPath) }
+        let bytes = try await read { reader throws(AuditReadError) in
+            switch path {
+            case .tile(let tile): try reader.tile(tile)
+            case .entries(let index, let width): try reader.entryBundle(index, width: width)
+            }
+        }
+        guard let bytes else { throw .request(.noSuchPath) }
+        reads.noteFetch(caller: caller, call: path.call)
+        let whose = isPublic ? "public" : "private"
+        return Response(
+            status: 200,
+            headers: [
+                ("Content-Type", "application/octet-stream"),
+                ("Cache-Control", "\(whose), max-age=31536000, immutable"),
+            ],
+            body: bytes
+        )
+    }
+
+    /// One entry, as its exact bytes and as the object that they are.
+    private func entry(
+        _ request: Request,
+        index: ArraySlice<UInt8>?,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try Self.requireReader(request, snapshot, now)
+        guard let index = index.flatMap(decimal) else { throw .request(.noSuchPath) }
+        let entry = try await read { reader throws(AuditReadError) in try reader.entry(index) }
+        guard let entry else { throw .request(.noSuchPath) }
+        await note(caller, .entry, index)
+        var writer = JSONWriter(reserving: 3 * entry.count)
+        writer.beginObject()
+        writer.name("index")
+        writer.integer(index)
+        writer.name("bytes")
+        writer.string { $0 += Base64.encode(entry) }
+        writer.name("entry")
+        writer.value(json: entry)
+        writer.endObject()
+        return Self.response("application/json", writer.bytes)
+    }
+
+    /// The proof of one entry under the newest checkpoint, for files: it holds the checkpoint too.
+    private func proof(
+        _ request: Request,
+        index: ArraySlice<UInt8>?,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try Self.requireReader(request, snapshot, now)
+        guard let index = index.flatMap(decimal) else { throw .request(.noSuchPath) }
+        let checkpoint = latestCheckpoint()
+        let found = try await read { reader throws(AuditReadError) -> Proof in
+            guard index < (try reader.head().size) else { return .noEntry }
+            guard let checkpoint, index < checkpoint.head.size else { return .notYet }
+            return .text(try reader.proof(of: index, under: checkpoint))
+        }
+        switch found {
+        case .noEntry: throw .request(.noSuchPath)
+        case .notYet: throw .request(.notYetCovered)
+        case .text(let text):
+            await note(caller, .entryProof, index)
+            return Self.response("text/plain; charset=utf-8", text)
+        }
+    }
+
+    /// Records what is about to be given away.
+    private func note(_ caller: CallerID, _ call: AuditCall, _ index: Int64) async {
+        await reads.note(caller: caller, call: call, conditions: [AuditCondition("index", String(index))], count: 1)
+    }
+
+    private enum Proof: Sendable {
+        case noEntry, notYet
+        case text([UInt8])
+    }
+
+    private func read<Value: Sendable>(
+        _ body: @escaping @Sendable (LogReader) throws(AuditReadError) -> Value
+    ) async throws(Refusal) -> Value {
+        do throws(LogReadersError) {
+            return try await readers.read { connection throws(AuditReadError) in
+                try body(LogReader(connection: connection))
+            }
+        } catch {
+            throw Refusal(error)
+        }
+    }
+
+    private static func requireReader(
+        _ request: Request,
+        _ snapshot: Snapshot,
+        _ now: Timestamp
+    ) throws(Refusal) -> CallerID {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
+        return caller.id
+    }
+
+    private static func response(_ type: String, _ body: [UInt8]) -> Response {
+        Response(status: 200, headers: [("Content-Type", type), ("Cache-Control", "no-store")], body: body)
+    }
+}
+
+extension TilePath {
+    /// As what its fetching is counted.
+    fileprivate var call: AuditCall {
+        switch self {
+        case .tile: .tile
+        case .entries: .entryBundle
+        }
+    }
+}
+
+extension Refusal {
+    /// What a caller is told when the log could not be read for them.
+    init(_ error: LogReadersError) {
+        switch error {
+        case .overloaded: self = .service(.overloaded)
+        case .stopped: self = .service(.auditUnavailable)
+        case .log(let error): self = .service(.logUnreadable(error))
+        }
+    }
+}

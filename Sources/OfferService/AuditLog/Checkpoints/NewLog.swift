@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// Begins the log anew under another name, where what was signed under its earlier name can't be put back.
+///
+/// The entries that are there stay, and the first one under the new name says what is lost: the last checkpoint that is
+/// known. Nobody can take the two for one log, and witnesses know the new one by its own name.
+package struct NewLog {
+    private let key: LogKey
+    private let ledger: LedgerAccess
+    private let file: CheckpointFile
+    private let clock: WallClock
+
+    /// `key` has the new name.
+    package init(key: LogKey, ledger: LedgerAccess, file: CheckpointFile, clock: WallClock) {
+        self.key = key
+        self.ledger = ledger
+        self.file = file
+        self.clock = clock
+    }
+
+    /// What was begun.
+    package struct Outcome: Sendable {
+        package let previous: Checkpoint
+        package let first: SignedCheckpoint
+        /// Where the checkpoint file of the earlier name is now; `nil` if there was none.
+        package let oldFile: String?
+    }
+
+    /// Records what is lost, signs the first checkpoint under the new name, and puts the old one aside.
+    ///
+    /// The service must not run. It may be repeated if it was interrupted.
+    package func begin() throws(NewLogError) -> Outcome {
+        guard ledger.exists else { throw .records(.databaseGone) }
+        let lock: InstanceLock?
+        let connection: any DatabaseConnection
+        let stored: [CheckpointTable.Stored]
+        do throws(StorageError) {
+            lock = try ledger.lockInstance()
+            connection = try ledger.open()
+            stored = try CheckpointTable(connection: connection).all()
+        } catch {
+            throw .records(.database(error))
+        }
+        defer { lock?.release() }
+        guard !stored.contains(where: { $0.origin == key.origin.text }) else { throw .nameUsed(key.origin) }
+        return try begin(after: try previous(stored), connection)
+    }
+
+    /// The largest checkpoint of another name, in the database or in the file; whether its signature is good does not
+    /// matter, since the key may be lost too.
+    private func previous(_ stored: [CheckpointTable.Stored]) throws(NewLogError) -> Checkpoint {
+        let inFile: [UInt8]?
+        do { inFile = try file.read() } catch { throw .file(error) }
+        let notes = stored.map(\.note) + (inFile.map { [$0] } ?? [])
+        let checkpoints = notes.compactMap { try? Checkpoint(parsing: SignedNote(parsing: $0).text) }
+        let others = checkpoints.filter { $0.origin != key.origin }
+        guard let previous = others.max(by: { $0.size < $1.size }) else { throw .nothingSigned }
+        return previous
+    }
+
+    private func begin(
+        after previous: Checkpoint,
+        _ connection: any DatabaseConnection
+    ) throws(NewLogError) -> Outcome {
+        do throws(LedgerChangeError<Never>) {
+            try ledger.change { _ in [.logRestarted(previous: previous)] }
+        } catch {
+            if case .ledger(let error) = error { throw .records(error) }
+        }
+        let first: SignedCheckpoint
+        do {
+            let head = try LedgerWriter(connection: connection).checkedHead()
+            first = try SignedCheckpoint(head, signedBy: key, at: clock.now())
+        } catch let error as LedgerError {
+            throw .records(error)
+        } catch {
+            throw .signing("\(error)")
+        }
+        // The file first: what is only half done is refused at the start, and can be done again.
+        let oldFile = try replaceFile(previous, first)
+        let isKept: Bool
+        do { isKept = try CheckpointTable(connection: connection).keep(first) } catch {
+            throw .records(.database(error))
+        }
+        guard isKept else { throw .nameUsed(key.origin) }
+        return Outcome(previous: previous, first: first, oldFile: oldFile)
+    }
+
+    private func replaceFile(_ previous: Checkpoint, _ first: SignedCheckpoint) throws(NewLogError) -> String? {
+        let aside = "\(file.path).\(previous.size)"
+        do throws(CheckpointFileError) {
+            let isThere = try file.read().map { $0 != first.ownNote.bytes } ?? false
+            if isThere { try file.setAside(as: aside) }
+            try file.write(first.ownNote.bytes)
+            return isThere ? aside : nil
+        } catch {
+            throw .file(error)
+        }
+    }
+}
+
+/// Why no log was begun.
+package enum NewLogError: Error, Sendable, CustomStringConvertible {
+    case records(LedgerError)
+    case file(CheckpointFileError)
+    case signing(String)
+    /// There is no checkpoint yet, so there is nothing to begin anew.
+    case nothingSigned
+    /// Checkpoints were signed under that name already.
+    case nameUsed(LogOrigin)
+
+    package var description: String {
+        switch self {
+        case .records(let error): error.description
+        case .file(let error): error.description
+        case .signing(let reason): reason
+        case .nothingSigned:
+            "No checkpoint of another name is known, in the database or in the checkpoint file: there is nothing to begin "
+                + "anew. A first log begins by itself."
+        case .nameUsed(let origin):
+            "Checkpoints of this database were signed as \(origin) already; a log is begun anew under a name that was "
+                + "never used."
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+
+/// Makes the index anew from the log, or holds it against the log; beside the service or without it.
+package struct AuditIndexMaintenance {
+    private let connection: any DatabaseConnection
+    private let format: AuditIndexFormat
+
+    package init(_ ledger: LedgerAccess, format: AuditIndexFormat = .init()) throws(AuditReadError) {
+        do { connection = try ledger.open() } catch { throw .database(error) }
+        self.format = format
+    }
+
+    /// What is stored otherwise than the log has it.
+    package enum Difference: Hashable, Sendable, CustomStringConvertible {
+        case unreadable
+        case missing(run: Int64, entries: Range<Int64>)
+        case damaged(run: Int64, entries: Range<Int64>)
+        case tooMany(run: Int64)
+
+        package var description: String {
+            switch self {
+            case .unreadable: "The index is missing or of another version."
+            case .missing(let run, let entries): "Run \(run) is missing (entries \(Self.text(entries)))."
+            case .damaged(let run, let entries): "Run \(run) is not what the log says (entries \(Self.text(entries)))."
+            case .tooMany(let run): "Run \(run) is stored, and the log does not have its entries."
+            }
+        }
+
+        private static func text(_ entries: Range<Int64>) -> String {
+            "\(entries.lowerBound) to \(entries.upperBound - 1)"
+        }
+    }
+
+    /// Recomputes every run and compares it with what is stored; answers how many there are, and each difference.
+    package func compare() throws(AuditReadError) -> (runs: Int64, differences: [Difference]) {
+        let runs = try IndexRunReader(connection, format)
+        guard runs.hasKeys else { return (runs.wholeRuns, [.unreadable]) }
+        let tables = AuditIndexTables(connection: connection)
+        var differences: [Difference] = []
+        for run in 0..<runs.wholeRuns {
+            let stored: IndexRun?
+            do { stored = try tables.stored(run) } catch { throw .database(error) }
+            guard let stored else {
+                differences.append(.missing(run: run, entries: format.entries(ofRun: run)))
+                continue
+            }
+            if try runs.built(run)?.sealed() != stored {
+                differences.append(.damaged(run: run, entries: format.entries(ofRun: run)))
+            }
+        }
+        do throws(StorageError) {
+            if let last = try tables.last(), last >= runs.wholeRuns { differences.append(.tooMany(run: last)) }
+        } catch {
+            throw .database(error)
+        }
+        return (runs.wholeRuns, differences)
+    }
+
+    /// Makes every run anew, one transaction each, and answers how many there are.
+    ///
+    /// Queries are answered meanwhile. The key of the index stays if there is one, since the service may be using it.
+    package func rebuild() throws(AuditReadError) -> Int64 {
+        let tables = AuditIndexTables(connection: connection)
+        try change { () throws(StorageError) in try tables.renewStateUnlessReadable() }
+        let runs = try IndexRunReader(connection, format)
+        for run in 0..<runs.wholeRuns {
+            guard let built = try runs.built(run)?.sealed() else {
+                throw .damaged(index: format.entries(ofRun: run).lowerBound)
+            }
+            try change { () throws(StorageError) in try tables.store(built) }
+        }
+        try change { () throws(StorageError) in
+            // The log may have grown, and the service may have stored what it grew by.
+            let last = SQL("SELECT max(entry_index) FROM audit_entries")
+            let size = (try connection.first(last) { $0.optionalInteger(0) } ?? nil).map { $0 + 1 } ?? 0
+            try tables.remove(from: format.run(of: size))
+        }
+        return runs.wholeRuns
+    }
+
+    private func change(_ body: () throws(StorageError) -> Void) throws(AuditReadError) {
+        do { try connection.transaction(body) } catch { throw .database(error) }
+    }
+}

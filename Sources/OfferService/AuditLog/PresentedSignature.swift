@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import JSON
+package import OfferDomain
+
+/// A signature as an app has it, with what it was made over.
+package struct PresentedSignature: Sendable {
+    /// What was signed, digested: what a record names.
+    package let digest: SHA256Digest
+    package let signature: ECDSASignature
+    package let keyID: KeyID
+    /// In lowercase, as records have it.
+    package let nonce: String
+    let form: SignatureForm
+    /// What was sent, by its name in the request and in a record; those that a record has of them.
+    let members: [(name: String, recordedAs: String, value: Value)]
+
+    enum Value: Hashable, Sendable {
+        case text(String)
+        case milliseconds(Int64)
+        case seconds(Int64)
+    }
+
+    /// The original form: what the app received and attached.
+    package init(_ payload: PromotionalOfferPayload, _ signature: ECDSASignature) throws(PayloadError) {
+        digest = SHA256.digest(of: try payload.bytes())
+        self.signature = signature
+        keyID = payload.keyID
+        nonce = payload.nonce.description
+        form = .v1
+        members = [
+            ("bundleId", "bundle", .text(payload.bundleID.text)),
+            ("productId", "product", .text(payload.productID.text)),
+            ("offerId", "offer", .text(payload.offerID.text)), ("keyIdentifier", "kid", .text(payload.keyID.text)),
+            ("timestamp", "ts", .milliseconds(payload.timestamp.milliseconds)),
+        ]
+    }
+
+    /// A compact JWS (RFC 7515 section 7.1) as this service makes them; nil for anything else.
+    package init?(jws: [UInt8]) {
+        let parts = jws.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard jws.count <= 8192, parts.count == 3, let header = Self.object(parts[0]),
+            let claims = Self.object(parts[1]),
+            let keyID = header["kid"]?.string.flatMap({ try? KeyID($0) }),
+            let nonce = claims["nonce"]?.string.flatMap({ UniqueID($0) }),
+            let signature = Base64.decodeURL(Array(parts[2])).flatMap(ECDSASignature.init(rawRS:))
+        else { return nil }
+        digest = SHA256.digest(of: jws[..<parts[1].endIndex])
+        self.signature = signature
+        self.keyID = keyID
+        self.nonce = nonce.description
+        form = .jws
+        let texts = [("bid", "bundle"), ("productId", "product"), ("offerIdentifier", "offer")]
+        members =
+            texts.compactMap { name, recorded in claims[name]?.string.map { (name, recorded, .text($0)) } }
+            + [("kid", "kid", .text(keyID.text))]
+            + (claims["iat"]?.integer.map { [("iat", "ts", .seconds($0))] } ?? [])
+    }
+
+    private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
+        guard let bytes = Base64.decodeURL(Array(part)) else { return nil }
+        return (try? JSONDocument(bytes))?.root.object
+    }
+
+    /// The names of what was sent that a record says otherwise.
+    func differences(from entry: JSONObject) -> [String] {
+        members.filter { member in
+            guard let recorded = entry[member.recordedAs] else { return true }
+            return switch member.value {
+            case .text(let text): !recorded.string(equals: text)
+            case .milliseconds(let time): recorded.integer != time
+            case .seconds(let time): recorded.integer.map { Timestamp(milliseconds: $0).seconds } != time
+            }
+        }.map(\.name)
+    }
+}
+
+/// What the log has of a signature.
+package enum SignatureTrace: Sendable {
+    /// It is on record; of several entries, the first.
+    case recorded(index: Int64, entry: [UInt8])
+    /// Not it, but another one of the same nonce; what was sent is on record otherwise in these members.
+    case sameNonce(index: Int64, differences: [String])
+    case none
+}
+
+extension AuditSearch {
+    /// Looks for the record of a signature.
+    package func trace(_ presented: PresentedSignature) throws(AuditReadError) -> SignatureTrace {
+        if let found = try first([.event: "sign.intent", .digest: presented.digest.hex]) {
+            return .recorded(index: found.index, entry: found.entry)
+        }
+        var closest: (index: Int64, differences: [String])?
+        for found in try page(AuditQuery(fields: [.event: "sign.intent", .nonce: presented.nonce], limit: 16)).entries {
+            guard let entry = (try? JSONDocument(found.entry))?.root.object,
+                entry["fmt"]?.string(equals: presented.form.rawValue) == true
+            else { continue }
+            let differences = presented.differences(from: entry)
+            if differences.count < closest?.differences.count ?? .max { closest = (found.index, differences) }
+        }
+        return closest.map { .sameNonce(index: $0.index, differences: $0.differences) } ?? .none
+    }
+
+    /// The first entry that matches, however many pages it takes.
+    private func first(_ fields: [AuditQuery.Field: String]) throws(AuditReadError) -> (index: Int64, entry: [UInt8])? {
+        let query = AuditQuery(fields: fields, limit: 1)
+        var position: Int64?
+        repeat {
+            let page = try page(query, from: position)
+            if let found = page.entries.first { return found }
+            position = page.next
+        } while position != nil
+        return nil
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import OfferDomain
+import Storage
+
+/// Ends an epoch for good: nobody can say any more whom its pseudonyms stand for.
+package struct EpochDestruction {
+    /// What became of the secret's file.
+    package enum Outcome: Hashable, Sendable {
+        case removed(path: String)
+        /// The keys file does not name it, or names a credential, of which the service has but a copy.
+        case notNamed
+    }
+
+    private let ledger: LedgerAccess
+    private let clock: WallClock
+    private let keysPath: String
+
+    package init(ledger: LedgerAccess, clock: WallClock, keysPath: String) {
+        self.ledger = ledger
+        self.clock = clock
+        self.keysPath = keysPath
+    }
+
+    /// Records it and has the ledger forget, both or neither; then overwrites the file and removes it.
+    ///
+    /// It may be repeated, should the file not have been removed.
+    package func destroy(_ name: String) throws(EpochDestructionError) -> Outcome {
+        let files: [(name: String, path: String?)]
+        do {
+            files = try KeyRingFile(path: keysPath, policy: SecretFilePolicy()).epochFiles()
+        } catch {
+            throw .configuration(error)
+        }
+        guard files.first?.name != name else { throw .inForce }
+        guard ledger.exists else { throw .ledger(.databaseGone) }
+        try forget(name)
+        guard let path = files.first(where: { $0.name == name })?.path else { return .notNamed }
+        do {
+            try SecretFile.destroy(path: path)
+        } catch {
+            throw .file(path: path, error)
+        }
+        return .removed(path: path)
+    }
+
+    private func forget(_ name: String) throws(EpochDestructionError) {
+        do throws(LedgerChangeError<EpochDestructionError>) {
+            try ledger.change { connection throws(EpochDestructionError) in
+                try forget(name, EpochTable(connection: connection))
+            }
+        } catch {
+            switch error {
+            case .refused(let error): throw error
+            case .ledger(let error): throw .ledger(error)
+            }
+        }
+    }
+
+    private func forget(_ name: String, _ table: EpochTable) throws(EpochDestructionError) -> [AuditEvent] {
+        let known: [EpochTable.Entry]
+        do { known = try table.all() } catch { throw .ledger(.database(error)) }
+        guard let epoch = known.first(where: { $0.name == name }) else { throw .unknown }
+        guard epoch.destroyedAt == nil else { return [] }
+        guard let next = known.first(where: { $0.ordinal > epoch.ordinal }) else { throw .inForce }
+        do {
+            try table.destroy(epoch, before: next.firstEntry, at: clock.now())
+        } catch {
+            throw .ledger(.database(error))
+        }
+        return [.epochDestroyed(name)]
+    }
+}
+
+/// Why an epoch was not ended.
+package enum EpochDestructionError: Error, Sendable, CustomStringConvertible {
+    case inForce
+    /// The database has no such epoch.
+    case unknown
+    case configuration(ConfigurationError)
+    case ledger(LedgerError)
+    /// The ledger has forgotten, and the secret is still there.
+    case file(path: String, SecretFileError)
+
+    package var description: String {
+        switch self {
+        case .inForce:
+            "it is in force: new customers are kept under it. List a new epoch before it in the keys file, and have the "
+                + "service read that, first"
+        case .unknown: "the database knows no epoch of that name"
+        case .configuration(let error): error.issues.map(\.description).joined(separator: "\n")
+        case .ledger(let error): error.description
+        case .file(let path, let error):
+            "the ledger has forgotten it, but the secret is still at \(path): \(error) Destroy that file by hand, or run "
+                + "this again"
+        }
+    }
+}

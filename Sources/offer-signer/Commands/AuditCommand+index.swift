@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+import OfferService
+
+/// Finding the record of a signature, and looking after the index.
+extension AuditCommand {
+    static let signatureOptions = [
+        "--jws", "--bundle-id", "--product-id", "--offer-id", "--key-id", "--timestamp", "--signature",
+        "--app-account-token", "--application-username", "--public-key",
+    ]
+
+    static func find(_ arguments: Arguments, in ledger: LedgerAccess) throws(CommandError) -> ExitCode {
+        let presented = try presented(arguments)
+        let key = try arguments.value("--public-key").map(publicKey)
+        let trace: SignatureTrace
+        do {
+            trace = try AuditSearch(connection: try ledger.openForReading()).trace(presented)
+        } catch {
+            throw CommandError("\(error)", .unavailable)
+        }
+        guard case .recorded(let index, let entry) = trace else { throw CommandError(NoRecord(trace).description) }
+        let verifies = key.map { $0.verifies(presented.signature, of: presented.digest) ? "true" : "false" } ?? "null"
+        let text = String(decoding: entry, as: UTF8.self)
+        Terminal.say("{\"index\":\(index),\"entry\":\(text),\"signatureVerifies\":\(verifies)}")
+        return verifies == "false" ? .failure : .success
+    }
+
+    private static func presented(_ arguments: Arguments) throws(CommandError) -> PresentedSignature {
+        let expected = "a compact JWS for the App Store, signed with ES256"
+        if let presented = try arguments.value("--jws", expected, { PresentedSignature(jws: Array($0.utf8)) }) {
+            return presented
+        }
+        let payload = PromotionalOfferPayload(
+            bundleID: try required(arguments, "--bundle-id", "a bundle id") { try? BundleID($0) },
+            keyID: try required(arguments, "--key-id", "the id of a key") { try? KeyID($0) },
+            productID: try required(arguments, "--product-id", "a product id") { try? ProductID($0) },
+            offerID: try required(arguments, "--offer-id", "the store's id of an offer") { try? OfferID($0) },
+            binding: try binding(arguments),
+            nonce: try required(arguments, "--nonce", "a UUID") { UniqueID($0) },
+            timestamp: try required(arguments, "--timestamp", "milliseconds since 1970 UTC") { text in
+                Int64(text).flatMap(Timestamp.init(exactlyMilliseconds:))
+            }
+        )
+        let signature = try required(arguments, "--signature", "a signature in base64") { text in
+            Base64.decode(Array(text.utf8)).flatMap(ECDSASignature.init(der:))
+        }
+        do { return try PresentedSignature(payload, signature) } catch { throw CommandError(usage: "\(error)") }
+    }
+
+    private static func binding(_ arguments: Arguments) throws(CommandError) -> PurchaseBinding {
+        let token = try arguments.value("--app-account-token", "a UUID") { UniqueID($0) }
+        let name = try arguments.value("--application-username", "1 to 255 visible ASCII characters") { text in
+            try? ApplicationUsername(text)
+        }
+        guard token == nil || name == nil else {
+            throw CommandError(usage: "a purchase carries --app-account-token or --application-username, not both")
+        }
+        return token.map(PurchaseBinding.appAccountToken) ?? name.map(PurchaseBinding.applicationUsername) ?? .none
+    }
+
+    private static func required<Value>(
+        _ arguments: Arguments,
+        _ name: String,
+        _ expected: String,
+        _ parse: (String) -> Value?
+    ) throws(CommandError) -> Value {
+        guard let value = try arguments.value(name, expected, parse) else {
+            throw CommandError(usage: "find needs --jws, or \(name) and the other fields of the signature")
+        }
+        return value
+    }
+
+    private static func publicKey(_ path: String) throws(CommandError) -> PublicKey {
+        let text: [UInt8]
+        do { text = try TextFile.read(path) } catch { throw CommandError("\(path) \(error)") }
+        let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard lines.first == "-----BEGIN PUBLIC KEY-----", lines.last == "-----END PUBLIC KEY-----",
+            let spki = Base64.decode(Array(lines.dropFirst().dropLast().joined().utf8))
+        else { throw CommandError("\(path): expected one block “PUBLIC KEY” in PEM") }
+        do { return try PublicKey(spki: spki) } catch { throw CommandError("\(path): \(error)") }
+    }
+
+    static func maintainIndex(_ arguments: Arguments, of ledger: LedgerAccess) throws(CommandError) -> ExitCode {
+        guard arguments.flags.count == 1, let flag = arguments.flags.first else {
+            throw CommandError(usage: "expected --compare or --rebuild")
+        }
+        guard ledger.exists else { throw CommandError("There is no such database.", .unavailable) }
+        do {
+            let maintenance = try AuditIndexMaintenance(ledger)
+            if flag == "--rebuild" {
+                Terminal.say("\(try maintenance.rebuild()) runs of the index were made anew")
+                return .success
+            }
+            let (runs, differences) = try maintenance.compare()
+            for difference in differences { Terminal.say("\(difference)") }
+            if differences.isEmpty { Terminal.say("the index is as the log has it, in \(runs) runs") }
+            return differences.isEmpty ? .success : .failure
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+    }
+}

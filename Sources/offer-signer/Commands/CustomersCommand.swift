@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+import OfferService
+
+/// `offer-signer customers`.
+enum CustomersCommand: Command {
+    static let name = "customers"
+    static let summary = "find a known customer in the records, end an epoch of customers' ids"
+    static var help: String {
+        """
+        offer-signer customers works with the pseudonyms that ledger and records have instead of customers' ids.
+
+        Usage:
+          offer-signer customers pseudonym --app BUNDLE_OR_PACKAGE NAME…
+          offer-signer customers destroy-epoch EPOCH
+
+        pseudonym prints how records write a known customer, one line for each name and epoch, the newest first; give
+        each to: offer-signer audit query --user. Before that it records that it was asked: the app and the pseudonyms,
+        never the name. NAME is one or more of:
+
+        \(names.map { "  \($0.option) \($0.value)" }.joined(separator: "\n"))
+
+        The app is what the ledger calls it: its bundle id, or its package name if it is at Google Play alone.
+
+        destroy-epoch ends an epoch for good, but not the one in force. It records that, has the ledger forget what was
+        granted and linked while the epoch was in force, then overwrites its file and removes it. From then on nobody
+        can say whom the epoch's pseudonyms in the records stand for; and what was granted under it counts against no
+        cap. Take it from the keys file afterwards. What backups, snapshots and the spare blocks of an SSD keep of the
+        file is not in its hands: destroy those copies too. The running service lets go of it within a second.
+
+        Exit code 0 if it is done; 1 if it can't be; 3 if the database could not be used.
+
+        \(SettingsOptions.help([.keys, .offers, .database, .groupReadableSecrets, .unlockedMemory]))
+        """
+    }
+
+    /// The names under which a customer may be known.
+    private static let names: [(option: String, value: String, read: @Sendable (String) -> CustomerIdentity?)] = [
+        ("--customer-id", "ID", { text in (try? CustomerID(utf8: Array(text.utf8))).map(CustomerIdentity.customer) }),
+        (
+            "--anonymous-id", "ID",
+            { text in (try? AnonymousID(utf8: Array(text.utf8))).map(CustomerIdentity.anonymous) }
+        ),
+        ("--app-account-token", "UUID", { text in UniqueID(text).map(CustomerIdentity.appAccountToken) }),
+        (
+            "--application-username", "TEXT",
+            { text in (try? ApplicationUsername(text)).map(CustomerIdentity.applicationUsername) }
+        ),
+        (
+            "--original-transaction-id", "NUMBER",
+            { text in (try? TransactionID(text)).map(CustomerIdentity.originalTransaction) }
+        ),
+        ("--app-transaction-id", "NUMBER", { text in (try? TransactionID(text)).map(CustomerIdentity.appTransaction) }),
+    ]
+
+    static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
+        let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--app"] + names.map(\.option))
+        let settings = try SettingsOptions.settings(parsed)
+        switch parsed.words.first {
+        case "pseudonym":
+            _ = try parsed.words("pseudonym")
+            return try pseudonym(parsed, settings)
+        case "destroy-epoch": return try destroy(try parsed.words("destroy-epoch", "EPOCH")[1], settings)
+        default: throw CommandError(usage: "expected pseudonym or destroy-epoch")
+        }
+    }
+
+    private static func pseudonym(_ arguments: Arguments, _ settings: Settings) throws(CommandError) -> ExitCode {
+        guard let text = try arguments.value("--app") else { throw CommandError(usage: "--app is missing") }
+        let app: AppName
+        do { app = try AppName(text) } catch { throw CommandError(usage: "--app: \(error)") }
+        let identities = try identities(arguments)
+        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+        let loaded: LoadedConfiguration
+        do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
+        guard AppInStores(app, in: loaded.catalog) != nil else {
+            throw CommandError("the offers file has no app that the ledger calls \(app)")
+        }
+        let ledger = LedgerAccess(location: settings.database, clock: .system)
+        do {
+            let lookup = CustomerLookup(ledger: ledger, pseudonyms: loaded.keys.pseudonyms)
+            for user in try lookup.users(identities, in: app) { Terminal.say(user.text) }
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+        return .success
+    }
+
+    private static func identities(_ arguments: Arguments) throws(CommandError) -> [CustomerIdentity] {
+        var identities: [CustomerIdentity] = []
+        for name in names {
+            for text in arguments.values(name.option) {
+                // What was given is not repeated: it names somebody, and terminals are recorded.
+                guard let identity = name.read(text) else {
+                    throw CommandError(usage: "\(name.option): what is given is not one")
+                }
+                identities.append(identity)
+            }
+        }
+        guard (1...16).contains(identities.count) else {
+            let options = names.map(\.option).joined(separator: ", ")
+            throw CommandError(usage: "expected 1 to 16 names of a customer: \(options)")
+        }
+        return identities
+    }
+
+    private static func destroy(_ epoch: String, _ settings: Settings) throws(CommandError) -> ExitCode {
+        guard CustomerEpoch.isName(epoch) else {
+            throw CommandError(usage: "EPOCH: expected 1 to 16 letters or digits")
+        }
+        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+        let destruction = EpochDestruction(
+            ledger: LedgerAccess(location: settings.database, clock: .system),
+            clock: .system,
+            keysPath: settings.keysPath
+        )
+        do {
+            switch try destruction.destroy(epoch) {
+            case .removed(let path): Terminal.say("epoch \(epoch) is destroyed, and \(path) overwritten and removed")
+            case .notNamed:
+                Terminal.say(
+                    "epoch \(epoch) is destroyed in the ledger; \(settings.keysPath) names no file of it to remove: destroy "
+                        + "the secret wherever it is kept"
+                )
+            }
+        } catch {
+            switch error {
+            case .ledger, .file: throw CommandError(error.description, .unavailable)
+            case .inForce, .unknown, .configuration: throw CommandError("epoch \(epoch): \(error)")
+            }
+        }
+        Terminal.say("take it from \(settings.keysPath), and destroy every copy of the secret: backups, snapshots")
+        return .success
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// What each act of an administrator leaves in the audit log.
+    @Suite struct EventMatrixTests {
+        /// One way to use the program, and the event that it leaves; nil if it changes nothing and reads no records.
+        struct Act: CustomTestStringConvertible, Sendable {
+            /// As the usage in the command's help begins.
+            let usage: String
+            let arguments: [String]
+            let event: String?
+
+            var testDescription: String { usage }
+
+            init(_ usage: String, _ more: String..., leaves event: String?) {
+                self.usage = usage
+                arguments = usage.split(separator: " ").map(String.init) + more
+                self.event = event
+            }
+        }
+
+        /// In an order in which they follow one another.
+        static let acts = [
+            Act("check", leaves: nil),
+            Act("callers add", "shop", "--role", "backend", leaves: "caller.create"),
+            Act("callers add-key", "shop", leaves: "caller.key"),
+            Act("callers list", leaves: nil),
+            Act("callers revoke", "shop", leaves: "caller.revoke"),
+            Act("keys disable", "ABC123DEFG", leaves: "key.disable"),
+            Act("keys enable", "ABC123DEFG", leaves: "key.enable"),
+            Act("keys list", leaves: nil),
+            Act("audit query", "--key", "ABC123DEFG", "--user", "ada@example.com", leaves: "audit.read"),
+            Act("audit export", leaves: "audit.export"),
+            Act(
+                "customers pseudonym",
+                "--app",
+                "com.example.app",
+                "--customer-id",
+                "ada@example.com",
+                leaves: "customer.lookup"
+            ),
+            Act("customers destroy-epoch", "1", leaves: "epoch.destroy"),
+        ]
+
+        /// Acts that other tests show.
+        static let elsewhere: Set = [
+            "serve",  // ServiceTests: start, configuration, keys, reload, stop
+            "notifications catch-up",  // NotificationCommandTests
+        ]
+        /// The example is made before there is anything to record in.
+        static let excepted: Set = ["demo"]
+
+        /// The events of all entries, in order.
+        private func events(_ demo: DemoFolder) async throws -> [String] {
+            let script = """
+                import json, sqlite3, sys
+                rows = sqlite3.connect(sys.argv[1]).execute("SELECT entry FROM audit_entries ORDER BY entry_index")
+                print("\\n".join(json.loads(row[0])["ev"] for row in rows))
+                """
+            let outcome = try await runProcess([Program.python, "-c", script, demo.database])
+            guard outcome.succeeded else { throw ChildProcess.Failure("\(outcome)") }
+            return outcome.output.split(separator: "\n").map(String.init)
+        }
+
+        @Test func `each way to use the program that the help tells of is in the table`() async throws {
+            let list = try await Program.run(["--help"]).output
+            let commands = list.matches(of: #/(?m)^  ([a-z]+) +\S/#).map { String($0.1) }
+            #expect(commands.count > 7)
+            var usages: Set<String> = []
+            for command in commands {
+                let help = try await Program.run([command, "--help"]).output
+                let lines = help.matches(of: #/(?m)^(?:Usage:| ) *offer-signer ([a-z]+(?: [a-z][a-z-]*)?)/#)
+                #expect(!lines.isEmpty, "\(command)")
+                usages.formUnion(lines.map { String($0.1) }.filter { $0.hasPrefix(command) })
+            }
+            let known = Set(Self.acts.map(\.usage)).union(Self.elsewhere).union(Self.excepted)
+            #expect(usages.subtracting(known).isEmpty, "acts without a row")
+            #expect(known.subtracting(usages).isEmpty, "rows without an act")
+        }
+
+        @Test func `each act leaves its entry, one and no other`() async throws {
+            let demo = try await DemoFolder()
+            #expect(try await RunningService(demo).stop() == .exited(0))
+            let outcome = try await runProcess(
+                ["sh", "-c", "umask 077; openssl rand -hex 32 > \"$1\"", "sh", demo.path(of: "next.key")]
+            )
+            #expect(outcome.succeeded, "\(outcome)")
+            try demo.edit(
+                "keys",
+                replacing: #"customerIds: { epoch: "1", file: "customer-ids.key" }"#,
+                with: #"customerIds: [{ epoch: "2", file: "next.key" }, { epoch: "1", file: "customer-ids.key" }]"#
+            )
+            let service = try await RunningService(demo)
+            for act in Self.acts {
+                let before = try await events(demo)
+                let outcome = try await Program.run(act.arguments + demo.options())
+                #expect(outcome.succeeded, "\(act.usage): \(outcome)")
+                let left = Array(try await events(demo).dropFirst(before.count)).filter { $0 != "noise" }
+                #expect(left == (act.event.map { [$0] } ?? []), "\(act.usage)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: demo.path(of: "customer-ids.key")))
+            #expect(try await service.stop() == .exited(0))
+            let all = try await events(demo)
+            #expect(all.count { $0 == "epoch.begin" } == 2 && all.last == "service.stop")
+            let export = try await Program.run(["audit", "export", "--database", "sqlite:\(demo.database)"])
+            #expect(!export.output.contains("ada@example.com"))
+        }
+    }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Foundation
+import HTTP
+import OfferDomain
+import OfferService
+import Storage
+import TestSupport
+import Testing
+
+/// The running service's log: signed, served, and started on only where it fits.
+struct SignedLogTests {
+    /// What an auditor sends beside the path.
+    private static func call(_ path: String, _ credential: String?) -> Call {
+        let call = Call.get(path)
+        return credential.map { call.with("Authorization", "Bearer \($0)") } ?? call
+    }
+
+    /// A place with an auditor, and the log's verifier key.
+    private struct Place {
+        let running: RunningPlace
+        let auditor: String
+        let key: NoteVerifierKey
+
+        init(_ settings: [Setting: String] = [:]) throws {
+            var files = TestFiles()
+            files.settings = settings
+            running = try RunningPlace(files)
+            auditor = try #require(running.credentials["auditor"])
+            let privateKey = try Ed25519PrivateKey(
+                pem: SecretFile.read(path: running.directory.path(of: "audit-log.key"))
+            )
+            key = NoteVerifierKey(name: "example.com/log", algorithm: .ed25519, publicKey: privateKey.publicKey)
+        }
+
+        func checkpoint(_ service: Service) async throws -> SignedCheckpoint? {
+            let reply = try await running.send(SignedLogTests.call("/audit/checkpoint", auditor), to: service)
+            guard reply.status == 200 else { return nil }
+            return try SignedCheckpoint(parsing: Array(reply.body.utf8), signedBy: key, at: SettableClock().now)
+        }
+
+        /// Waits until a checkpoint covers what is on record now.
+        func covered(_ service: Service) async throws -> Checkpoint {
+            let size = Int64(try running.entries().count)
+            for _ in 0..<1200 {
+                if let found = try await checkpoint(service)?.checkpoint, found.size >= size { return found }
+                try await Task.sleep(for: .milliseconds(25))
+            }
+            throw Unmade(description: "a checkpoint of \(size) entries")
+        }
+    }
+
+    @Test func `signs what is on record, serves it to auditors, and tells how the log is`() async throws {
+        let place = try Place()
+        try await place.running.run { service async throws in
+            _ = try await place.running.sign(service, offer: "open")
+            let checkpoint = try await place.covered(service)
+            let reader = LogReader(connection: try place.running.ledger.openForReading())
+            #expect(try reader.rootHash(ofSize: checkpoint.size) == checkpoint.rootHash)
+
+            let reply = try await place.running.send(Self.call("/v1/audit/log", place.auditor), to: service)
+            #expect(reply.status == 200 && reply.headers["cache-control"] == "no-store", "\(reply)")
+            let json = reply.json
+            #expect(json["origin"] == .text("example.com/log"))
+            #expect(json["verifierKey"] == .text(place.key.description))
+            #expect(try #require(json["size"].integer) >= checkpoint.size)
+            #expect(try #require(json["checkpoint"]["size"].integer) >= checkpoint.size)
+            #expect(json["checkpoint"]["signedAt"].text?.hasSuffix("Z") == true)
+            #expect(json["witnesses"].elements.isEmpty && json["quorum"]["isMet"] == .boolean(true))
+
+            let page = try MetricsPage(try await place.running.send(.get("/metrics"), to: service))
+            #expect(try #require(page.samples["offer_signer_log_size"]) >= Double(checkpoint.size))
+            #expect(page.samples["offer_signer_log_contradicted"] == 0)
+            #expect(page.samples["offer_signer_checkpoint_age_seconds"] != nil)
+
+            var verification = Tree.null
+            for _ in 0..<1200 where verification == .null {
+                verification = try await place.running.send(
+                    Self.call("/v1/audit/log", place.auditor),
+                    to: service
+                ).json["verification"]
+                try await Task.sleep(for: .milliseconds(25))
+            }
+            #expect(verification["outcome"] == .text("intact"), "\(verification)")
+        }
+        let file = try CheckpointFile(path: place.running.settings.checkpointPath).read()
+        let last = try SignedCheckpoint(
+            parsing: try #require(file),
+            signedBy: place.key,
+            at: SettableClock().now
+        )
+        #expect(try last.checkpoint.size == Int64(place.running.entries().count), "service.stop is covered too")
+    }
+
+    @Test func `shows the log to auditors and administrators, and only with the setting to everybody`() async throws {
+        let place = try Place()
+        try await place.running.run { service async throws in
+            _ = try await place.covered(service)
+            for (name, status) in [("auditor", 200), ("admin", 200), ("backend", 403), ("app", 403)] {
+                for path in ["/audit/checkpoint", "/v1/audit/log"] {
+                    let reply = try await place.running.send(
+                        Self.call(path, place.running.credentials[name]),
+                        to: service
+                    )
+                    #expect(reply.status == status, "\(name) \(path): \(reply)")
+                    if status == 403 { #expect(reply.problem == "role-not-allowed") }
+                }
+            }
+            for path in ["/audit/checkpoint", "/v1/audit/log"] {
+                #expect(try await place.running.send(.get(path), to: service).status == 401)
+            }
+        }
+        let open = try Place([.publicLog: "yes"])
+        try await open.running.run { service async throws in
+            _ = try await open.covered(service)
+            let reply = try await open.running.send(.get("/audit/checkpoint"), to: service)
+            #expect(reply.status == 200 && reply.headers["content-type"] == "text/plain; charset=utf-8")
+            #expect(reply.headers["cache-control"] == "no-cache")
+            #expect(try await open.running.send(.get("/v1/audit/log"), to: service).status == 401)
+        }
+    }
+
+    @Test func `does not start on yesterday's database, and says what to do`() async throws {
+        let place = try Place()
+        let names = ["ledger.db", "ledger.db-wal"]
+        func copy(_ from: (String) -> String, _ to: (String) -> String) throws {
+            for name in names {
+                let (source, target) = (
+                    place.running.directory.path(of: from(name)), place.running.directory.path(of: to(name))
+                )
+                try? FileManager.default.removeItem(atPath: target)
+                if FileManager.default.fileExists(atPath: source) {
+                    try FileManager.default.copyItem(atPath: source, toPath: target)
+                }
+            }
+            try? FileManager.default.removeItem(atPath: place.running.directory.path(of: "ledger.db-shm"))
+        }
+        try await place.running.run { _ in }
+        try copy({ $0 }, { "yesterday-" + $0 })
+        try await place.running.run { service async throws in
+            _ = try await place.running.sign(service, offer: "open")
+        }
+        try copy({ $0 }, { "today-" + $0 })
+        try copy({ "yesterday-" + $0 }, { $0 })
+        do {
+            _ = try place.running.service()
+            Issue.record("it started on yesterday's database")
+        } catch ServiceError.log(let mismatch) {
+            #expect(mismatch.description.contains("are missing"), "\(mismatch)")
+            #expect(mismatch.description.contains("“Restore a backup” in docs/runbook.md"))
+        }
+        let entries = try place.running.entries().count
+        try copy({ "today-" + $0 }, { $0 })
+        #expect(try place.running.entries().count > entries)
+        try await place.running.run { service async throws in
+            #expect(try await place.running.sign(service, offer: "open").status == 200, "the right one is taken again")
+        }
+    }
+
+    @Test func `begins the log anew under another name, and never silently`() async throws {
+        let place = try Place()
+        try await place.running.run { service async throws in
+            _ = try await place.running.sign(service, offer: "open")
+        }
+        let size = try place.running.entries().count
+        try place.running.rewrite("keys") { $0.replacing("example.com/log", with: "example.com/log-2") }
+        do {
+            _ = try place.running.service()
+            Issue.record("it started under another name")
+        } catch ServiceError.log(let mismatch) {
+            #expect(mismatch.description.contains("audit new-log --origin example.com/log-2"), "\(mismatch)")
+        }
+        let key = try LoadedConfiguration(place.running.settings).keys.logKey
+        let new = NewLog(
+            key: key,
+            ledger: place.running.ledger,
+            file: CheckpointFile(path: place.running.settings.checkpointPath),
+            clock: place.running.clock.wallClock
+        )
+        let outcome = try new.begin()
+        #expect(outcome.previous.origin.text == "example.com/log" && outcome.previous.size == Int64(size))
+        #expect(outcome.first.checkpoint.size == Int64(size) + 1)
+        let old = try #require(outcome.oldFile)
+        #expect(try String(contentsOfFile: old, encoding: .utf8).hasPrefix("example.com/log\n\(size)\n"))
+        #expect(throws: NewLogError.self) { try new.begin() }
+        try await place.running.run { service async throws in
+            #expect(try await place.running.sign(service, offer: "open").status == 200)
+        }
+        let entry = try place.running.entries()[size]
+        #expect(entry["ev"] == .text("log.restarted") && entry["origin"] == .text("example.com/log"))
+        #expect(entry["size"].integer == Int64(size) && entry["root"].text?.count == 44)
+    }
+
+    @Test(arguments: ["origin", "key"])
+    func `refuses another name or key of the log on a reload`(change: String) async throws {
+        let place = try Place()
+        try await place.running.run { service async throws in
+            if change == "origin" {
+                try place.running.rewrite("keys") { $0.replacing("example.com/log", with: "example.com/other") }
+            } else {
+                let path = place.running.directory.path(of: "audit-log.key")
+                try FileManager.default.removeItem(atPath: path)
+                _ = try Ed25519PrivateKey.create(path: path)
+            }
+            await mayBlock { service.reload() }
+            #expect(
+                place.running.log.lines.contains { $0.contains("/auditLog") && $0.contains("can't change on a reload") }
+            )
+            #expect(try await place.covered(service).origin.text == "example.com/log")
+        }
+        #expect(try place.running.entries().contains { $0["ev"] == .text("config.refuse") })
+    }
+
+    @Test func `has witnesses sign, and reports the one that refuses`() async throws {
+        let witness = try FakeWitness()
+        let directory = try TemporaryDirectory()
+        let policy = try directory.write(
+            Array("witness w \(witness.verifierKey) \(witness.url)\nquorum w\n".utf8),
+            to: "policy"
+        )
+        let place = try Place([.logPolicy: policy])
+        try witness.trust(place.key.description)
+        try await place.running.run { service async throws in
+            let size = try await place.covered(service).size
+            let key = try NoteVerifierKey(witness.verifierKey)
+            var seconds: Int64?
+            for _ in 0..<1200 where seconds == nil {
+                seconds = try await place.checkpoint(service)?.note.verified(by: [key]).first?.seconds
+                try await Task.sleep(for: .milliseconds(25))
+            }
+            #expect(try #require(seconds) > 1_700_000_000)
+            let json = try await place.running.send(Self.call("/v1/audit/log", place.auditor), to: service).json
+            #expect(json["witnesses"][0]["name"] == .text("w") && json["quorum"]["isMet"] == .boolean(true))
+            #expect(json["witnesses"][0]["state"] == .text("current"), "\(json)")
+            #expect(try #require(json["witnesses"][0]["size"].integer) >= size)
+        }
+        // The witness has seen more of this log than there is.
+        try witness.hold("example.com/log", size: 1_000_000, root: "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        try await place.running.run { service async throws in
+            var state = Tree.null
+            for _ in 0..<1200 where state != .text("refused") {
+                state = try await place.running.send(
+                    Self.call("/v1/audit/log", place.auditor),
+                    to: service
+                ).json["witnesses"][0]["state"]
+                try await Task.sleep(for: .milliseconds(25))
+            }
+            #expect(state == .text("refused"))
+            let page = try MetricsPage(try await place.running.send(.get("/metrics"), to: service))
+            #expect(page.samples[#"offer_signer_witness_state{witness="w",state="refused"}"#] == 1)
+            #expect(page.samples["offer_signer_log_contradicted"] == 1)
+            let ready = try await place.running.send(.get("/health/ready"), to: service)
+            #expect(ready.status == 503 && ready.body.contains("it holds 1000000 entries of this log"), "\(ready)")
+            #expect(try await place.running.sign(service, offer: "open").problem == "sealed", "nothing is signed")
+            #expect(try await place.checkpoint(service) != nil, "the log can be read nevertheless")
+        }
+    }
+
+    @Test func `names every fault of a policy file`() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Array("log x\nfrog\n".utf8), to: "policy")
+        var files = TestFiles()
+        files.settings = [.logPolicy: path]
+        let place = try TemporaryDirectory()
+        _ = try TestService.write(files, into: place)
+        let errors = issues(place, try TestService.settings(in: place, files)).errors.map {
+            $0.replacing(directory.path + "/", with: "")
+        }
+        #expect(
+            errors == [
+                "error: policy:1: the key “x” is not NAME+ID+BASE64",
+                "error: policy:2: “frog” is not one of log, witness, group, quorum",
+                "error: policy: has no quorum line; “quorum none” demands no witness",
+            ]
+        )
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+import OfferService
+import Storage
+import TestSupport
+import Testing
+
+/// Caps and history hold for a customer while the secret of customers' ids changes.
+struct EpochCapTests {
+    @Test(arguments: Wire.allCases, LinkedCapTests.rows)
+    func `who used an offer and logged in under one secret is refused under the next, by every name`(
+        wire: Wire,
+        row: LinkedCapTests.Row
+    ) async throws {
+        try await withService(wire) { service in
+            #expect(try await service.sign(offer: "once", row.granted).status == 200)
+            try await service.transfer(from: row.from, to: row.to)
+            for (index, ask) in row.asks.enumerated() {
+                if index < 3 { try service.beginEpoch("e\(index)") }
+                let reply = try await service.sign(offer: "once", ask)
+                #expect(reply.problem == "not-eligible", "\(ask): \(reply)")
+            }
+            #expect(try service.entries("sign.intent").count == 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a link from before leads to what was granted afterwards, in both directions`(isFromDevice: Bool) async throws
+    {
+        try await withService { service in
+            let names = [#""customerId": "ada""#, #""anonymousId": "device-1""#]
+            let (first, second) = isFromDevice ? (names[1], names[0]) : (names[0], names[1])
+            try await service.transfer(from: "device-1", to: "ada")
+            try service.beginEpoch("2")
+            #expect(try await service.sign(offer: "once", first).status == 200)
+            #expect(try await service.sign(offer: "once", second).problem == "not-eligible")
+            // Everything has moved: the old secret is not needed any more.
+            try service.forgetEarlierEpochs()
+            for name in names { #expect(try await service.sign(offer: "once", name).problem == "not-eligible") }
+        }
+    }
+
+    @Test func `a grant from before counts once, and those of later epochs with it`() async throws {
+        try await withService { service in
+            for epoch in ["2", "3", "4"] {
+                let reply = try await service.sign(offer: "cooldown", #""customerId": "ada""#)
+                #expect(reply.status == 200, "\(epoch): \(reply)")
+                try service.beginEpoch(epoch)
+                let early = try await service.sign(offer: "cooldown", #""customerId": "ADA""#)
+                #expect(early.problem == "not-eligible", "\(epoch): \(early)")
+                service.clock.advance(days: 30)
+            }
+            let rows = try service.rows(["SELECT hex(subject) FROM grants"])
+            #expect(rows.count == 3 && Set(rows).count == 1, "all of one customer")
+        }
+    }
+
+    @Test func `the eligibility that is told counts grants from before`() async throws {
+        try await withService { service in
+            #expect(try await service.sign(offer: "once", #""customerId": "ada""#).status == 200)
+            try service.beginEpoch("2")
+            var call = service.call(
+                #"{"bundleId": "com.example.app", "customerId": "ada", "facts": {"subscribedBefore": true}}"#
+            )
+            call.path = "/v1/eligibility"
+            let offers = try await service.send(call).json["offers"].elements
+            let once = try #require(offers.first { $0["id"] == .text("once") })
+            #expect(once["outcome"] == .text("notEligible"))
+        }
+    }
+
+    @Test func `a retry under the next secret gets the answer of the first`() async throws {
+        try await withService { service in
+            let call = service.call(offer: "once", #""customerId": "ada""#).with("Idempotency-Key", "k")
+            let first = try await service.send(call)
+            try service.beginEpoch("2")
+            let again = try await service.send(call)
+            #expect(first.status == 200 && again.json["nonce"] == first.json["nonce"])
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `what the store told before is the customer's history still, and is not counted twice`(wire: Wire) async throws
+    {
+        try await withStoreService(wire, asksStore: false) { world in
+            let ada = #""customerId": "ada""#
+            let ids = try world.customer([.init(.active)]).subscriptions[0]
+            try await world.vouch(ids, ada)
+            let before = try world.service.counts()
+            try world.service.beginEpoch("2")
+            #expect(try await world.sign("running", ada).status == 200)
+            try await world.vouch(ids, ada)
+            #expect(try world.service.counts() == before, "the same rows, under other keys")
+            #expect(try world.service.entries("subscription.transferred").isEmpty)
+            try world.service.forgetEarlierEpochs()
+            #expect(try await world.sign("running", ada).status == 200)
+            // And whose it is, is known as before.
+            try await world.vouch(ids, #""customerId": "grace""#)
+            #expect(try world.service.entries("subscription.transferred").count == 1)
+        }
+    }
+
+    @Test func `a purchase at Google Play keeps its customer, its predecessor and its mark`() async throws {
+        try await withService(.inProcess, Self.playFiles) { service in
+            let world = try PlayLedger(service)
+            try world.tell("first", customer: "ada", minutes: 0)
+            try world.tell("second", customer: "ada", linked: "first", minutes: 1)
+            let grantID = UniqueID.version4(1, 2)
+            let mark = try world.place().keys.mark(of: grantID, for: 7)
+            let before = try world.purchases(of: "ada")
+            #expect(before == 2)
+            try service.beginEpoch("2")
+            try world.tell("second", customer: "ada", linked: "first", minutes: 2)
+            #expect(try world.place().keys.isGenuine(mark, for: 7))
+            #expect(try !world.place().keys.isGenuine(mark, for: 8))
+            try service.forgetEarlierEpochs()
+            #expect(try world.purchases(of: "ada") == 2)
+            let records = try service.rows(["SELECT record FROM google_play_purchases"])
+            #expect(records.count == 2)
+            let links = try service.rows(["SELECT hex(predecessor) FROM google_play_links"])
+            #expect(links.count == 1)
+            let first = try world.place().keys.purchaseKey(of: try PurchaseToken("first"))
+            let name = String(decoding: Base64.encodeURL(first.bytes), as: UTF8.self)
+            #expect(records.count { $0.contains(name) } == 1, "the record names its predecessor by the new key")
+        }
+    }
+
+    private static var playFiles: TestFiles {
+        var files = TestFiles()
+        files.offers = """
+            {
+              apps: [{
+                packageName: "com.example.android",
+                plans: [{
+                  googlePlay: {productId: "pro", basePlanId: "monthly"},
+                  offers: [{id: "once", googlePlay: {offerId: "once-offer"}, eligibility: {grants: {atMost: 1}}}],
+                }],
+              }],
+            }
+            """
+        return files
+    }
+}
+
+extension TestService {
+    /// How many rows each table of the App Store's has.
+    fileprivate func counts() throws -> [String] {
+        try rows([
+            "SELECT count(*) || ' chains' FROM app_store_chains",
+            "SELECT count(*) || ' transactions' FROM app_store_transactions",
+            "SELECT count(*) || ' customers' FROM app_store_customers",
+            "SELECT count(*) || ' holders' FROM subscription_holders",
+            "SELECT count(*) || ' redemptions' FROM app_store_redemptions",
+        ])
+    }
+}
+
+/// A ledger with purchases of one app at Google Play, told under the secrets in force.
+private struct PlayLedger {
+    let service: TestService
+
+    init(_ service: TestService) throws {
+        self.service = service
+    }
+
+    func place() throws -> GooglePlayPlace {
+        try #require(GooglePlayPlace(try PackageName("com.example.android"), under: service.current.value))
+    }
+
+    func tell(_ token: String, customer: String, linked: String? = nil, minutes: Int) throws {
+        let place = try place()
+        var item = GooglePlayPurchase.LineItem(productID: "pro")
+        item.basePlanID = "monthly"
+        var purchase = GooglePlayPurchase(state: .known(.active), lineItems: [item])
+        purchase.startedAt = service.clock.now
+        purchase.linkedToken = try linked.map { try PurchaseToken($0) }
+        var evidence = GooglePlayEvidence(observedAt: service.clock.now.adding(minutes: minutes))
+        evidence.purchases = [(token: try PurchaseToken(token), answer: .purchase(purchase))]
+        let key = try pseudonym(customer).ledgerKey
+        try write { writer throws(LedgerError) in
+            try writer.merge(GooglePlayPurchaseReport(evidence, place: place, customers: [key], customer: key))
+        }
+    }
+
+    func purchases(of customer: String) throws -> Int {
+        let key = try pseudonym(customer).ledgerKey
+        var count = 0
+        try write { writer throws(LedgerError) in
+            count = try writer.googlePlayHistory(of: [key], purchases: [PurchaseKey]()).purchases.count
+        }
+        return count
+    }
+
+    private func pseudonym(_ name: String) throws -> Pseudonym {
+        service.current.value.pseudonyms.pseudonym(of: .customer(try CustomerID(name)), in: try place().app.name)
+    }
+
+    private func write(_ body: (LedgerWriter) throws(LedgerError) -> Void) throws {
+        let writer = LedgerWriter(connection: try service.ledger.open())
+        try writer.begin(at: service.clock.now)
+        try body(writer)
+        try writer.commit()
+    }
+}
