@@ -145,7 +145,7 @@ struct ConsolePast {
     /// Asks for somebody who subscribes anyway, so that there is a refusal too.
     private func beRefused(_ service: RunningService) throws {
         let body = service.demo.request(customer: "subscriber")
-            .replacing(#""status": "expired", "expiresAt": "2026-01-01"#, with: #""status": "active", "expiresAt": "2100-01-01"#)
+            .replacing(#""expired", "expiresAt": "2026"#, with: #""active", "expiresAt": "2100"#)
         let answer = try service.sign(body)
         guard answer.status == 403 else { throw ChildProcess.Failure("\(answer.status) \(answer.body)") }
     }
