@@ -115,6 +115,7 @@ struct ConsolePast {
                 }
                 if daysAgo == tuesday { settings.callers[name] = count }
             }
+            if daysAgo == 9 { try beRefused(service) }
             settings.uses[name(ofDay: daysAgo)] = requests.reduce(0, +)
             guard try await service.stop() == .exited(0) else { throw ChildProcess.Failure(service.log) }
             Self.sweep(processID: service.process.id)
@@ -139,6 +140,14 @@ struct ConsolePast {
         settings.attached = [
             "bundleId": DemoFolder.bundle, "productId": DemoFolder.product, "appAccountToken": token,
         ]
+    }
+
+    /// Asks for somebody who subscribes anyway, so that there is a refusal too.
+    private func beRefused(_ service: RunningService) throws {
+        let body = service.demo.request(customer: "subscriber")
+            .replacing(#""expired", "expiresAt": "2026"#, with: #""active", "expiresAt": "2100"#)
+        let answer = try service.sign(body)
+        guard answer.status == 403 else { throw ChildProcess.Failure("\(answer.status) \(answer.body)") }
     }
 
     private func noteTuesday(_ demo: DemoFolder, _ settings: inout ConsolePlace.Settings) async throws {

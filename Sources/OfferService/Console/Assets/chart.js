@@ -9,12 +9,10 @@ const [rowHeight, left, right, top, bottom] = [116, 44, 8, 40, 22];
 /** A whole number, with a thin gap after each three digits. */
 export const grouped = (number) => Number(number).toLocaleString("en-GB");
 
-/** The least of 1, 2, 5, 10, 20, 50 … that is not below the number. */
+/** The least of 2, 4, 6, 8, 10, 20, 40, 60 … that is not below the number, so that its half is whole. */
 function niceMaximum(number) {
-  let scale = 1;
-  for (;;) {
-    for (const factor of [1, 2, 5]) if (factor * scale >= number) return Math.max(factor * scale, 2);
-    scale *= 10;
+  for (let scale = 1; ; scale *= 10) {
+    for (const factor of [2, 4, 6, 8, 10]) if (factor * scale >= number) return factor * scale;
   }
 }
 

@@ -11,8 +11,8 @@ const events = [
   "sign.intent", "sign.deny", "sign.failed", "authorize.intent", "authorize.deny", "service.start", "service.stop",
   "service.seal", "service.sealed", "service.unseal", "clock.step", "key.load", "key.disable", "key.enable",
   "config.load", "config.refuse", "caller.create", "caller.key", "caller.revoke", "audit.read", "audit.fetch",
-  "audit.export", "audit.resume", "noise", "epoch.begin", "epoch.destroy", "customer.lookup", "customer.transferred",
-  "subscription.transferred", "store.notification", "store.token", "offer.redemption",
+  "audit.export", "audit.resume", "log.restarted", "noise", "epoch.begin", "epoch.destroy", "customer.lookup",
+  "customer.transferred", "subscription.transferred", "store.notification", "store.token", "offer.redemption",
 ];
 const conditions = [
   { name: "event", label: "Event" },
