@@ -173,7 +173,7 @@ package final class SignedLog: Sendable {
                 "1 once the audit log was found not to be what was signed of it",
                 [.init(contradiction == nil ? 0 : 1)]
             ),
-        ] + watch.gauges + (witnesses?.gauges ?? [])
+        ] + watch.gauges + Witnesses.gauges(of: witnesses?.reports ?? [])
     }
 }
 

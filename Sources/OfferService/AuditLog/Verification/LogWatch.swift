@@ -105,17 +105,18 @@ package final class LogWatch: Sendable {
 
     /// For the metrics.
     package var gauges: [Gauge] {
-        guard let latest else { return [] }
+        // Without samples before the first verification: neither 0 nor 1 would be true.
+        let latest = latest
         return [
             Gauge(
                 "offer_signer_log_verified_timestamp_seconds",
                 "When the audit log was last verified, in seconds since 1970",
-                [.init(Double(latest.at.seconds))]
+                latest.map { [.init(Double($0.at.seconds))] } ?? []
             ),
             Gauge(
                 "offer_signer_log_intact",
                 "1 if the last verification found the audit log whole",
-                [.init(latest.damage == nil ? 1 : 0)]
+                latest.map { [.init($0.damage == nil ? 1 : 0)] } ?? []
             ),
         ]
     }

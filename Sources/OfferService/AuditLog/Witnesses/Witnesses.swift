@@ -107,8 +107,10 @@ package final class Witnesses: Sendable {
     }
 
     /// For the metrics.
-    package var gauges: [Gauge] {
-        let reports = reports
+    package var gauges: [Gauge] { Self.gauges(of: reports) }
+
+    /// For the metrics of a service that may have no witnesses.
+    static func gauges(of reports: [Report]) -> [Gauge] {
         let states = reports.flatMap { report in
             Report.State.allCases.map { state in
                 Gauge.Sample(
