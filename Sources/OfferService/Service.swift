@@ -208,7 +208,7 @@ package final class Service: Sendable {
             ),
             seal: SealCall(seal: seal),
             audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
-            reconciliation: ReconciliationCall(reconciler: reconciler),
+            reconciliation: ReconciliationCall(reconciler: reconciler, reads: reads),
             logCalls: LogCalls(readers: readers, reads: reads, isPublic: settings.isLogPublic) {
                 [publisher = signedLog.publisher] in publisher.latest.map(PublishedCheckpoint.init)
             },

@@ -112,14 +112,3 @@ extension AuditEntriesCall {
         return Response(status: 200, headers: headers, body: body)
     }
 }
-
-extension Refusal {
-    /// What a caller is told when the log could not be read for them.
-    init(_ error: LogReadersError) {
-        switch error {
-        case .overloaded: self = .service(.overloaded)
-        case .stopped: self = .service(.auditUnavailable)
-        case .log(let error): self = .service(.logUnreadable(error))
-        }
-    }
-}

@@ -1,71 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
 import OfferDomain
 
 /// The parameters of ``ReconciliationCall``.
 enum ReconciliationRequest {
-    private static let names = ["from", "until", "environment", "limit", "cursor"]
-
     /// Without `from` and `until`, the last 30 days.
-    static func query(_ text: [UInt8], at now: Timestamp) throws(Refusal) -> ReconciliationQuery {
-        var mistakes: [Mismatch] = []
-        func wrong(_ name: String, _ message: String) {
-            mistakes.append(Mismatch(pointer: "/\(name)", offset: 0, message: message))
-        }
-        func value<Value>(_ name: String, _ expected: String, _ parse: (String) -> Value?) -> Value? {
-            guard let text = values[name] else { return nil }
-            if let value = parse(text) { return value }
-            wrong(name, "must be \(expected)")
-            return nil
-        }
-        var values: [String: String] = [:]
-        for (name, value) in QueryText.pairs(text) {
-            if !names.contains(name) { wrong(name, "is not a parameter of this call") }
-            if values.updateValue(value, forKey: name) != nil { wrong(name, "is given twice") }
-        }
+    static func query(_ text: [UInt8]?, at now: Timestamp) throws(Refusal) -> ReconciliationQuery {
+        var parameters = QueryParameters(text)
         let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
-        let until = value("until", instant, Timestamp.init(rfc3339:)) ?? now
-        let from =
-            value("from", instant, Timestamp.init(rfc3339:)) ?? until.adding(days: -ReconciliationQuery.usualDays)
-        if from > until { wrong("from", "must not be after until") }
-        var query = ReconciliationQuery(from: from, until: until)
-        query.environment = value("environment", "production or sandbox", StoreEnvironment.init) ?? query.environment
-        query.limit =
-            value("limit", "a whole number from 1 to 500") { Int($0).flatMap { (1...500) ~= $0 ? $0 : nil } } ?? 100
-        query.position =
-            value("cursor", "what next was in the answer before", ReconciliationQuery.Position.init) ?? query.position
-        guard mistakes.isEmpty else { throw .request(.invalid(mistakes)) }
+        let until = parameters.value("until", instant, Timestamp.init(rfc3339:)) ?? now
+        let from = parameters.value("from", instant, Timestamp.init(rfc3339:))
+        var query = ReconciliationQuery(from: from ?? until.adding(days: -ReconciliationQuery.usualDays), until: until)
+        if query.from > until { parameters.note("from", "must not be after until") }
+        if let environment = parameters.value("environment", "production or sandbox", StoreEnvironment.init(rawValue:))
+        {
+            query.environment = environment
+        }
+        if let limit = parameters.value("limit", "a whole number from 1 to 500", limit) { query.limit = limit }
+        if let position = parameters.value(
+            "cursor",
+            "what next was in the answer before",
+            ReconciliationQuery.Position.init
+        ) {
+            query.position = position
+        }
+        try parameters.finish()
         return query
     }
-}
 
-/// The part of an address behind the `?`, taken apart.
-enum QueryText {
-    /// Names and values, their percent encoding undone; a plus stays one, and what is no UTF-8 has U+FFFD in it.
-    static func pairs(_ query: [UInt8]) -> [(name: String, value: String)] {
-        query.split(separator: UInt8(ascii: "&")).map { pair in
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            return (decoded(parts[0]), parts.count == 2 ? decoded(parts[1]) : "")
-        }
-    }
-
-    private static func decoded(_ text: ArraySlice<UInt8>) -> String {
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), let code = hexadecimal(rest.prefix(2)) else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(code)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {
-        let text = String(decoding: digits, as: UTF8.self)
-        return digits.count == 2 && text.allSatisfy(\.isHexDigit) ? UInt8(text, radix: 16) : nil
+    private static func limit(_ text: String) -> Int? {
+        guard text.utf8.count <= 3, let limit = Int(text), (1...500).contains(limit) else { return nil }
+        return limit
     }
 }
 
@@ -75,12 +39,7 @@ extension ReconciliationQuery.Position {
         [Self.word(withoutRecord), Self.word(byAnotherAccount), Self.word(neverRedeemed)].joined(separator: "~")
     }
 
-    /// Nothing is the start of all lists.
     init?(_ text: String) {
-        if text.isEmpty {
-            self.init()
-            return
-        }
         let words = text.split(separator: "~", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 3, let uses = Self.place(words[0]), let others = Self.place(words[1]),
             let grants = Self.grant(words[2])

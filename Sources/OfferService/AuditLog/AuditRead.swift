@@ -20,6 +20,7 @@ package enum AuditCall: String, CaseIterable, Hashable, Sendable {
     case exportCommand = "audit export"
     case proofCommand = "audit proof"
     case verifyCommand = "audit verify"
+    case reconcileCommand = "audit reconcile"
 }
 
 /// Something that a reader of the log asked for, as it is recorded: with its value only where that tells of nobody.

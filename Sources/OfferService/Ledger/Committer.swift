@@ -347,6 +347,7 @@ extension Committer {
         gate.follow(writer.switches)
         guard acknowledges, writer.switches.awaitsAcknowledgement else { return }
         gate.waitUntilUnused()
+        observer.obeys(writer.switches)
         try writer.acknowledgeSwitches()
     }
 
@@ -480,4 +481,10 @@ package protocol CommitObserver: Sendable {
     func learnt(of redemption: GooglePlayRedemptionTable.Entry)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)
+    /// What another process has switched off is obeyed, and about to be acknowledged.
+    func obeys(_ switches: KillSwitches)
+}
+
+extension CommitObserver {
+    package func obeys(_ switches: KillSwitches) {}
 }

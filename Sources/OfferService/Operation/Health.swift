@@ -59,6 +59,19 @@ package final class Health: CommitObserver {
         state.withLock { $0.commitFailure = ($0.commitFailure?.since ?? now, error.description) }
     }
 
+    package func obeys(_ switches: KillSwitches) {
+        for seal in switches.seals where !seal.isAcknowledged {
+            log(
+                .error,
+                "the service is sealed: nothing is signed",
+                ["cause": .text(seal.cause.rawValue), "by": "another process"]
+            )
+        }
+        for (key, isAcknowledged) in switches.keys where !isAcknowledged {
+            log(.error, "a key is switched off", ["key": .text(key.text), "by": "another process"])
+        }
+    }
+
     /// Whether the last commit failed.
     package var isUnableToRecord: Bool { commitFailure != nil }
 

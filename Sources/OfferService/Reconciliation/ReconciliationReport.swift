@@ -60,6 +60,16 @@ package struct ReconciliationQuery: Hashable, Sendable {
     }
 }
 
+extension ReconciliationQuery {
+    /// What is asked for, as it is recorded.
+    package var conditions: [AuditCondition] {
+        [
+            AuditCondition("from", from.rfc3339), AuditCondition("until", until.rfc3339),
+            AuditCondition("environment", environment.rawValue),
+        ]
+    }
+}
+
 /// What the stores told, compared with what is on record.
 package struct ReconciliationReport: Hashable, Sendable {
     /// A store, and an app as it calls it.
@@ -131,6 +141,9 @@ package struct ReconciliationReport: Hashable, Sendable {
     package var settled: [Settled] = []
     /// Where the lists go on; `nil` if they are whole.
     package var next: ReconciliationQuery.Position?
+
+    /// How many entries it lists.
+    package var entries: Int { withoutRecord.count + byAnotherAccount.count + neverRedeemed.count }
 
     /// Whether there is a use that nobody granted, or that another account made.
     package var isAlarming: Bool { uses[.ungranted, default: 0] + uses[.otherAccount, default: 0] > 0 }

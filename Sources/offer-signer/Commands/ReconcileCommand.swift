@@ -15,6 +15,8 @@ enum ReconcileCommand {
             try ReconciliationReader(connection: connection).report(query, at: WallClock.system.now())
         }
         for line in lines(report) { Terminal.say(line) }
+        let read = AuditRead(caller: nil, call: .reconcileCommand, conditions: query.conditions, count: report.entries)
+        try AuditCommand.record(.recordsRead(read), in: ledger)
         guard arguments.flags.contains("--recompute") else { return report.isAlarming ? .failure : .success }
         let isSame = try recompute(try SettingsOptions.settings(arguments), ledger)
         return report.isAlarming || !isSame ? .failure : .success

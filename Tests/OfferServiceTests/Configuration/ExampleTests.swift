@@ -17,7 +17,7 @@ struct ExampleTests {
         let settings = try Settings(
             flags: [
                 .keys: demo.path(.keys), .offers: demo.path(.offers), .database: "sqlite:\(demo.path(.database))",
-                .listen: "127.0.0.1:0",
+                .listen: "127.0.0.1:0", .clockCheck: "warn",
             ],
             environment: [:]
         )

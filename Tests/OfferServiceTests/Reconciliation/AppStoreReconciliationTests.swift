@@ -244,6 +244,15 @@ struct AppStoreReconciliationTests {
                 let record = try world.service.entry(Int(try #require(entry["index"].integer)))
                 #expect(record["ev"] == .text("sign.intent") && record["grant"] == entry["grantId"])
             }
+            // The store has fallen silent before they were granted, and is heard again.
+            try world.service.change("UPDATE notified_apps SET last_told_at = last_told_at - 96 * 3600000")
+            report = try await world.service.reconciliation()
+            #expect(report["neverRedeemed"]["count"].integer == 1 && report["apps"][0]["notTold"].integer == 1)
+            #expect(report["neverRedeemed"]["entries"].elements.count == 1, "\(report)")
+            world.service.clock.advance(seconds: 61)
+            try await world.deliver(.init("TEST"))
+            report = try await world.service.reconciliation()
+            #expect(report["neverRedeemed"]["count"].integer == 2 && report["apps"][0]["notTold"].integer == 0)
             // Anna's grant was used, which is told late.
             for id in try world.buy([bought(daysAgo: 4)]) {
                 try await world.deliver(.init("SUBSCRIBED", transactionID: id))
@@ -251,6 +260,7 @@ struct AppStoreReconciliationTests {
             report = try await world.service.reconciliation()
             #expect(report["neverRedeemed"]["count"].integer == 1 && report["redeemed"].integer == 1, "\(report)")
             #expect(report["apps"][0]["redeemed"].integer == 1)
+            #expect(report["neverRedeemed"]["entries"].elements.count == 1, "\(report)")
         }
     }
 

@@ -156,7 +156,7 @@ final class TestService: Sendable {
             ),
             seal: SealCall(seal: seal),
             audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
-            reconciliation: ReconciliationCall(reconciler: reconciler),
+            reconciliation: ReconciliationCall(reconciler: reconciler, reads: reads),
             logCalls: LogCalls(
                 readers: readers,
                 reads: reads,
