@@ -116,7 +116,8 @@ async function verification(index, bytes, signal) {
         element("li", null, badge(outcome, title), element("p", { class: "mono detail" }, detail)),
       ),
     ),
-    pinControls(keys),
+    // A key is not to be trusted at the very moment when something does not fit.
+    steps.every(({ outcome }) => outcome !== "bad") && pinControls(keys),
     element("details", null, element("summary", null, "The proof (tlog-proof@v1)"), element("pre", { tabindex: "0", "aria-label": "The proof" }, proofFile)),
   ];
 }

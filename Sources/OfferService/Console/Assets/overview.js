@@ -94,13 +94,17 @@ function decisions(summary, { from, until }) {
   );
 }
 
-function refusals(summary) {
+function refusals(summary, { from, until }) {
   if (summary.refusals.length === 0) return paragraph("Nothing was refused in this time.");
   const most = [...summary.refusals].sort((one, other) => other.count - one.count).slice(0, 10);
   return table(
     "Top refusals",
-    [{ title: "Rule that was not met" }, { title: "Reason" }, { title: "Times", number: true }],
-    most.map(({ rule, code, count }) => [value(rule), value(code), grouped(count)]),
+    [{ title: "Rule" }, { title: "Reason" }, { title: "Times", number: true }],
+    most.map(({ rule, code, count }) => [
+      element("a", { href: entriesLink({ rule, from: rfc3339(from), until: rfc3339(until), group: "event" }) }, value(rule)),
+      value(code),
+      grouped(count),
+    ]),
     { class: "cards" },
   );
 }
@@ -124,7 +128,7 @@ export function overview(body, { route, session, signal }) {
       "div",
       { class: "columns" },
       panel("Decisions by rule", "decisions", async () => decisions(await summary, span), signal),
-      panel("Top refusals", "refusals", async () => refusals(await summary), signal),
+      panel("Top refusals", "refusals", async () => refusals(await summary, span), signal),
       panel("Log", "log-state", () => logFacts(signal), signal),
       panel("Reconciliation", "findings", () => findingCounts(span, signal), signal),
     ),
