@@ -13,8 +13,9 @@ extension EndToEnd {
             for submission in log.submissions {
                 #expect(try post(log.text("submissions/\(submission)"), to: witness).status == 200, "\(submission)")
             }
-            #expect(try witness.seen("example.com/audit").size == 33)
-            #expect(try witness.cosigned().count == 9)
+            let state = try witness.state(of: "example.com/audit")
+            #expect(state.size == 33)
+            #expect(state.cosigned == [1, 2, 3, 5, 8, 16, 17, 31, 33])
             let note = log.text("history/33")
             let line = try post("old 33\n\n\(note)", to: witness).body
             // The sample has a line of another witness, which this one's follows.
@@ -24,12 +25,11 @@ extension EndToEnd {
             #expect(verdict.succeeded, "\(verdict)")
             #expect(verdict.output.contains("cosigned by witness.example/w1"))
 
-            try witness.misbehave(.brokenSignature, times: 1)
+            try witness.behave(.forged)
             let broken = try post("old 33\n\n\(note)", to: witness).body
             try FileManager.default.removeItem(atPath: path)
             try log.folder.write(Array((note + broken).utf8), to: "cosigned")
             #expect(try await LogVerifier.run(words).end == .exited(1))
-            #expect(witness.complaints.isEmpty, "\(witness.complaints)")
         }
 
         @Test func `a witness refuses what did not grow, as the protocol says`() async throws {
@@ -59,15 +59,16 @@ extension EndToEnd {
             let unsigned = log.text("submissions/17-33").replacing("\n33\n", with: "\n32\n")
             #expect(try post(unsigned, to: witness).status == 403)
             #expect(try post("", to: witness).status == 400)
-            #expect(try witness.seen("example.com/audit").size == 17)
+            #expect(try witness.state(of: "example.com/audit").size == 17)
             #expect(try post(log.text("submissions/17-33"), to: witness).status == 200)
         }
 
         private func post(_ body: String, to witness: FakeWitness) throws -> RawHTTPClient.Answer {
-            let port = try #require(witness.url.split(separator: ":").last.flatMap { UInt16($0) })
+            let url = try #require(URL(string: witness.url + "/add-checkpoint"))
+            let port = try #require(url.port.flatMap { UInt16(exactly: $0) })
             let client = try RawHTTPClient(port: port, patience: 60)
             client.send(
-                "POST /add-checkpoint HTTP/1.1\r\nHost: witness\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                "POST \(url.path) HTTP/1.1\r\nHost: witness\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
             )
             return try client.readAnswer()
         }

@@ -27,9 +27,12 @@ enum LogVerifier {
         return path
     }
 
-    /// Runs the verifier written in Go.
+    /// The verifier written in Go.
+    static var path: String { get async throws { try await build.value } }
+
+    /// Runs it.
     static func run(_ words: [String]) async throws -> ProcessOutcome {
-        try await runProcess([try await build.value] + words)
+        try await runProcess([try await path] + words)
     }
 
     /// Runs one of the scripts that need nothing but `openssl` and `sha256sum`.

@@ -139,8 +139,8 @@ func servesTiles(source source, reader *tileReader, old, head *checkpoint) error
 	return nil
 }
 
-// A partial tile must be the beginning of today's, and may be gone only once that is full. Today's level has so many
-// hashes, or entries.
+// A partial tile must be the beginning of today's, and may be gone only once that is full; a folder has those of one
+// checkpoint alone. Today's level has so many hashes, or entries.
 func servesTile(source source, reader *tileReader, partial tlog.Tile, count int64) error {
 	if partial.W == 0 {
 		return nil
@@ -148,7 +148,8 @@ func servesTile(source source, reader *tileReader, partial tlog.Tile, count int6
 	now := partial
 	now.W = width(count - partial.N*tileWidth)
 	stored, err := source.read(pathOf(partial))
-	if errors.Is(err, fs.ErrNotExist) && now.W == tileWidth {
+	_, isFolder := source.(folderSource)
+	if errors.Is(err, fs.ErrNotExist) && (isFolder || now.W == tileWidth) {
 		return nil
 	}
 	if err != nil {

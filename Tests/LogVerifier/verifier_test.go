@@ -103,9 +103,27 @@ func TestAcceptsTheCheckpointsOnTheWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count, err := verifyHistory(s.log(), s.trust, head, s.path("history"))
+	// Not a folder, of which less is asked.
+	served := &recorder{s.log(), map[string][]byte{}}
+	count, err := verifyHistory(served, s.trust, head, s.path("history"))
 	if err != nil || count != 10 {
 		t.Errorf("%d, %v", count, err)
+	}
+}
+
+func TestAcceptsAFolderThatHasTheTilesOfOneCheckpoint(t *testing.T) {
+	s, whole := writeSample(t, 600, "--history", "100,550"), 0
+	alone := writeSample(t, 600, "--from", s.folder)
+	head, err := alone.trust.open([]byte(alone.text(t, "log/checkpoint")))
+	if err == nil {
+		whole, err = verifyHistory(alone.log(), s.trust, head, s.path("history"))
+	}
+	if err != nil || whole != 2 {
+		t.Errorf("%d, %v", whole, err)
+	}
+	served := &recorder{alone.log(), map[string][]byte{}}
+	if _, err := verifyHistory(served, s.trust, head, s.path("history")); err == nil {
+		t.Error("a service that lacks a tile of an earlier checkpoint was accepted")
 	}
 }
 

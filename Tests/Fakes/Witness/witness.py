@@ -92,7 +92,7 @@ class Witness:
                 raise Refusal(409, b"123456789\n", "text/x.tlog.size")
             if old > size:
                 raise Refusal(400)
-            if old != held:
+            if old != held or old == size and root != held_root:
                 raise Refusal(409, f"{held}\n".encode(), "text/x.tlog.size")
             if not merkle.is_consistent(held, size, held_root, root, proof):
                 raise Refusal(422)

@@ -15,6 +15,7 @@ package struct CheckpointTable {
     package struct Stored: Hashable, Sendable {
         package let origin: String
         package let size: Int64
+        package let rootHash: [UInt8]
         package let note: [UInt8]
         package let signedAt: Timestamp
     }
@@ -45,13 +46,15 @@ package struct CheckpointTable {
 
     /// The newest checkpoint of every log, in the order in which they were signed.
     package func all() throws(StorageError) -> [Stored] {
-        try connection.all(SQL("SELECT origin, size, note, signed_at FROM checkpoints ORDER BY signed_at, origin")) {
-            row in
+        try connection.all(
+            SQL("SELECT origin, size, root_hash, note, signed_at FROM checkpoints ORDER BY signed_at, origin")
+        ) { row in
             Stored(
                 origin: row.text(0),
                 size: row.integer(1),
-                note: row.blob(2),
-                signedAt: Timestamp(milliseconds: row.integer(3))
+                rootHash: row.blob(2),
+                note: row.blob(3),
+                signedAt: Timestamp(milliseconds: row.integer(4))
             )
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import OfferDomain
 import Storage
 
@@ -25,7 +26,14 @@ package struct LogEvidence {
         } catch {
             throw .unreadable(error.description)
         }
-        for stored in checkpoints { try add(stored.note, as: "The checkpoint in the database") }
+        for stored in checkpoints {
+            let source = "The checkpoint in the database"
+            let head = try add(stored.note, as: source)
+            // What is beside the note decides which checkpoint may follow it.
+            guard stored.size == head.size, stored.rootHash == head.rootHash.bytes else {
+                throw .notBelieved(source, reason: "the size or the hash beside it are not those that were signed")
+            }
+        }
         for stored in cosignatures {
             let source = "What the witness \(stored.witness.prefix { $0 != "+" }) signed"
             try add(stored.note, as: source)

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// An example with a caller of the role `auditor`, and what verifiers need to know of its log.
+struct AuditedDemo {
+    let demo: DemoFolder
+    /// The file with the auditor's API key.
+    let apiKeyPath: String
+
+    init() async throws {
+        demo = try await DemoFolder()
+        let outcome = try await Program.run(
+            ["callers", "add", "auditor", "--role", "auditor", "--database", "sqlite:\(demo.database)"]
+        )
+        guard outcome.succeeded else { throw ChildProcess.Failure("callers: \(outcome)") }
+        try demo.write(String(outcome.output.dropLast()), to: "auditor-key")
+        apiKeyPath = demo.path(of: "auditor-key")
+    }
+
+    var apiKey: String { textOfFile(apiKeyPath) }
+
+    /// The verifier key of the log, as the example has it.
+    var verifierKey: String { String(demo.text(of: "audit-log.vkey").dropLast()) }
+
+    /// Runs the Go verifier on the log that a service serves.
+    func verify(_ service: RunningService, _ options: String...) async throws -> ProcessOutcome {
+        try await runProcess(try await verification(of: service, options))
+    }
+
+    /// The command that does so.
+    func verification(of service: RunningService, _ options: [String] = []) async throws -> [String] {
+        [try await LogVerifier.path, "log", "--vkey", verifierKey, "--api-key", apiKeyPath] + options
+            + ["\(service.url)/audit"]
+    }
+
+    /// Runs the Go verifier on a log in a folder.
+    func verify(folder: String, _ options: String...) async throws -> ProcessOutcome {
+        try await LogVerifier.run(["log", "--vkey", verifierKey] + options + [folder])
+    }
+
+    /// The newest checkpoint that a service has; empty before the first.
+    func checkpoint(_ service: RunningService) throws -> String {
+        let answer = try service.ask("/audit/checkpoint", apiKey: apiKey)
+        switch answer.status {
+        case 200: return answer.body
+        case 409: return ""
+        default: throw ChildProcess.Failure("/audit/checkpoint: \(answer)")
+        }
+    }
+
+    /// What the service says of its log.
+    func logState(_ service: RunningService) throws -> LogState {
+        let answer = try service.ask("/v1/audit/log", apiKey: apiKey)
+        guard answer.status == 200 else { throw ChildProcess.Failure("/v1/audit/log: \(answer)") }
+        return try JSONDecoder().decode(LogState.self, from: Data(answer.body.utf8))
+    }
+
+    /// Waits until a checkpoint covers every entry that there is now.
+    func settle(_ service: RunningService) async throws {
+        let size = try logState(service).size
+        try await eventually("a checkpoint covers \(size) entries") {
+            try logState(service).checkpoint.map { $0.size >= size } ?? false
+        }
+    }
+
+    /// Writes a policy that demands the signature of a witness; the options that have the service follow it.
+    func policy(demanding witness: FakeWitness) throws -> [String] {
+        try demo.write("witness w1 \(witness.verifierKey) \(witness.url)\nquorum w1\n", to: "log-policy")
+        return ["--log-policy", demo.path(of: "log-policy")]
+    }
+
+    /// Runs one of the service's own commands on its database.
+    func audit(_ words: String..., database: String? = nil) async throws -> ProcessOutcome {
+        try await Program.run(["audit"] + words + demo.options(database: database))
+    }
+}
+
+/// The answer of `/v1/audit/log`, as far as tests look at it.
+struct LogState: Decodable {
+    struct Signed: Decodable {
+        let size: Int64
+        let rootHash: String
+    }
+
+    struct Witness: Decodable {
+        let name, state: String
+        let size: Int64?
+        let detail: String?
+    }
+
+    struct Quorum: Decodable { let isMet: Bool }
+
+    let origin, verifierKey: String
+    let size: Int64
+    let checkpoint: Signed?
+    let witnesses: [Witness]
+    let quorum: Quorum
+}

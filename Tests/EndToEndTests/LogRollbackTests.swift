@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// A database that is not the one whose log was signed is noticed before anything is signed on it.
+    @Suite struct LogRollbackTests {
+        @Test func `yesterday's database is noticed at start, and a new log is the way forward`() async throws {
+            let audited = try await AuditedDemo()
+            let demo = audited.demo
+            try await run(audited, requests: 2)
+            try copyDatabase(from: demo.database, to: demo.database + ".yesterday")
+            try await run(audited, requests: 3)
+            try copyDatabase(from: demo.database + ".yesterday", to: demo.database)
+
+            let refusal = try await start(demo)
+            #expect(refusal.end == .exited(3) || refusal.end == .exited(1), "\(refusal)")
+            // How many are missing, what happened, and where it says what to do.
+            #expect(refusal.errors.contains("are missing"), "\(refusal)")
+            #expect(refusal.errors.contains("put back to an earlier state"), "\(refusal)")
+            #expect(refusal.errors.contains("docs/runbook.md"), "\(refusal)")
+            let verdict = try await audited.audit("verify")
+            #expect(!verdict.succeeded && verdict.output + verdict.errors != "", "\(verdict)")
+            // It is not forgotten by trying again.
+            #expect(try await start(demo).end == refusal.end)
+
+            try await beginNewLog(audited)
+        }
+
+        @Test func `a database with a changed entry under the checkpoint is refused at start`() async throws {
+            let audited = try await AuditedDemo()
+            try await run(audited, requests: 2)
+            let change = """
+                UPDATE audit_entries SET entry = CAST(replace(CAST(entry AS TEXT), '"v":1', '"v":2') AS BLOB)
+                WHERE entry_index = (SELECT max(entry_index) FROM audit_entries)
+                """
+            try await Self.execute(change, audited.demo.database)
+            let refusal = try await start(audited.demo)
+            #expect(refusal.end != .exited(0), "\(refusal)")
+            #expect(refusal.errors.contains("audit log"), "\(refusal)")
+            #expect(try await !audited.audit("verify").succeeded)
+        }
+
+        @Test func `an empty database beside the checkpoint of another is refused at start`() async throws {
+            let audited = try await AuditedDemo()
+            try await run(audited, requests: 2)
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: audited.demo.database + suffix)
+            }
+            let refusal = try await start(audited.demo)
+            #expect(refusal.end != .exited(0), "\(refusal)")
+            #expect(refusal.errors.contains("are missing"), "\(refusal)")
+        }
+
+        /// What an operator does then: a log with a new name, which tells where the old one ended.
+        private func beginNewLog(_ audited: AuditedDemo) async throws {
+            let demo = audited.demo
+            try demo.edit("keys", replacing: "example.com/offer-signer\"", with: "example.com/offer-signer-2\"")
+            let outcome = try await audited.audit("new-log", "--origin", "example.com/offer-signer-2")
+            #expect(outcome.succeeded, "\(outcome)")
+            let service = try await RunningService(demo)
+            #expect(try service.sign(demo.request(customer: "after")).status == 200)
+            try await audited.settle(service)
+            let state = try audited.logState(service)
+            #expect(state.origin == "example.com/offer-signer-2")
+            let verdict = try await LogVerifier.run([
+                "log", "--vkey", state.verifierKey, "--api-key", audited.apiKeyPath, "\(service.url)/audit",
+            ])
+            #expect(verdict.succeeded, "\(verdict)")
+            #expect(try await !audited.verify(service).succeeded, "the old key is not the new log's")
+            #expect(try await service.stop() == .exited(0))
+            let own = try await audited.audit("verify")
+            #expect(own.succeeded, "\(own)")
+        }
+
+        /// Runs the service for so many signatures, until a checkpoint covers them.
+        private func run(_ audited: AuditedDemo, requests: Int) async throws {
+            let service = try await RunningService(audited.demo)
+            for number in 0..<requests {
+                let answer = try service.sign(audited.demo.request(customer: "customer-\(number)-\(UUID().uuidString)"))
+                #expect(answer.status == 200)
+            }
+            try await audited.settle(service)
+            #expect(try await service.stop() == .exited(0))
+        }
+
+        /// Starts a service that should refuse to.
+        private func start(_ demo: DemoFolder) async throws -> ProcessOutcome {
+            try await runProcess(
+                ["timeout", "-k", "1", "30", Program.path, "serve", "--listen", "127.0.0.1:0"] + demo.options()
+            )
+        }
+
+        private func copyDatabase(from: String, to: String) throws {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: to + suffix)
+                guard FileManager.default.fileExists(atPath: from + suffix) else { continue }
+                try FileManager.default.copyItem(atPath: from + suffix, toPath: to + suffix)
+            }
+        }
+
+        static func execute(_ statement: String, _ database: String) async throws {
+            let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2])"
+            let outcome = try await runProcess([Program.python, "-c", script, database, statement])
+            #expect(outcome.succeeded, "\(outcome)")
+        }
+    }
+}

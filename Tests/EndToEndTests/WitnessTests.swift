@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// A witness follows the log, and says no to one that did not grow.
+    @Suite struct WitnessTests {
+        @Test func `growth is cosigned within seconds, and the cosignature is verified by Go`() async throws {
+            let (audited, witness, policy) = try await witnessed()
+            let service = try await RunningService(audited.demo, options: policy)
+            for _ in 0..<3 {
+                #expect(try service.sign(audited.demo.request(customer: UUID().uuidString)).status == 200)
+                let size = try audited.logState(service).size
+                try await eventually("\(size) entries are cosigned") {
+                    try witness.state(of: Self.origin).size >= size
+                }
+            }
+            try await cosigned(audited, service)
+            let state = try audited.logState(service)
+            #expect(state.witnesses.map(\.state) == ["current"])
+            #expect(state.quorum.isMet)
+            let note = try audited.checkpoint(service)
+            let path = try audited.demo.directory.write(Array(note.utf8), to: "cosigned")
+            let verdict = try await LogVerifier.run([
+                "checkpoint", "--vkey", audited.verifierKey, "--witness", witness.verifierKey, path,
+            ])
+            #expect(verdict.succeeded, "\(verdict)")
+            // The newest one may be so new that the witness has not seen it.
+            try await eventually("the whole log is verified with the witness") {
+                try await audited.verify(service, "--witness", witness.verifierKey).succeeded
+            }
+
+            // A restart does not begin anew with the witness.
+            #expect(try await service.stop() == .exited(0))
+            let seen = try witness.state(of: Self.origin).size
+            let again = try await RunningService(audited.demo, options: policy)
+            try await eventually("the next checkpoint is cosigned") { try witness.state(of: Self.origin).size > seen }
+            #expect(try await again.stop() == .exited(0))
+        }
+
+        @Test func `a witness that is away keeps nobody from signing, and is caught up with`() async throws {
+            let (audited, witness, policy) = try await witnessed()
+            let service = try await RunningService(audited.demo, options: policy)
+            try await cosigned(audited, service)
+            try witness.behave(.status, status: 503)
+            for _ in 0..<3 {
+                #expect(try service.sign(audited.demo.request(customer: UUID().uuidString)).status == 200)
+            }
+            try await eventually("it is said that the witness is away") {
+                try audited.logState(service).witnesses.map(\.state) == ["unreachable"]
+            }
+            #expect(try service.sign(audited.demo.request(customer: UUID().uuidString)).status == 200)
+            try witness.behave()
+            try await cosigned(audited, service)
+            #expect(try await service.stop() == .exited(0))
+        }
+
+        @Test func `a cosignature that does not verify is not served`() async throws {
+            let (audited, witness, policy) = try await witnessed()
+            try witness.behave(.forged)
+            let service = try await RunningService(audited.demo, options: policy)
+            try await eventually("the witness was asked") { try witness.state(of: Self.origin).requests > 0 }
+            try await audited.settle(service)
+            #expect(!(try audited.checkpoint(service).contains("witness.example")))
+            #expect(try audited.logState(service).witnesses.map(\.state) != ["current"])
+            try witness.behave()
+            try await cosigned(audited, service)
+            #expect(try await service.stop() == .exited(0))
+        }
+
+        @Test func `a fork is refused by the witness and loudly reported`() async throws {
+            let (audited, witness, policy) = try await witnessed()
+            let demo = audited.demo
+            try await run(audited, policy, requests: 1)
+            try copyState(demo, to: "fork")
+            // The one history goes on, and is seen.
+            try await run(audited, policy, requests: 2)
+            let seen = try witness.state(of: Self.origin).size
+            try copyState(demo, from: "fork")
+
+            // The other begins where both were the same, so that nothing on the disk betrays it.
+            let service = try await RunningService(demo, options: policy)
+            try await refusedLoudly(audited, service)
+            #expect(try witness.state(of: Self.origin).size == seen)
+            #expect(try await service.stop() == .exited(0))
+        }
+
+        static let origin = "example.com/offer-signer"
+
+        /// An example whose log one witness follows.
+        private func witnessed() async throws -> (AuditedDemo, FakeWitness, policy: [String]) {
+            let audited = try await AuditedDemo()
+            let witness = try FakeWitness()
+            try witness.trust(audited.verifierKey)
+            return (audited, witness, try audited.policy(demanding: witness))
+        }
+
+        /// Runs the service for so many signatures, until all is cosigned.
+        private func run(_ audited: AuditedDemo, _ policy: [String], requests: Int) async throws {
+            let service = try await RunningService(audited.demo, options: policy)
+            for _ in 0..<requests {
+                #expect(try service.sign(audited.demo.request(customer: UUID().uuidString)).status == 200)
+            }
+            try await cosigned(audited, service)
+            #expect(try await service.stop() == .exited(0))
+        }
+
+        /// Waits until the newest checkpoint has a cosignature.
+        private func cosigned(_ audited: AuditedDemo, _ service: RunningService) async throws {
+            let size = try audited.logState(service).size
+            try await eventually("a checkpoint of \(size) entries is served with its cosignature") {
+                let note = try audited.checkpoint(service)
+                let lines = note.split(separator: "\n", omittingEmptySubsequences: false)
+                return lines.count > 3 && Int64(lines[1]) ?? 0 >= size && note.contains("— witness.example/w1 ")
+            }
+        }
+
+        /// In the service's log, its metrics, its own words, and by sealing itself.
+        private func refusedLoudly(_ audited: AuditedDemo, _ service: RunningService) async throws {
+            try await eventually("the witness is said to refuse") {
+                try audited.logState(service).witnesses.map(\.state) == ["refused"]
+            }
+            let state = try audited.logState(service)
+            #expect(state.witnesses[0].detail?.isEmpty == false)
+            #expect(!state.quorum.isMet)
+            #expect(service.log.contains(#""level":"error""#), "\(service.log)")
+            let metrics = try service.ask("/metrics").body
+            #expect(metrics.contains(/witness[a-z_]*\{[^}]*state="refused"[^}]*\} 1/), "\(metrics)")
+            let seal = try service.ask("/v1/seal", apiKey: audited.apiKey)
+            #expect(seal.body.contains(#""cause":"checkpoint""#), "\(seal)")
+            let answer = try service.sign(audited.demo.request(customer: UUID().uuidString))
+            #expect(answer.status == 503, "\(answer)")
+        }
+
+        /// The database together with its checkpoint file, as a thorough forger would copy them.
+        private func copyState(_ demo: DemoFolder, to name: String) throws {
+            try copy(from: demo.path, to: demo.directory.path(of: name))
+        }
+
+        private func copyState(_ demo: DemoFolder, from name: String) throws {
+            try copy(from: demo.directory.path(of: name), to: demo.path)
+        }
+
+        private func copy(from: String, to: String) throws {
+            try? FileManager.default.removeItem(atPath: to)
+            try FileManager.default.copyItem(atPath: from, toPath: to)
+        }
+    }
+}
