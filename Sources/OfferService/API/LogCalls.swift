@@ -162,14 +162,3 @@ extension TilePath {
         }
     }
 }
-
-extension Refusal {
-    /// What a caller is told when the log could not be read for them.
-    init(_ error: LogReadersError) {
-        switch error {
-        case .overloaded: self = .service(.overloaded)
-        case .stopped: self = .service(.auditUnavailable)
-        case .log(let error): self = .service(.logUnreadable(error))
-        }
-    }
-}

@@ -107,6 +107,7 @@ final class TestService: Sendable {
             random: random,
             log: log
         )
+        let reads = AuditReads(committer: committer, clock: clock.wallClock, log: log)
         reconciler = Reconciler(ledger: ledger, clock: clock.wallClock, log: log)
         let purchases: any GooglePlayPurchaseSource = files.googlePlay ?? stores.googlePlayAPI
         let push: (any GooglePushAuthentication)? = files.googlePlay ?? stores.googlePush
