@@ -26,7 +26,7 @@ let package = Package(
         .target(
             name: "OfferService",
             dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "CLinux"],
-            resources: [.embedInCode("Resources")]
+            resources: [.embedInCode("Resources"), .embedInCode("Console/Assets")]
         ),
         .executableTarget(
             name: "offer-signer",

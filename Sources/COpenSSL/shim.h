@@ -54,6 +54,7 @@ static inline int shim_use_wiping_allocator(void) {
 
 // Macros in <openssl/evp.h> and <openssl/bio.h>.
 static inline EVP_PKEY *shim_EVP_EC_gen(const char *curve) { return EVP_EC_gen(curve); }
+static inline EVP_PKEY *shim_EVP_ed25519_gen(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }
 static inline long shim_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
 
 // A decoder keeps the pointers to these words, and words that come from Swift are gone after the call.
@@ -62,6 +63,9 @@ static inline OSSL_DECODER_CTX *shim_ec_key_decoder(EVP_PKEY **key) {
 }
 static inline OSSL_DECODER_CTX *shim_rsa_key_decoder(EVP_PKEY **key) {
     return OSSL_DECODER_CTX_new_for_pkey(key, "DER", "PrivateKeyInfo", "RSA", EVP_PKEY_KEYPAIR, NULL, NULL);
+}
+static inline OSSL_DECODER_CTX *shim_ed25519_key_decoder(EVP_PKEY **key) {
+    return OSSL_DECODER_CTX_new_for_pkey(key, "DER", "PrivateKeyInfo", "ED25519", EVP_PKEY_KEYPAIR, NULL, NULL);
 }
 
 // A parameter keeps the pointers to its name and text, too.

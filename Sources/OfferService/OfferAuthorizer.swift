@@ -58,11 +58,14 @@ package final class OfferAuthorizer: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> AuthorizedOffer {
+        try caller.authorize(
+            configuration.catalog.ledgerName(of: request.packageName),
+            named: .package(request.packageName),
+            assertions: request.assertions
+        )
         guard let place = GooglePlayPlace(request.packageName, under: configuration) else {
-            throw caller.role.mayAskForSignatures
-                ? .decision(.unknownOffer(.package)) : .caller(.roleNotAllowed(caller.role))
+            throw .decision(.unknownOffer(.package))
         }
-        try caller.authorize(place.app.name, assertions: request.assertions)
         let offer = try findOffer(request, configuration.catalog)
         let plan = AuthorizationPlan(offer: await standing(of: offer, place, request.knownRegion, at: now))
         let decision = decisionRequest(request, caller, offer, plan, idempotency, configuration, place, requestID, now)
@@ -149,7 +152,7 @@ package final class OfferAuthorizer: Sendable {
         _ plan: AuthorizationPlan,
         _ place: GooglePlayPlace
     ) throws(Refusal) -> AuthorizedOffer {
-        // A request without a name was refused when it was read, and a grant without an offer by the ledger.
+        // A request without a name was refused when it was read; without an offer the ledger grants and repeats nothing.
         guard let customer = request.identities.first, case .success(let offer) = plan.offer else {
             throw .service(.storeUnavailable(retryAfterSeconds: nil))
         }

@@ -44,6 +44,7 @@ package final class OfferDecider: Sendable {
         case .storeSilent:
             throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
+        case .stopped(let stop): throw .service(ServiceFault(stop, request.deliverable.purpose))
         case .obstructed(.fault(let fault)):
             metrics.count(.authorizationFaults(offer: request.offer.id.text, fault: fault.code))
             throw .decision(.offerNotUsable(fault))
@@ -79,9 +80,11 @@ package final class OfferDecider: Sendable {
 
 extension Caller {
     /// Refuses who may not ask for offers of the app, or says what is not theirs to say.
-    func authorize(_ app: AppName, assertions: [String]) throws(Refusal) {
+    ///
+    /// `app` is the ledger's name of what the request calls `named`.
+    func authorize(_ app: AppName, named: NamedApp, assertions: [String]) throws(Refusal) {
         guard role.mayAskForSignatures else { throw .caller(.roleNotAllowed(role)) }
-        guard mayAsk(for: app) else { throw .caller(.bundleNotAllowed(app)) }
+        guard mayAsk(for: app) else { throw .caller(.bundleNotAllowed(named)) }
         if !role.mayAssertFacts, let assertion = assertions.first {
             throw .caller(.assertionNotAllowed(pointer: assertion, role))
         }

@@ -5,11 +5,30 @@ package import OfferDomain
 package struct OfferOutlook: Sendable {
     package let offer: CatalogOffer
     package let decision: Decision
-    /// Why nobody can have it just now: of an offer at Google Play that is not set up as it must be.
-    package let obstacle: AuthorizationObstacle?
+    /// What keeps the offer from the customer beside the rules.
+    package let obstacle: Obstacle?
 
     /// Whether it would be granted.
     package var canBeHad: Bool { decision.outcome == .eligible && obstacle == nil }
+
+    /// Why somebody whom the rules admit can't have an offer just now.
+    package enum Obstacle: Hashable, Sendable {
+        /// At Google Play, it is not set up as it must be.
+        case fault(OfferFault)
+        /// A store did not answer, so it isn't known; for the moment.
+        case storeUnavailable
+        /// No key is active that could sign it.
+        case keyUnavailable
+
+        /// What programs know it by.
+        package var code: String {
+            switch self {
+            case .fault(let fault): fault.code
+            case .storeUnavailable: "store-unavailable"
+            case .keyUnavailable: "key-unavailable"
+            }
+        }
+    }
 }
 
 /// Tells which offers one customer could have, by the same decisions that grant them; reserves and signs nothing.
@@ -42,9 +61,10 @@ package final class OfferPreviewer: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> [OfferOutlook] {
-        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
+        for (name, named) in PreviewedApp.names(request, configuration.catalog) {
+            try caller.authorize(name, named: named, assertions: request.assertions)
+        }
         let app = try PreviewedApp(request, configuration)
-        try caller.authorize(app.name, assertions: request.assertions)
         let offers = try app.offers(request, configuration.catalog)
         let customer = try PreviewedCustomer(request, caller, app, configuration, appStore, at: now)
         let requests = offers.map { offer in
@@ -52,10 +72,18 @@ package final class OfferPreviewer: Sendable {
         }
         let preview = OfferPreview(requests: requests, knowledge: customer.knowledge)
         let previewed = try await decided(preview, customer)
-        let obstacles = await obstacles(offers, app, request, at: now)
+        let faults = await googlePlayObstacles(offers, app, request, at: now)
         return zip(offers, previewed).map { offer, previewed in
-            OfferOutlook(offer: offer, decision: previewed.decision, obstacle: obstacles[offer.ledgerKey])
+            let obstacle =
+                previewed.isStoreSilent
+                ? .storeUnavailable : faults[offer.ledgerKey] ?? keyObstacle(offer, configuration.keyRing)
+            return OfferOutlook(offer: offer, decision: previewed.decision, obstacle: obstacle)
         }
+    }
+
+    private func keyObstacle(_ offer: CatalogOffer, _ ring: KeyRing) -> OfferOutlook.Obstacle? {
+        guard let listing = offer.appStore else { return nil }
+        return ring.activeKey(for: listing.bundleID, purpose: listing.purpose) == nil ? .keyUnavailable : nil
     }
 
     private func decisionRequest(
@@ -72,7 +100,7 @@ package final class OfferPreviewer: Sendable {
             nonce: requestID,
             callerID: caller.id,
             offer: offer,
-            identities: customer.identities,
+            identities: customer.identities(for: offer),
             facts: request.facts,
             knowledge: customer.knowledge(for: offer),
             googlePlayScope: configuration.catalog.googlePlayScope(of: offer),
@@ -99,7 +127,7 @@ package final class OfferPreviewer: Sendable {
         }
         guard !learnt.isEmpty else { return first }
         let requests = preview.requests.map { request in
-            learnt[request.offer.listing.store].map { request.with($0.withoutReports) } ?? request
+            learnt[request.offer.listing.store].map { request.with(request.knowledge.told(by: $0)) } ?? request
         }
         var knowledge = StoreKnowledge()
         knowledge.report = learnt[.appStore]?.report
@@ -112,16 +140,16 @@ package final class OfferPreviewer: Sendable {
     }
 
     /// What keeps offers at Google Play from everybody, by their keys in the ledger.
-    private func obstacles(
+    private func googlePlayObstacles(
         _ offers: [CatalogOffer],
         _ app: PreviewedApp,
         _ request: EligibilityRequest,
         at now: Timestamp
-    ) async -> [Int64: AuthorizationObstacle] {
+    ) async -> [Int64: OfferOutlook.Obstacle] {
         guard let googlePlay = app.googlePlay else { return [:] }
         let keys = offers.compactMap { offer in offer.googlePlay.map { (offer.ledgerKey, $0) } }
         guard !keys.isEmpty else { return [:] }
-        var obstacles: [Int64: AuthorizationObstacle] = [:]
+        var obstacles: [Int64: OfferOutlook.Obstacle] = [:]
         do {
             let catalogue = try await catalogues.current(googlePlay.packageName, at: now)
             let (region, tags) = (request.facts.region?.value ?? request.region, Set(googlePlay.hideTags))
@@ -130,19 +158,9 @@ package final class OfferPreviewer: Sendable {
                 if case .failure(let fault) = checked { obstacles[ledgerKey] = .fault(fault) }
             }
         } catch {
-            let seconds = error.retryAfterSeconds(at: now)
-            for (ledgerKey, _) in keys { obstacles[ledgerKey] = .storeUnavailable(retryAfterSeconds: seconds) }
+            log(.warning, "Google Play's catalogue could not be read", ["reason": .text(error.label)])
+            for (ledgerKey, _) in keys { obstacles[ledgerKey] = .storeUnavailable }
         }
         return obstacles
-    }
-}
-
-extension StoreKnowledge {
-    /// The same, for what is merged by itself.
-    fileprivate var withoutReports: StoreKnowledge {
-        var knowledge = self
-        knowledge.report = nil
-        knowledge.googlePlayReport = nil
-        return knowledge
     }
 }

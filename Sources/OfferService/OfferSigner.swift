@@ -15,6 +15,22 @@ package struct SignedOffer: Sendable {
     package let jws: [UInt8]?
 }
 
+/// Why what is on record was not signed.
+private enum SignatureFailure: Error {
+    /// Something was switched off between the record and the signature.
+    case stopped(KeyStop)
+    case failed(SigningError)
+    case untrusted
+
+    var reason: String {
+        switch self {
+        case .stopped(let stop): stop.reason
+        case .failed(let error): error.description
+        case .untrusted: "the signature did not verify"
+        }
+    }
+}
+
 /// Decides, records, then signs; nothing is signed that was not recorded first.
 ///
 /// A class, because each request is handed to it several times over.
@@ -22,6 +38,7 @@ package final class OfferSigner: Sendable {
     private let decider: OfferDecider
     private let committer: Committer
     private let store: AppStore
+    private let seal: Seal
     private let verification: SelfVerification
     private let metrics: Metrics
     private let random: any RandomSource
@@ -31,6 +48,7 @@ package final class OfferSigner: Sendable {
         decider: OfferDecider,
         committer: Committer,
         store: AppStore,
+        seal: Seal,
         verification: SelfVerification,
         metrics: Metrics,
         random: any RandomSource,
@@ -39,6 +57,7 @@ package final class OfferSigner: Sendable {
         self.decider = decider
         self.committer = committer
         self.store = store
+        self.seal = seal
         self.verification = verification
         self.metrics = metrics
         self.random = random
@@ -56,7 +75,11 @@ package final class OfferSigner: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> SignedOffer {
-        try caller.authorize(AppName(request.bundleID), assertions: request.assertions)
+        try caller.authorize(
+            AppName(request.bundleID),
+            named: .bundle(request.bundleID),
+            assertions: request.assertions
+        )
         let offer = try findOffer(request, configuration.catalog)
         guard let listing = offer.appStore else { throw .decision(.unknownOffer(.offer)) }
         guard let key = configuration.keyRing.activeKey(for: listing.bundleID, purpose: listing.purpose) else {
@@ -160,7 +183,7 @@ package final class OfferSigner: Sendable {
         var signature: [UInt8]?
         var jws: [UInt8]?
         for intent in grant.intents {
-            let made = try await ecdsaSignature(of: intent, grant, plan.key)
+            let made = try await ecdsaSignature(of: intent, grant, plan)
             switch intent.form {
             case .v1: signature = Base64.encode(made.der)
             case .jws: jws = intent.jws?.serialized(signature: made)
@@ -172,28 +195,54 @@ package final class OfferSigner: Sendable {
     private func ecdsaSignature(
         of intent: SigningIntent,
         _ grant: Grant,
-        _ key: SigningKey
+        _ plan: SigningPlan
     ) async throws(Refusal) -> ECDSASignature {
-        let reason: String
-        if let privateKey = key.privateKey {
-            do throws(SigningError) {
-                let made = try privateKey.signature(of: intent.digest)
-                if try isTrusted(made, intent.digest, privateKey) {
-                    metrics.count(.signatures(key: key.id.text, form: intent.form.rawValue))
-                    return made
-                }
-                reason = "the signature did not verify"
-            } catch {
-                reason = error.description
-            }
-        } else {
-            reason = "the key is disabled"
+        let key = plan.key
+        let failure: SignatureFailure
+        do throws(SignatureFailure) {
+            let made = try trustedSignature(of: intent.digest, key)
+            metrics.count(.signatures(key: key.id.text, form: intent.form.rawValue))
+            return made
+        } catch {
+            failure = error
         }
+        if case .untrusted = failure {
+            seal.seal(.selfVerification, detail: "a signature of key \(key.id.text) did not verify")
+        }
+        let reason = failure.reason
         metrics.count(.signatureFailures(key: key.id.text))
         log(.error, "a signature failed", ["key": .text(key.id.text), "reason": .text(reason)])
         let event = AuditEvent.signatureFailed(grantID: grant.id, keyID: key.id, form: intent.form, reason: reason)
-        do { try await committer.append([event]) } catch { throw .service(.auditUnavailable) }
-        throw .service(.signingFailed)
+        do {
+            // However many wait: this is on record already, and only its end is missing.
+            try await committer.change { writer throws(LedgerError) in try writer.append(event) }
+        } catch {
+            throw .service(.auditUnavailable)
+        }
+        guard case .stopped(let stop) = failure else { throw .service(.signingFailed) }
+        throw .service(ServiceFault(stop, plan.listing.purpose))
+    }
+
+    /// Uses the key, if nothing keeps it from that right now.
+    private func trustedSignature(
+        of digest: SHA256Digest,
+        _ key: SigningKey
+    ) throws(SignatureFailure) -> ECDSASignature {
+        guard let privateKey = key.privateKey else { throw .stopped(.disabled(key.id)) }
+        let used: Result<ECDSASignature?, KeyStop>
+        do throws(SigningError) {
+            used = try committer.gate.use(key.id) { () throws(SigningError) in
+                let made = try privateKey.signature(of: digest)
+                return try isTrusted(made, digest, privateKey) ? made : nil
+            }
+        } catch {
+            throw .failed(error)
+        }
+        switch used {
+        case .success(let made?): return made
+        case .success(nil): throw .untrusted
+        case .failure(let stop): throw .stopped(stop)
+        }
     }
 
     /// Verifies a fresh signature when it is its turn; a faulty one would betray the key.

@@ -22,6 +22,8 @@ package enum Refusal: Error, Sendable {
 package enum RequestFault: Sendable {
     case malformedJSON(JSONError)
     case invalid([Mismatch])
+    /// Parameters of the query are unknown, repeated, or not as expected.
+    case invalidParameters([ParameterFault])
     /// What claims to be signed by the App Store is not, or not for this app.
     case signedDataRefused(pointer: String, SignedDataFault)
     /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.
@@ -36,6 +38,10 @@ package enum RequestFault: Sendable {
     case invalidIdempotencyKey
     case idempotencyKeyReused
     case noSuchPath
+    /// The entry is in the log, and no checkpoint is of a tree that has it.
+    case notYetCovered
+    /// The key ring has no key of that id.
+    case noSuchKey
     /// The call is there, and the settings that it needs are not.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])
@@ -50,7 +56,29 @@ package enum CallerFault: Sendable {
     case pushUnauthenticated
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
-    case bundleNotAllowed(AppName)
+    /// Told of an app that there is and of one that there isn't alike.
+    case bundleNotAllowed(NamedApp)
+}
+
+/// An app as a request names it.
+package enum NamedApp: Hashable, Sendable {
+    case bundle(BundleID)
+    case package(PackageName)
+
+    var text: String {
+        switch self {
+        case .bundle(let id): id.text
+        case .package(let name): name.text
+        }
+    }
+
+    /// Where requests name it.
+    var pointer: String {
+        switch self {
+        case .bundle: "/bundleId"
+        case .package: "/packageName"
+        }
+    }
 }
 
 /// The catalogue or the rules said no.
@@ -69,5 +97,13 @@ package enum ServiceFault: Sendable {
     case storeUnavailable(retryAfterSeconds: Int?)
     case auditUnavailable
     case overloaded
+    /// The audit log could not be read, or is damaged.
+    case logUnreadable(AuditReadError)
     case signingFailed
+    /// Nothing is signed, for these causes.
+    case sealed([SealCause])
+    /// What was switched off is off, but could not be recorded.
+    case switchNotRecorded
+    /// These causes still hold, and why; nothing was lifted.
+    case stillSealed([SealObstacle])
 }

@@ -10,6 +10,8 @@ package enum ServiceError: Error, Sendable {
     case configuration(ConfigurationError)
     case database(StorageError)
     case records(LedgerError)
+    /// The audit log is not the one that was signed.
+    case log(LogMismatch)
     case server(ServerError)
     /// The client that asks the stores could not be started.
     case client(ClientError)
@@ -28,7 +30,15 @@ package final class Service: Sendable {
     private let current: CurrentSnapshot
     private let server: Server
     private let housekeeper: Housekeeper
+    private let seal: Seal
+    private let watch: SealWatch
+    /// The time of the newest entry of the log as it was found.
+    private let lastRecordedAt: Timestamp?
+    private let reconciler: Reconciler
     private let stores: Stores
+    private let signedLog: SignedLog
+    private let readers: LogReaders
+    private let indexer: AuditIndexer
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -36,31 +46,54 @@ package final class Service: Sendable {
     package init(
         settings: Settings,
         clock: WallClock,
+        clockStatus: ClockStatus = .system,
         random: any RandomSource,
         log: Log
     ) throws(ServiceError) {
         self.settings = settings
         self.log = log
         metrics = Metrics()
-        health = Health(metrics: metrics, log: log)
+        health = Health(metrics: metrics, clock: clock, log: log)
         let loaded = try Self.load(settings)
         let ledger = LedgerAccess(location: settings.database, clock: clock)
+        let gate = KeyGate()
         let connection: any DatabaseConnection
         do throws(StorageError) {
             instanceLock = try ledger.lockInstance()
             connection = try ledger.open()
             current = CurrentSnapshot(try loaded.snapshot(connection))
+            gate.follow(try SealStore(connection: connection).switches())
+            lastRecordedAt = try AuditReader.newestTime(connection)
         } catch {
             throw .database(error)
         }
+        let checked = try SignedLog.check(loaded, settings, connection, ledger)
         try loaded.adoptEpochs(in: ledger)
+        let head: TreeHead
+        do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
         committer = Committer(
             clock: clock,
             observer: health,
+            gate: gate,
+            acknowledges: true,
             wakeUp: .onceATurn,
             place: ledger.place(),
             open: ledger.open
         )
+        let seal = Seal(gate: gate, committer: committer, clock: clock, log: log) { [health] in health.commitFailure }
+        seal.keep(.selfVerification) { [current] in current.value.keyRing.selfTestFailure }
+        self.seal = seal
+        watch = SealWatch(
+            settings.sealWatch,
+            seal: seal,
+            committer: committer,
+            clock: clock,
+            status: clockStatus,
+            log: log
+        )
+        let index = AuditIndex()
+        indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
+        readers = LogReaders(open: ledger.openForReading)
         let stores = try Stores(
             settings,
             current: current,
@@ -81,6 +114,7 @@ package final class Service: Sendable {
             decider: decider,
             committer: committer,
             store: stores.appStore,
+            seal: seal,
             verification: SelfVerification(settings.selfVerification),
             metrics: metrics,
             random: random,
@@ -88,13 +122,39 @@ package final class Service: Sendable {
         )
         let reads = AuditReads(committer: committer, clock: clock, log: log)
         let noise = MinuteCounter<Noise>()
+        let signedLog = try SignedLog(
+            loaded,
+            settings,
+            after: checked,
+            ledger: ledger,
+            committer: committer,
+            clock: clock,
+            log: log
+        ) { [health] reason in health.noteContradiction(reason) }
+        self.signedLog = signedLog
+        let reconciler = Reconciler(ledger: ledger, clock: clock, log: log)
+        self.reconciler = reconciler
         let gauges = ServerGauges()
         let operation = OperationCalls(
             current: current,
             health: health,
             metrics: metrics,
-            warnings: { stores.warnings },
-            gauges: { [committer] in gauges.read(committer) + stores.gauges }
+            seals: { seal.causes },
+            warnings: { [watch] in stores.warnings + watch.warnings },
+            gauges: { [committer] in
+                gauges.read(committer) + stores.gauges + signedLog.gauges + reconciler.gauges
+            }
+        )
+        housekeeper = Housekeeper(
+            ledger: ledger,
+            committer: committer,
+            health: health,
+            current: current,
+            loaded: loaded,
+            reads: reads,
+            noise: noise,
+            clock: clock,
+            log: log
         )
         let api = API(
             current: current,
@@ -132,6 +192,16 @@ package final class Service: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
+            keys: KeysCall(
+                seal: seal,
+                current: current,
+                lastUses: { [committer] in committer.keyUses },
+                reads: reads,
+                refresh: { [housekeeper] in await housekeeper.lookNow() }
+            ),
+            seal: SealCall(seal: seal, reads: reads),
+            auditEntries: AuditEntriesCall(index: index, readers: readers),
+            reconciliation: ReconciliationCall(reconciler: reconciler, reads: reads),
             operation: operation,
             noise: noise,
             metrics: metrics,
@@ -148,18 +218,7 @@ package final class Service: Sendable {
             throw .server(error)
         }
         gauges.read(server)
-        housekeeper = Housekeeper(
-            ledger: ledger,
-            committer: committer,
-            health: health,
-            current: current,
-            loaded: loaded,
-            reads: reads,
-            noise: noise,
-            clock: clock,
-            log: log
-        )
-        committer.start(on: connection)
+        committer.start(on: connection, at: head)
         for warning in loaded.keys.warnings { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
     }
 
@@ -181,11 +240,17 @@ package final class Service: Sendable {
         let snapshot = current.value
         let events = [AuditEvent.serviceStarted(version: Self.version)] + housekeeper.events(of: snapshot)
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
+        watch.start(lastRecordedAt: lastRecordedAt)
         housekeeper.start()
+        try signedLog.start()
+        readers.start()
+        indexer.start()
+        reconciler.start()
         do { try stores.start() } catch { throw .client(error) }
         do { try server.start() } catch { throw .server(error) }
+        signedLog.startVerifying()
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
-        for obstacle in health.obstacles(snapshot) + health.warnings(snapshot) {
+        for obstacle in health.obstacles(snapshot, sealedBy: seal.causes) + health.warnings(snapshot) {
             log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
         }
     }
@@ -233,7 +298,12 @@ package final class Service: Sendable {
         stopServer()
         stores.stop()
         housekeeper.stop()
+        watch.stop()
+        readers.stop()
+        indexer.stop()
+        reconciler.stop()
         try? committer.appendBlocking([.serviceStopped])
+        signedLog.stop()
         committer.stop()
         instanceLock?.release()
         log(.info, "stopped")

@@ -8,8 +8,7 @@ enum CommandLineTool {
     /// The commands, in the order in which a newcomer meets them.
     private static let commands: [any Command.Type] = [
         DemoCommand.self, CheckCommand.self, ServeCommand.self, CallersCommand.self, KeysCommand.self,
-        CustomersCommand.self,
-        NotificationsCommand.self, AuditCommand.self,
+        CustomersCommand.self, SealCommand.self, UnsealCommand.self, NotificationsCommand.self, AuditCommand.self,
     ]
 
     static func run(_ arguments: [String]) -> ExitCode {

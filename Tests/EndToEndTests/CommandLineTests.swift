@@ -7,7 +7,7 @@ extension EndToEnd {
     /// What the program says to the person at the keyboard.
     @Suite struct CommandLineTests {
         private static let commands = [
-            "demo", "check", "serve", "callers", "keys", "customers", "notifications", "audit",
+            "demo", "check", "serve", "callers", "keys", "customers", "seal", "unseal", "notifications", "audit",
         ]
 
         @Test func `the list of commands names each of them`() async throws {

@@ -11,9 +11,10 @@ final class DemoFolder: Sendable {
     /// What the command said.
     let guide: String
 
-    init() async throws {
+    /// A wrapper is a command that the program is started by.
+    init(wrapper: [String] = []) async throws {
         directory = try TemporaryDirectory()
-        let outcome = try await Program.run(["demo", directory.path(of: "demo")])
+        let outcome = try await Program.run(["demo", directory.path(of: "demo")], wrapper: wrapper)
         guard outcome.succeeded else { throw ChildProcess.Failure("demo: \(outcome)") }
         guide = outcome.output
     }

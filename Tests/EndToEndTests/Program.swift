@@ -25,9 +25,13 @@ enum Program {
 
     static func checker(_ name: String) -> String { "\(root)/Tests/EndToEndTests/Checkers/\(name).py" }
 
-    /// Runs the program to its end.
-    static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> ProcessOutcome {
-        try await runProcess([path] + arguments, environment: ownEnvironment().merging(environment) { $1 })
+    /// Runs the program to its end; a wrapper is a command that it is started by.
+    static func run(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        wrapper: [String] = []
+    ) async throws -> ProcessOutcome {
+        try await runProcess(wrapper + [path] + arguments, environment: ownEnvironment().merging(environment) { $1 })
     }
 
     /// Runs one of the checkers; what it complains of is in the outcome.

@@ -38,13 +38,45 @@ package enum SHA256 {
         unsafe bytes.withUnsafeBytes { unsafe digest(of: $0) }
     }
 
+    /// The digest of one byte and the bytes after it, as leaves of a Merkle tree are hashed.
+    ///
+    /// Nothing is copied together first. Any thread may call this.
+    package static func digest(of first: UInt8, then bytes: [UInt8]) -> SHA256Digest {
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe digest { context in
+                unsafe update(context, first) && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
+            }
+        }
+    }
+
+    /// The digest of one byte and two digests after it, as nodes of a Merkle tree are hashed.
+    ///
+    /// Any thread may call this.
+    package static func digest(of first: UInt8, then left: SHA256Digest, _ right: SHA256Digest) -> SHA256Digest {
+        unsafe digest { context in
+            unsafe update(context, first)
+                && left.withBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1 }
+                && right.withBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1 }
+        }
+    }
+
     static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256Digest {
+        unsafe digest { context in unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1 }
+    }
+
+    private static func update(_ context: OpaquePointer, _ byte: UInt8) -> Bool {
+        var byte = byte
+        return unsafe EVP_DigestUpdate(context, &byte, 1) == 1
+    }
+
+    /// The digest of what `update` gives to the context; it says whether that went well.
+    private static func digest(_ update: (OpaquePointer) -> Bool) -> SHA256Digest {
         let digest = unsafe contexts.withContext { context in
             var succeeded = false
             let digest = unsafe SHA256Digest { target in
                 succeeded =
                     unsafe EVP_DigestInit_ex2(context, algorithm, nil) == 1
-                    && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
+                    && update(context)
                     && EVP_DigestFinal_ex(context, target.baseAddress, nil) == 1
             }
             return succeeded ? digest : nil

@@ -20,6 +20,21 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
         unsafe self.init { target in unsafe target.copyBytes(from: bytes) }
     }
 
+    /// A digest from 32 of the bytes; nil unless so many follow `start`.
+    package init?(bytes: [UInt8], from start: Int) {
+        guard start >= 0, bytes.count - start >= Self.byteCount else { return nil }
+        unsafe self.init { target in
+            unsafe bytes.withUnsafeBytes { bytes in
+                unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + Self.byteCount]))
+            }
+        }
+    }
+
+    /// Appends the 32 bytes.
+    package func append(to bytes: inout [UInt8]) {
+        unsafe withBytes { unsafe bytes.append(contentsOf: $0) }
+    }
+
     /// 32 zeros, which no known bytes digest to.
     package static let zero = SHA256Digest(word0: 0, word1: 0, word2: 0, word3: 0)
 

@@ -88,4 +88,44 @@ enum EVPKey {
         guard isWhole else { throw OpenSSLError(operation: reading, reasons: ["bytes follow the key"]) }
         return owned
     }
+
+    /// A new context for signing or verifying whole messages.
+    static func digestContext() throws(OpenSSLError) -> Owned {
+        try unsafe Owned(
+            EVP_MD_CTX_new(),
+            freedBy: { unsafe EVP_MD_CTX_free($0) },
+            while: "prepare the key"
+        )
+    }
+
+    /// Writes a key as an unencrypted PKCS #8 text in PEM into a new file of mode 0600, durably or not at all.
+    ///
+    /// The text is made in secure memory.
+    static func writePKCS8(_ key: OpaquePointer, to path: String) throws(PrivateKeyError) {
+        let text: Owned
+        do throws(OpenSSLError) {
+            text = try unsafe pkcs8Text(of: key)
+        } catch {
+            throw .openSSL(error)
+        }
+        var start: UnsafeMutablePointer<CChar>?
+        let count = unsafe shim_BIO_get_mem_data(text.pointer, &start)
+        do throws(SecretFileError) {
+            try unsafe SecretFile.create(path: path, contents: UnsafeRawBufferPointer(start: start, count: count))
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private static func pkcs8Text(of key: OpaquePointer) throws(OpenSSLError) -> Owned {
+        let text = try unsafe Owned(
+            BIO_new(BIO_s_secmem()),
+            freedBy: { unsafe BIO_free_all($0) },
+            while: "write the key"
+        )
+        guard unsafe PEM_write_bio_PKCS8PrivateKey(text.pointer, key, nil, nil, 0, nil, nil) == 1 else {
+            throw .drain("write the key")
+        }
+        return text
+    }
 }

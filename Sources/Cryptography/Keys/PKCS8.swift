@@ -11,6 +11,16 @@ enum PKCS8 {
         case p256
         /// RSA, and not RSA for PSS alone.
         case rsa
+        case ed25519
+
+        /// OpenSSL's number of it.
+        fileprivate var number: Int32 {
+            switch self {
+            case .p256: NID_X9_62_id_ecPublicKey
+            case .rsa: NID_rsaEncryption
+            case .ed25519: NID_ED25519
+            }
+        }
     }
 
     /// Reads a PrivateKeyInfo that holds a key for that algorithm.
@@ -110,7 +120,9 @@ enum PKCS8 {
             throw .malformedPKCS8(.drain("read the key"))
         }
         let key = unsafe UnsafeBufferPointer(start: start, count: Int(count))
-        guard let byteCount = unsafe DERSequence.byteCount(in: key.span) else { return }
+        // An Ed25519 key is an OCTET STRING of 32 bytes in there (RFC 8410 section 7).
+        let isOctets = unsafe key.count > 34 && key[0] == 0x04 && key[1] == 32
+        guard let byteCount = isOctets ? 34 : unsafe DERSequence.byteCount(in: key.span) else { return }
         if byteCount < key.count { throw .trailingBytes(count: key.count - byteCount) }
     }
 
@@ -130,8 +142,7 @@ enum PKCS8 {
             throw .malformedPKCS8(.drain("read the key's algorithm"))
         }
         let found = unsafe AlgorithmIdentifier(algorithm)
-        let number = expected == .p256 ? NID_X9_62_id_ecPublicKey : NID_rsaEncryption
-        guard found.algorithm == number else { throw .otherAlgorithm(name: found.algorithmName) }
+        guard found.algorithm == expected.number else { throw .otherAlgorithm(name: found.algorithmName) }
         guard expected == .p256 else { return }
         guard let curve = found.parameter else { throw .explicitCurve }
         guard curve == NID_X9_62_prime256v1 else { throw .otherCurve(name: found.parameterName) }
@@ -159,7 +170,12 @@ enum PKCS8 {
         as algorithm: Algorithm,
         into place: UnsafeMutablePointer<OpaquePointer?>
     ) -> Bool {
-        let decoder = unsafe algorithm == .p256 ? shim_ec_key_decoder(place) : shim_rsa_key_decoder(place)
+        let decoder =
+            switch algorithm {
+            case .p256: unsafe shim_ec_key_decoder(place)
+            case .rsa: unsafe shim_rsa_key_decoder(place)
+            case .ed25519: unsafe shim_ed25519_key_decoder(place)
+            }
         defer { unsafe OSSL_DECODER_CTX_free(decoder) }
         return unsafe der.withBytes { bytes in
             var next = unsafe bytes.bindMemory(to: UInt8.self).baseAddress

@@ -30,7 +30,7 @@ extension PrivateKey {
     }
 
     /// Signs a random message that can't be a store's, and verifies the signature.
-    func testSignature() throws(PrivateKeyError) {
+    package func testSignature() throws(PrivateKeyError) {
         var message = Array("offer-signer key self-test v1\0".utf8)
         do throws(RandomError) {
             message += try SystemRandom().bytes(32)

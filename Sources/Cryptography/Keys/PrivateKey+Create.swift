@@ -23,31 +23,6 @@ extension PrivateKey {
     /// The file must not exist; it is on the disk when this returns, and not there if this throws. The text is made in
     /// secure memory.
     package func writePKCS8(to path: String) throws(PrivateKeyError) {
-        let text: Owned
-        do throws(OpenSSLError) {
-            text = try pkcs8Text()
-        } catch {
-            throw .openSSL(error)
-        }
-        var start: UnsafeMutablePointer<CChar>?
-        let count = unsafe shim_BIO_get_mem_data(text.pointer, &start)
-        do throws(SecretFileError) {
-            try unsafe SecretFile.create(path: path, contents: UnsafeRawBufferPointer(start: start, count: count))
-        } catch {
-            throw .file(error)
-        }
-    }
-
-    private func pkcs8Text() throws(OpenSSLError) -> Owned {
-        let text = try unsafe Owned(
-            BIO_new(BIO_s_secmem()),
-            freedBy: { unsafe BIO_free_all($0) },
-            while: "write the key"
-        )
-        let isWritten = unsafe withKey { key in
-            unsafe PEM_write_bio_PKCS8PrivateKey(text.pointer, key, nil, nil, 0, nil, nil) == 1
-        }
-        guard isWritten else { throw .drain("write the key") }
-        return text
+        try unsafe withKey { key throws(PrivateKeyError) in try unsafe EVPKey.writePKCS8(key, to: path) }
     }
 }

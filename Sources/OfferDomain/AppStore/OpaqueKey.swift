@@ -20,8 +20,13 @@ package typealias ChainKey = OpaqueKey<SubscriptionChain>
 /// Stands for a transaction id.
 package typealias TransactionKey = OpaqueKey<TransactionRecord>
 
+/// Stands for an account that a purchase names as its buyer.
+package typealias AccountKey = OpaqueKey<CustomerIdentity>
+
 /// Makes the keys that evidence is filed under.
 package protocol SubscriptionKeys {
     func chainKey(of originalTransactionID: TransactionID) -> ChainKey
     func transactionKey(of transactionID: TransactionID) -> TransactionKey
+    /// Of an `appAccountToken`.
+    func accountKey(of token: UniqueID) -> AccountKey
 }

@@ -13,6 +13,12 @@ package struct Redemption: Hashable, Sendable {
     /// How many discounted periods there were so far; none of a pending one.
     package let periods: Int
     package let state: State
+    /// Whether a person bought something at ``redeemedAt``, and not the store renewed it with an offer that was taken
+    /// before; `nil` if the store doesn't say.
+    package let wasBought: Bool?
+    /// The account that the purchase names; `nil` if it names none, or wasn't a purchase: a renewal names the account of
+    /// an earlier one.
+    package let account: AccountKey?
     package let environment: StoreEnvironment
     /// By which way the newest evidence of it came.
     package let source: FactSource
@@ -88,6 +94,8 @@ extension SubscriptionChain {
             redeemedAt: renewal.signedAt,
             periods: 0,
             state: .pending,
+            wasBought: false,
+            account: nil,
             environment: renewal.environment,
             source: renewal.source,
             observedAt: renewal.signedAt
@@ -98,6 +106,7 @@ extension SubscriptionChain {
 extension OfferRun {
     fileprivate func redemption(_ type: OfferType, _ state: ChainState?) -> Redemption? {
         guard let first = parts.first, let last = parts.last?.record else { return nil }
+        let wasBought = first.record.reason?.known.map { $0 == .purchase }
         let evidence = (records + following).reduce(last) { $0.newer(of: $1) }
         return Redemption(
             key: RedemptionKey(chain: chain, firstTransaction: first.key),
@@ -107,6 +116,8 @@ extension OfferRun {
             redeemedAt: first.record.purchasedAt,
             periods: parts.count,
             state: outcome(after: last, state),
+            wasBought: wasBought,
+            account: wasBought == false ? nil : first.record.account,
             environment: first.record.environment,
             source: evidence.source,
             observedAt: evidence.signedAt

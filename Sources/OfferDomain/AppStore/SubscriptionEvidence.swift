@@ -55,7 +55,11 @@ package struct SubscriptionEvidence: Hashable, Sendable {
         var history = SubscriptionHistory()
         for transaction in transactions {
             history.chains[keys.chainKey(of: transaction.originalTransactionID), default: SubscriptionChain()].merge(
-                TransactionRecord(transaction, source: source),
+                TransactionRecord(
+                    transaction,
+                    source: source,
+                    account: transaction.appAccountToken.map(keys.accountKey)
+                ),
                 key: keys.transactionKey(of: transaction.transactionID)
             )
         }

@@ -47,9 +47,10 @@ extension SubscriptionHistory {
 // MARK: - Which chain
 
 extension SubscriptionHistory {
-    private var preferredEnvironment: StoreEnvironment {
-        chains.values.contains { $0.environment == .production } ? .production : .sandbox
-    }
+    /// Whether anything is known of purchases with real money.
+    package var isOfProduction: Bool { chains.values.contains { $0.environment == .production } }
+
+    private var preferredEnvironment: StoreEnvironment { isOfProduction ? .production : .sandbox }
 
     private func within(_ environment: StoreEnvironment) -> SubscriptionHistory {
         var history = self
@@ -101,6 +102,7 @@ extension ChainState {
 
     /// Adds what the chain tells of its group.
     fileprivate func tell(_ facts: inout CustomerFacts, group: SubscriptionGroupID) {
+        facts.hasSubscription = true
         facts.status = status
         if isEndCertain { facts.expiresAt = end } else { facts.latestEndSeen = end }
         facts.subscriptionGroup = Fact(group, source: latest.source, observedAt: latest.signedAt)

@@ -24,6 +24,8 @@ struct Content: Comparable {
 
     init(_ text: String?) { bytes = text.map { Array($0.utf8) } }
 
+    init(_ bytes: [UInt8]?) { self.bytes = bytes }
+
     /// Ordered by its digits and not by time: any order will do, as long as it is one.
     init(_ instant: Timestamp?) { self.init(instant.map { String($0.milliseconds) }) }
 

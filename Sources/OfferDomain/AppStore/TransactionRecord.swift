@@ -2,7 +2,8 @@
 
 /// The part of a transaction that facts and redemptions are drawn from, and that the ledger may keep.
 ///
-/// It names no person, no purchase and no account: a row has a ``TransactionKey`` and a ``ChainKey`` beside it.
+/// It names no person, no purchase and no account in the clear: a row has a ``TransactionKey`` and a ``ChainKey`` beside
+/// it, and a key stands for the account.
 package struct TransactionRecord: Hashable, Sendable, Superseding {
     package var productID: String
     package var productType: Reported<AppStoreProductType>?
@@ -18,6 +19,8 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     package var offerDiscountType: Reported<OfferDiscountType>?
     package var reason: Reported<TransactionReason>?
     package var storefront: Storefront?
+    /// Whom the purchase names as its buyer; `nil` if it names nobody, or was kept before accounts were.
+    package var account: AccountKey?
     package var environment: StoreEnvironment
     /// When Apple signed this copy.
     package var signedAt: Timestamp
@@ -40,6 +43,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
         offerDiscountType: Reported<OfferDiscountType>?,
         reason: Reported<TransactionReason>?,
         storefront: Storefront?,
+        account: AccountKey?,
         environment: StoreEnvironment,
         signedAt: Timestamp,
         source: FactSource
@@ -58,12 +62,13 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
         self.offerDiscountType = offerDiscountType
         self.reason = reason
         self.storefront = storefront
+        self.account = account
         self.environment = environment
         self.signedAt = signedAt
         self.source = source
     }
 
-    package init(_ transaction: AppStoreTransaction, source: FactSource) {
+    package init(_ transaction: AppStoreTransaction, source: FactSource, account: AccountKey?) {
         self.init(
             productID: transaction.productID,
             productType: transaction.productType,
@@ -79,6 +84,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
             offerDiscountType: transaction.offerDiscountType,
             reason: transaction.reason,
             storefront: transaction.storefront,
+            account: account,
             environment: transaction.environment,
             signedAt: transaction.signedAt,
             source: source
@@ -92,7 +98,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
             Content(productType?.storeText), Content(subscriptionGroup?.text), Content(purchasedAt),
             Content(expiresAt), Content(ownership?.storeText), Content(offerType?.storeText), Content(offerID),
             Content(offerDiscountType?.storeText), Content(reason?.storeText), Content(storefront?.text),
-            Content(environment.storeText), Content(source.rank),
+            Content(environment.storeText), Content(source.rank), Content(account?.bytes),
         ]
     }
 }

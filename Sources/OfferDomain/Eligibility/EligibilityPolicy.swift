@@ -106,4 +106,16 @@ package struct Decision: Hashable, Sendable {
     package let findings: [Finding]
     /// The instant at which the customer becomes eligible if nothing but time passes; nil if waiting doesn't help.
     package let nextEligibleAt: Timestamp?
+
+    /// The first instant after `now` at which any rule answers otherwise, if nothing but time passes; nil if none does.
+    package func firstTurn(after now: Timestamp) -> Timestamp? {
+        findings.compactMap { $0.firstTurn(after: now) }.min()
+    }
+}
+
+extension Finding {
+    fileprivate func firstTurn(after now: Timestamp) -> Timestamp? {
+        let own = turnsAt.flatMap { $0 > now ? $0 : nil }
+        return (children.map { $0.firstTurn(after: now) } + [own]).compactMap(\.self).min()
+    }
 }

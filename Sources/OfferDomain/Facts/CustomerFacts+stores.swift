@@ -4,11 +4,31 @@ extension CustomerFacts {
     /// What is known of a customer in one store, together with what is known in the other: a customer who pays in one
     /// is no lapsed one, whichever is asked.
     ///
-    /// Status, end, renewal and ownership are of the store where the subscription is most alive. Uses of offers and
-    /// refunds of both count. What names things of one store, and whether there was a subscription in this one, stay.
+    /// Status, end, renewal and ownership are of the store where the subscription is most alive; where one of them may
+    /// run and none surely does, nobody tells them. Uses of offers and refunds of both count. What names things of one
+    /// store, and whether there was a subscription in this one, stay.
     package func joined(with other: CustomerFacts) -> CustomerFacts {
         var facts = self
-        if other.isMoreAlive(than: self) { facts.takeSubscription(of: other) }
+        switch (standing, other.standing) {
+        case (_, .none): break
+        case (.none, _): facts.takeSubscription(of: other)
+        case (.surely(let mine), .surely(let theirs)) where mine != theirs:
+            if theirs > mine { facts.takeSubscription(of: other) }
+        case (.surely, .surely):
+            if let end = expiresAt?.value, let otherEnd = other.expiresAt?.value {
+                if otherEnd > end { facts.takeSubscription(of: other) }
+            } else {
+                facts.leaveSubscriptionOpen(with: other)
+                facts.status = status?.value == other.status?.value ? status : nil
+            }
+        case (.surely(.mostAlive), .mayRun):
+            facts.leaveSubscriptionOpen(with: other)
+            facts.status = status
+        case (.mayRun, .surely(.mostAlive)):
+            facts.leaveSubscriptionOpen(with: other)
+            facts.status = other.status
+        case (.mayRun, _), (_, .mayRun): facts.leaveSubscriptionOpen(with: other)
+        }
         (facts.offersUsed, facts.offersSeen) = Self.joined(
             (offersUsed, offersSeen),
             (other.offersUsed, other.offersSeen)
@@ -19,10 +39,22 @@ extension CustomerFacts {
         )
         facts.storefront = storefront ?? other.storefront
         facts.region = region ?? other.region
+        facts.environment = environment ?? other.environment
+        return facts
+    }
+
+    /// The same facts where the store could tell of more than they rest on: only what more can't change is kept.
+    package var open: CustomerFacts {
+        var facts = self
+        if subscribedBefore?.value == false { facts.subscribedBefore = nil }
+        (facts.offersUsed, facts.offersSeen) = (nil, offersUsed ?? offersSeen)
+        (facts.refundedAt, facts.refundsSeen) = (nil, refundedAt ?? refundsSeen)
+        if standing != .surely(.mostAlive) { facts.leaveSubscriptionOpen(with: CustomerFacts()) }
         return facts
     }
 
     private mutating func takeSubscription(of other: CustomerFacts) {
+        hasSubscription = other.hasSubscription
         status = other.status
         expiresAt = other.expiresAt
         latestEndSeen = other.latestEndSeen
@@ -31,13 +63,26 @@ extension CustomerFacts {
         ownership = other.ownership
     }
 
-    private func isMoreAlive(than other: CustomerFacts) -> Bool {
-        guard let status else { return false }
-        guard let otherStatus = other.status else { return true }
-        let (mine, theirs) = (status.value.liveliness, otherStatus.value.liveliness)
-        guard mine == theirs else { return mine > theirs }
-        guard let end = expiresAt?.value, let otherEnd = other.expiresAt?.value else { return false }
-        return end > otherEnd
+    /// Keeps no more than how late the end is at least.
+    private mutating func leaveSubscriptionOpen(with other: CustomerFacts) {
+        let ends = [expiresAt ?? latestEndSeen, other.expiresAt ?? other.latestEndSeen].compactMap(\.self)
+        latestEndSeen = ends.max { $0.value < $1.value }
+        hasSubscription = true
+        (status, expiresAt, autoRenews, expirationIntent, ownership) = (nil, nil, nil, nil, nil)
+    }
+
+    /// How a store's subscription stands beside the other's.
+    private enum Standing: Equatable {
+        /// Nobody told of one.
+        case none
+        /// There is one, and how it stands isn't known.
+        case mayRun
+        case surely(Liveliness)
+    }
+
+    private var standing: Standing {
+        if let status { return .surely(Liveliness(status.value)) }
+        return hasSubscription ? .mayRun : .none
     }
 
     /// The whole of a list if both have the whole, else what was seen of it.
@@ -58,27 +103,39 @@ extension CustomerFacts {
     }
 }
 
-extension SubscriptionStatus {
-    /// How far a subscription is from having ended; the greater, the further.
-    fileprivate var liveliness: Int {
-        switch self {
-        case .active: 4
-        case .inGracePeriod: 3
-        case .inBillingRetry, .paused: 2
-        case .expired: 1
-        case .revoked: 0
-        }
+/// How far a subscription is from having ended; the greater, the further.
+///
+/// Of two alike, the one that ends later counts.
+private struct Liveliness: Comparable {
+    private let rank: Int
+
+    static let mostAlive = Liveliness(.active)
+
+    init(_ status: SubscriptionStatus) {
+        rank =
+            switch status {
+            case .active: 3
+            case .inGracePeriod: 2
+            case .inBillingRetry, .paused: 1
+            case .expired, .revoked: 0
+            }
     }
+
+    static func < (one: Liveliness, other: Liveliness) -> Bool { one.rank < other.rank }
 }
 
 extension CustomerFacts {
     /// The same, where a subscription in the other store counts as one of before too.
     ///
-    /// Google Play lets who asks give its offers to anybody; the App Store looks at its own subscriptions alone.
+    /// Google Play lets who asks give its offers to anybody; the App Store looks at its own subscriptions alone. That
+    /// there never was one in either store is known only if it is known of both.
     package func joinedWithPast(of other: CustomerFacts) -> CustomerFacts {
         var facts = joined(with: other)
-        if other.subscribedBefore?.value == true || subscribedBefore == nil {
-            facts.subscribedBefore = other.subscribedBefore ?? subscribedBefore
+        switch (subscribedBefore?.value, other.subscribedBefore?.value) {
+        case (true, _): break
+        case (_, true): facts.subscribedBefore = other.subscribedBefore
+        case (false, false): break
+        default: facts.subscribedBefore = nil
         }
         return facts
     }

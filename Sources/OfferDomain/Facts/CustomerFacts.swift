@@ -4,6 +4,8 @@
 package struct CustomerFacts: Hashable, Sendable {
     /// Whether the customer has or had a subscription of their own in the app.
     package var subscribedBefore: Fact<Bool>?
+    /// Whether a subscription of the kind that is asked about was seen, whatever is known of it by now.
+    package var hasSubscription = false
     package var status: Fact<SubscriptionStatus>?
     /// When the subscription ends or ended.
     package var expiresAt: Fact<Timestamp>?
@@ -57,6 +59,7 @@ package struct CustomerFacts: Hashable, Sendable {
     package func filled(from other: CustomerFacts) -> CustomerFacts {
         var facts = self
         facts.subscribedBefore = subscribedBefore ?? other.subscribedBefore
+        facts.hasSubscription = hasSubscription || other.hasSubscription
         facts.status = status ?? other.status
         facts.expiresAt = expiresAt ?? other.expiresAt
         facts.latestEndSeen = facts.expiresAt == nil ? latestEndSeen ?? other.latestEndSeen : nil

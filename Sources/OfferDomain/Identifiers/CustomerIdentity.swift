@@ -84,6 +84,14 @@ package enum CustomerIdentity: Hashable, Sendable {
         )
     }
 
+    /// Whether a request for an offer at Google Play may name the customer so.
+    package var isGivenAtGooglePlay: Bool {
+        switch self {
+        case .customer, .anonymous: true
+        case .appAccountToken, .applicationUsername, .originalTransaction, .appTransaction: false
+        }
+    }
+
     /// Whether this names a person, and not only one of their subscriptions.
     package var namesCustomer: Bool {
         if case .originalTransaction = self { false } else { true }
@@ -103,7 +111,7 @@ extension CustomerIdentity {
         return text
     }
 
-    private static func uniqueID(spelledBy lowercase: ArraySlice<UInt8>) -> UniqueID? {
+    fileprivate static func uniqueID(spelledBy lowercase: ArraySlice<UInt8>) -> UniqueID? {
         var digits = lowercase
         if digits.starts(with: "urn:uuid:".utf8) { digits = digits.dropFirst(9) }
         if digits.first == 0x7B, digits.last == 0x7D { digits = digits.dropFirst().dropLast() }
@@ -123,4 +131,11 @@ extension CustomerIdentity {
         let digits = id.text.utf8.drop { $0 == 0x30 }
         return digits.isEmpty ? [0x30] : Array(digits)
     }
+}
+
+extension ApplicationUsername {
+    /// Whether it spells a UUID, which the App Store then puts on transactions as it does an account token.
+    ///
+    /// Source: Apple, [applicationUsername](https://developer.apple.com/documentation/storekit/skmutablepayment/applicationusername).
+    package var isUniqueID: Bool { CustomerIdentity.uniqueID(spelledBy: text.utf8.map(\.asciiLowercased)[...]) != nil }
 }

@@ -15,6 +15,11 @@ package final class API: Responder {
     private let googlePlayNotifications: GooglePlayNotificationCall
     private let transactions: TransactionsCall
     private let transfers: TransfersCall
+    private let checkpoints: CheckpointCalls?
+    private let keys: KeysCall
+    private let seal: SealCall
+    private let auditEntries: AuditEntriesCall?
+    private let reconciliation: ReconciliationCall
     private let operation: OperationCalls
     private let noise: MinuteCounter<Noise>
     private let metrics: Metrics
@@ -31,6 +36,11 @@ package final class API: Responder {
         googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
         transactions: TransactionsCall,
         transfers: TransfersCall,
+        checkpoints: CheckpointCalls? = nil,
+        keys: KeysCall,
+        seal: SealCall,
+        auditEntries: AuditEntriesCall? = nil,
+        reconciliation: ReconciliationCall,
         operation: OperationCalls,
         noise: MinuteCounter<Noise>,
         metrics: Metrics,
@@ -46,6 +56,11 @@ package final class API: Responder {
         self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
         self.transactions = transactions
         self.transfers = transfers
+        self.checkpoints = checkpoints
+        self.keys = keys
+        self.seal = seal
+        self.auditEntries = auditEntries
+        self.reconciliation = reconciliation
         self.operation = operation
         self.noise = noise
         self.metrics = metrics
@@ -57,10 +72,11 @@ package final class API: Responder {
     package func respond(to request: Request) async -> Response {
         let now = clock.now()
         let requestID = UniqueID.version7(at: now, random.next(), random.next())
-        let route = Route(path: request.path)
+        let match = RouteMatch(path: request.path)
+        let route = match.route
         let response: Response
         do throws(Refusal) {
-            response = try await answer(request, route, requestID, now)
+            response = try await answer(request, match, requestID, now)
         } catch {
             let problem = Problem(error)
             if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
@@ -84,10 +100,11 @@ package final class API: Responder {
 
     private func answer(
         _ request: Request,
-        _ route: Route,
+        _ match: RouteMatch,
         _ requestID: UniqueID,
         _ now: Timestamp
     ) async throws(Refusal) -> Response {
+        let route = match.route
         guard route != .unknown else { throw .request(.noSuchPath) }
         guard route.allowedMethods.contains(request.method) else {
             throw .request(.methodNotAllowed(allowed: route.allowedMethods))
@@ -119,11 +136,48 @@ package final class API: Responder {
             return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
+        case .logCheckpoint, .logState:
+            guard let checkpoints else { throw .request(.notConfigured) }
+            return try await checkpoints.respond(to: request, route, under: current.value, at: now)
+        case .keys, .disableKey, .enableKey, .seal, .unseal:
+            return try await answer(request, switching: match, now)
+        case .auditEntries:
+            guard let auditEntries else { throw .request(.notConfigured) }
+            return try await auditEntries.respond(to: request, under: current.value, at: now)
+        case .reconciliation: return try await reconciliation.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()
         case .openAPI: return operation.openAPI()
+        case .ownCaller: return try OwnCallerCall().respond(to: request, under: current.value, at: now)
+        case .console: return try ConsoleCall().respond(to: request, file: [])
+        case .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters[0])
+        case .consoleDoor: return ConsoleCall.redirect
         case .unknown: throw .request(.noSuchPath)
+        }
+    }
+
+    /// The calls about what is switched off.
+    private func answer(
+        _ request: Request,
+        switching match: RouteMatch,
+        _ now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let snapshot = current.value
+        switch match.route {
+        case .keys: return try keys.list(request, under: snapshot, at: now)
+        case .disableKey, .enableKey:
+            return try await keys.set(
+                request,
+                key: match.parameters.first,
+                isDisabled: match.route == .disableKey,
+                under: snapshot,
+                at: now
+            )
+        case .seal where request.method == .post: return try await seal.seal(request, under: snapshot, at: now)
+        case .seal: return try seal.show(to: request, under: snapshot, at: now)
+        case .unseal: return try await seal.unseal(request, under: snapshot, at: now)
+        default: throw .request(.noSuchPath)
         }
     }
 }

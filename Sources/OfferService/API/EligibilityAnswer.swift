@@ -65,6 +65,8 @@ private struct ProductOutlook {
     var introductory: Outcome?
     /// The first in the catalogue that would be granted.
     var promotionalOfferID: String?
+    /// Whether a store was silent of any that isn't.
+    var isUncertain = false
 
     /// Each product once, in the order of the catalogue.
     static func all(_ outlooks: [OfferOutlook]) -> [ProductOutlook] {
@@ -88,9 +90,11 @@ private struct ProductOutlook {
 
     private mutating func add(_ outlook: OfferOutlook) {
         if case .appStore(let listing) = outlook.offer.listing, listing.offerID == nil {
-            introductory = outlook.decision.outcome
-        } else if promotionalOfferID == nil, outlook.canBeHad {
-            promotionalOfferID = outlook.offer.listing.offerName
+            introductory = outlook.obstacle == .keyUnavailable ? .undecided : outlook.decision.outcome
+        } else if outlook.canBeHad {
+            promotionalOfferID = promotionalOfferID ?? outlook.offer.listing.offerName
+        } else if outlook.obstacle == .storeUnavailable {
+            isUncertain = true
         }
     }
 
@@ -106,8 +110,10 @@ private struct ProductOutlook {
             writer.name("introductoryOfferEligibility")
             writer.string(plain: introductory.word)
         }
-        writer.name("promotionalOfferEligibility")
-        writer.boolean(promotionalOfferID != nil)
+        if promotionalOfferID != nil || !isUncertain {
+            writer.name("promotionalOfferEligibility")
+            writer.boolean(promotionalOfferID != nil)
+        }
         if let promotionalOfferID {
             writer.name("promotionalOfferId")
             writer.string(promotionalOfferID)
@@ -147,15 +153,5 @@ extension StoreListing {
     /// What names the offer in its store.
     fileprivate var names: [(name: String, value: String)] {
         productNames + (offerName.map { [("offerId", $0)] } ?? [])
-    }
-}
-
-extension AuthorizationObstacle {
-    /// What programs know it by.
-    fileprivate var code: String {
-        switch self {
-        case .fault(let fault): fault.code
-        case .storeUnavailable: "store-unavailable"
-        }
     }
 }

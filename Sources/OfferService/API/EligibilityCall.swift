@@ -39,10 +39,13 @@ package struct EligibilityCall: Sendable {
         return Response(status: 200, headers: [("Content-Type", "application/json")] + fields, body: answer.bytes)
     }
 
-    /// Until the first of the decisions turns by itself, as far as that is known.
+    /// Until the first answer of a rule turns by itself; not at all if a store was silent.
     private static func age(_ outlooks: [OfferOutlook], at now: Timestamp) -> Int64 {
-        let turns = outlooks.compactMap { $0.decision.nextEligibleAt.map { $0.seconds - now.seconds } }
-        return max(0, turns.reduce(Int64(maximumAge), min))
+        if outlooks.contains(where: { $0.obstacle == .storeUnavailable }) { return 0 }
+        let turns = outlooks.compactMap { outlook in
+            outlook.decision.firstTurn(after: now).map { ($0.milliseconds - now.milliseconds) / 1000 }
+        }
+        return turns.reduce(Int64(maximumAge), min)
     }
 }
 

@@ -8,6 +8,7 @@ package struct OperationCalls: Sendable {
     private let current: CurrentSnapshot
     private let health: Health
     private let counters: Metrics
+    private let seals: @Sendable () -> [ActiveSeal]
     private let warnings: @Sendable () -> [Obstacle]
     private let gauges: @Sendable () -> [Gauge]
 
@@ -15,12 +16,14 @@ package struct OperationCalls: Sendable {
         current: CurrentSnapshot,
         health: Health,
         metrics: Metrics,
+        seals: @escaping @Sendable () -> [ActiveSeal] = { [] },
         warnings: @escaping @Sendable () -> [Obstacle] = { [] },
         gauges: @escaping @Sendable () -> [Gauge]
     ) {
         self.current = current
         self.health = health
         counters = metrics
+        self.seals = seals
         self.warnings = warnings
         self.gauges = gauges
     }
@@ -32,7 +35,7 @@ package struct OperationCalls: Sendable {
     /// 200 when the service can do its work, else 503; either way with each obstacle and warning.
     func ready() -> Response {
         let snapshot = current.value
-        let obstacles = health.obstacles(snapshot)
+        let obstacles = health.obstacles(snapshot, sealedBy: seals())
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("status")
@@ -63,10 +66,16 @@ package struct OperationCalls: Sendable {
             Gauge.Sample(1, labels: [("key", key.id.text), ("status", key.status.rawValue)])
         }
         let info = Gauge("offer_signer_key_info", "Keys of the ring and their state", keys)
+        let causes = Set(seals().map(\.cause))
+        let sealed = Gauge(
+            "offer_signer_sealed",
+            "Whether nothing is signed, by cause: 1 for each that holds",
+            SealCause.allCases.map { .init(causes.contains($0) ? 1 : 0, labels: [("cause", $0.rawValue)]) }
+        )
         return Response(
             status: 200,
             headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
-            body: Array(counters.text(gauges: [info] + gauges()).utf8)
+            body: Array(counters.text(gauges: [info, sealed] + gauges()).utf8)
         )
     }
 

@@ -22,6 +22,11 @@ extension Problem {
         case .invalid(let mismatches):
             self.init("invalid-request", "A member is not as expected", 400, Self.summary(of: mismatches))
             self.mismatches = mismatches
+        case .invalidParameters(let faults):
+            let first = faults.first.map { "\($0.name) \($0.message)" } ?? "The query is not as expected."
+            let more = faults.count > 1 ? " (and \(faults.count - 1) more, see errors)" : ""
+            self.init("invalid-parameter", "A parameter of the query is not as expected", 400, first + more)
+            parameters = faults
         case .signedDataRefused(let pointer, let fault):
             self.init("invalid-signed-data", "Signed data is not acceptable", 400, "\(pointer): \(fault.description)")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "\(fault.label): \(fault.description)")]
@@ -81,6 +86,16 @@ extension Problem {
             )
         case .noSuchPath:
             self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")
+        case .notYetCovered:
+            self.init(
+                "not-yet-covered",
+                "No checkpoint covers the entry yet",
+                409,
+                "The entry is on record; the next checkpoint, which is signed within a second, will cover it. Try again."
+            )
+            headers = [("Retry-After", "1")]
+        case .noSuchKey:
+            self.init("not-found", "There is nothing here", 404, "The key ring has no key of this id.")
         case .notConfigured:
             self.init(
                 "not-configured",
@@ -155,14 +170,14 @@ extension Problem {
                 "What a caller of role \(role.rawValue) says of a customer is not believed; leave \(pointer) out."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "may not be stated by \(role.rawValue)")]
-        case .bundleNotAllowed(let bundleID):
+        case .bundleNotAllowed(let app):
             self.init(
                 "bundle-not-allowed",
                 "The caller may not ask for this app",
                 403,
-                "This caller's key is not for \(bundleID)."
+                "This caller's key is not for \(app.text)."
             )
-            mismatches = [Mismatch(pointer: "/bundleId", offset: 0, message: "is outside this caller's scope")]
+            mismatches = [Mismatch(pointer: app.pointer, offset: 0, message: "is outside this caller's scope")]
         }
     }
 
@@ -236,6 +251,8 @@ extension Problem {
         case .overloaded:
             self.init("overloaded", "Too many requests are waiting", 503, "Nothing was decided. Try again.")
             headers = [("Retry-After", "1")]
+        case .logUnreadable(let error):
+            self.init("log-unreadable", "The audit log could not be read", 503, error.description)
         case .signingFailed:
             self.init(
                 "signing-failed",
@@ -243,6 +260,22 @@ extension Problem {
                 500,
                 "The grant is on record, and so is this failure; no signature left the service."
             )
+        case .sealed(let causes):
+            let names = causes.map(\.rawValue).joined(separator: ", ")
+            self.init("sealed", "The service is sealed", 503, "Nothing is signed or authorized now: \(names).")
+            if causes.allSatisfy(\.endsByItself) { headers = [("Retry-After", "5")] }
+        case .switchNotRecorded:
+            self.init(
+                "audit-unavailable",
+                "The record could not be written",
+                503,
+                "What was to be switched off is off, but that is not on record yet, and a restart might forget it. "
+                    + "The service tries again each second."
+            )
+            headers = [("Retry-After", "5")]
+        case .stillSealed(let obstacles):
+            let reasons = obstacles.map { "\($0.cause.rawValue): \($0.reason)" }.joined(separator: "; ")
+            self.init("still-sealed", "What sealed the service still holds", 409, "Nothing was lifted. \(reasons)")
         }
     }
 }

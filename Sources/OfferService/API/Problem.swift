@@ -13,6 +13,7 @@ package struct Problem: Sendable {
     package let status: Int
     package let detail: String
     package var mismatches: [Mismatch] = []
+    package var parameters: [ParameterFault] = []
     /// The `decision` member, and whether its findings are told.
     package var decision: (json: DecisionJSON, showsFindings: Bool)?
     package var headers: [(name: String, value: String)] = []
@@ -56,7 +57,7 @@ package struct Problem: Sendable {
     }
 
     private func writeErrors(_ writer: inout JSONWriter) {
-        guard !mismatches.isEmpty else { return }
+        guard !mismatches.isEmpty || !parameters.isEmpty else { return }
         writer.name("errors")
         writer.beginArray()
         for mismatch in mismatches.prefix(20) {
@@ -65,6 +66,14 @@ package struct Problem: Sendable {
             writer.string(mismatch.pointer)
             writer.name("detail")
             writer.string(mismatch.message)
+            writer.endObject()
+        }
+        for fault in parameters.prefix(20) {
+            writer.beginObject()
+            writer.name("parameter")
+            writer.string(fault.name)
+            writer.name("detail")
+            writer.string(fault.message)
             writer.endObject()
         }
         writer.endArray()

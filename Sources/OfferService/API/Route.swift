@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 
-/// The calls of the service.
+/// The calls of the service, by their paths; `{name}` stands for one segment of a path, `{+name}` for several.
 package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
@@ -11,27 +11,40 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case logCheckpoint = "/audit/checkpoint"
+    case logState = "/v1/audit/log"
+    case keys = "/v1/keys"
+    case disableKey = "/v1/keys/{id}/disable"
+    case enableKey = "/v1/keys/{id}/enable"
+    case seal = "/v1/seal"
+    case unseal = "/v1/unseal"
+    case auditEntries = "/v1/audit/entries"
+    case reconciliation = "/v1/audit/reconciliation"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
     case openAPI = "/openapi.yaml"
+    case ownCaller = "/v1/callers/self"
+    case console = "/console/"
+    case consoleFile = "/console/{name}"
+    /// The console's path without its last slash, as people type it.
+    case consoleDoor = "/console"
     /// Whatever is none of the above; counted as one.
     case unknown = "other"
-
-    /// The call at that path.
-    package init(path: [UInt8]) {
-        self = Self.paths.first { $0.path == path }?.route ?? .unknown
-    }
-
-    /// The most frequent one first.
-    private static let paths = allCases.filter { $0 != .unknown }.map { (path: Array($0.rawValue.utf8), route: $0) }
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
         case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
-            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers:
+            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers, .disableKey,
+            .enableKey, .unseal:
             [.post]
+        case .keys: [.get, .head]
+        case .seal: [.get, .head, .post]
+        case .reconciliation: [.get]
         case .live, .ready, .metrics, .openAPI: [.get, .head]
+        case .logCheckpoint, .logState: [.get, .head]
+        case .auditEntries: [.get]
+        case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }
     }

@@ -40,7 +40,7 @@ package struct TransactionsCall: Sendable {
     private static func authorize(_ asked: TransactionsRequest, _ caller: Caller) throws(Refusal) {
         guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
         let app = AppName(asked.bundleID)
-        guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(app)) }
+        guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(.bundle(asked.bundleID))) }
         if asked.customerID != nil, !caller.role.mayAssertFacts {
             throw .caller(.assertionNotAllowed(pointer: "/customerId", caller.role))
         }

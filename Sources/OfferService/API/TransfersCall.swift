@@ -39,9 +39,12 @@ package struct TransfersCall: Sendable {
         _ catalog: Catalog
     ) throws(Refusal) -> AppInStores {
         let byBundle = asked.bundleID.map { AppName($0) }
-        let byPackage = asked.packageName.map { catalog.googlePlayApps[$0]?.name ?? AppName($0) }
-        for name in [byBundle, byPackage].compactMap(\.self) where !caller.mayAsk(for: name) {
-            throw .caller(.bundleNotAllowed(name))
+        let byPackage = asked.packageName.map { catalog.ledgerName(of: $0) }
+        if let byBundle, let id = asked.bundleID, !caller.mayAsk(for: byBundle) {
+            throw .caller(.bundleNotAllowed(.bundle(id)))
+        }
+        if let byPackage, let name = asked.packageName, !caller.mayAsk(for: byPackage) {
+            throw .caller(.bundleNotAllowed(.package(name)))
         }
         if let bundleID = asked.bundleID, catalog.apps[bundleID] == nil { throw .decision(.unknownOffer(.app)) }
         if let packageName = asked.packageName, catalog.googlePlayApps[packageName] == nil {

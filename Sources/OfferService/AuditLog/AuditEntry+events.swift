@@ -17,7 +17,15 @@ extension AuditEntry {
             [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
         case .serviceAccountLoaded(let name, let digest):
             [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
-        case .keyDisabled(let keyID), .keyEnabled(let keyID): [("kid", .text(keyID.text))]
+        case .keyDisabled(let keyID, let requester), .keyEnabled(let keyID, let requester):
+            [("kid", .text(keyID.text))] + details(of: requester)
+        case .serviceSealed(let seal):
+            [("cause", .text(seal.cause.rawValue)), ("reason", .text(seal.detail))] + details(of: seal.requester)
+        case .sealAcknowledged(let cause): [("cause", .text(cause.rawValue))]
+        case .serviceUnsealed(let cause, let requester, let reason):
+            [("cause", .text(cause.rawValue)), ("reason", .text(reason))] + details(of: requester)
+        case .clockStepped(let from, let to):
+            [("from", .integer(from.milliseconds)), ("to", .integer(to.milliseconds))]
         case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
         case .configurationLoaded(let policy, let keys, let settings):
             [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]
@@ -102,7 +110,8 @@ extension AuditEntry {
         var details: [Member] = [
             ("bundle", .text(bundleID.text)),
             ("chain", .text(text(ofKey: redemption.key.chain.bytes))),
-            ("env", .text(redemption.environment.rawValue)), ("offer", .text(redemption.offerID ?? "")),
+            ("env", .text(redemption.environment.rawValue)), ("match", .text(entry.match.rawValue)),
+            ("offer", .text(redemption.offerID ?? "")),
             ("product", .text(redemption.productID)), ("src", .text(redemption.source.rawValue)),
             ("state", .text(redemption.state.name)), ("ts", .integer(redemption.redeemedAt.milliseconds)),
         ]

@@ -22,7 +22,8 @@ extension AuditEntry {
         let redemption = entry.redemption
         var details: [Member] = [
             ("bundle", .text(app.name.text)), ("chain", .text(text(ofKey: redemption.purchase.bytes))),
-            ("env", .text(redemption.environment.rawValue)), ("offer", .text(redemption.offer.offerID)),
+            ("env", .text(redemption.environment.rawValue)), ("match", .text(entry.reconciliation.rawValue)),
+            ("offer", .text(redemption.offer.offerID)),
             ("package", .text(app.packageName.text)), ("plan", .text(redemption.offer.basePlanID)),
             ("product", .text(redemption.offer.productID)), ("src", .text(FactSource.storeAPI.rawValue)),
             ("state", .text(redemption.state.name)), ("store", .text("google-play")),

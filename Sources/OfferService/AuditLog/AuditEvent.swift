@@ -19,8 +19,15 @@ package enum AuditEvent: Sendable {
     case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
     /// The key of a service account of Google's was read.
     case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)
-    case keyDisabled(KeyID)
-    case keyEnabled(KeyID)
+    case keyDisabled(KeyID, by: Requester)
+    case keyEnabled(KeyID, by: Requester)
+    /// Nothing is signed from here on; written once the last signature is made, or, by a command, once no more begin.
+    case serviceSealed(ActiveSeal)
+    /// The service has seen a seal of the database, and made its last signature.
+    case sealAcknowledged(SealCause)
+    case serviceUnsealed(SealCause, by: Requester, reason: String)
+    /// The time of day jumped.
+    case clockStepped(from: Timestamp, to: Timestamp)
     /// The key that the log's own checkpoints are signed with was read.
     case logKeyLoaded(origin: String, publicKeyDigest: String)
     /// A new configuration is in force.
@@ -77,6 +84,10 @@ package enum AuditEvent: Sendable {
         case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded: .keyLoad
         case .keyDisabled: .keyDisable
         case .keyEnabled: .keyEnable
+        case .serviceSealed: .serviceSeal
+        case .sealAcknowledged: .serviceSealed
+        case .serviceUnsealed: .serviceUnseal
+        case .clockStepped: .clockStep
         case .configurationLoaded: .configLoad
         case .configurationRefused: .configRefuse
         case .callerCreated: .callerCreate

@@ -2,13 +2,12 @@
 import Cryptography
 import JSON
 package import OfferDomain
-package import Storage
 
 /// What is looked for in the audit log; every condition that is set must hold.
-package struct AuditQuery: Sendable {
+package struct AuditQuery: Hashable, Sendable {
     /// The members of an entry that can be asked for, by the name of their option.
     package enum Field: String, CaseIterable, Hashable, Sendable {
-        case event, key, caller, bundle, product, offer, rule, outcome, user, grant, nonce, digest, request
+        case event, key, caller, bundle, package, product, offer, rule, outcome, user, grant, nonce, digest, request
 
         /// The member of the entry.
         package var member: String {
@@ -17,6 +16,7 @@ package struct AuditQuery: Sendable {
             case .key: "kid"
             case .caller: "caller"
             case .bundle: "bundle"
+            case .package: "package"
             case .product: "product"
             case .offer: "offer"
             case .rule: "rule"
@@ -30,19 +30,33 @@ package struct AuditQuery: Sendable {
         }
     }
 
+    /// Which entries come first.
+    package enum Order: String, CaseIterable, Hashable, Sendable {
+        case newest, oldest
+    }
+
     package var from: Timestamp?
     package var until: Timestamp?
     package var fields: [Field: String]
-    /// At most so many entries, the earliest first.
+    package var order: Order
+    /// At most so many entries.
     package var limit: Int
 
-    package init(from: Timestamp? = nil, until: Timestamp? = nil, fields: [Field: String] = [:], limit: Int = .max) {
+    package init(
+        from: Timestamp? = nil,
+        until: Timestamp? = nil,
+        fields: [Field: String] = [:],
+        order: Order = .oldest,
+        limit: Int = .max
+    ) {
         self.from = from
         self.until = until
         self.fields = fields
+        self.order = order
         self.limit = limit
     }
 
+    /// Whether an entry meets every condition but those of time.
     func matches(_ entry: JSONObject) -> Bool {
         fields.allSatisfy { field, wanted in
             if field == .user, tellsOfTransfer(entry, wanted) { return true }
@@ -51,100 +65,21 @@ package struct AuditQuery: Sendable {
             return value.string(equals: wanted)
         }
     }
+
+    /// The members in which an entry names both sides of a transfer.
+    static let transferEnds = ["from", "to"]
+
+    /// How the transfer of a subscription names a user: by the first 16 bytes of the pseudonym.
+    static func transferKey(ofUser user: String) -> String? {
+        let code = user.utf8.split(separator: UInt8(ascii: ":")).last.flatMap { Base64.decodeURL(Array($0)) }
+        return code.map { String(decoding: Base64.encodeURL(Array($0.prefix(16))), as: UTF8.self) }
+    }
 }
 
-/// Whether an entry tells of a transfer from or to the user, by the pseudonym or by its key, the first 16 bytes.
+/// Whether an entry tells of a transfer from or to the user, by the pseudonym or by its key.
 private func tellsOfTransfer(_ entry: JSONObject, _ user: String) -> Bool {
-    let ends = [entry["from"], entry["to"]].compactMap { $0?.string }
+    let ends = AuditQuery.transferEnds.compactMap { entry[$0] }
     if ends.isEmpty { return false }
-    let code = user.utf8.split(separator: UInt8(ascii: ":")).last.flatMap { Base64.decodeURL(Array($0)) }
-    let key = code.map { String(decoding: Base64.encodeURL(Array($0.prefix(16))), as: UTF8.self) }
-    return ends.contains { $0 == user || $0 == key }
-}
-
-/// Reads the audit log, through a connection that only reads.
-package struct AuditReader {
-    private let connection: any DatabaseConnection
-
-    package init(connection: any DatabaseConnection) {
-        self.connection = connection
-    }
-
-    /// Gives each entry that matches, in order, with its index.
-    ///
-    /// Entries are in the order of their time, so the first one of a span is found by halving.
-    package func entries(
-        matching query: AuditQuery,
-        from first: Int64 = 0,
-        _ each: (_ index: Int64, _ entry: [UInt8]) -> Void
-    ) throws(AuditReadError) {
-        var next = first
-        if let from = query.from { next = max(first, try firstIndex(at: from)) }
-        var remaining = query.limit
-        while remaining > 0 {
-            let page = try page(from: next)
-            guard !page.isEmpty else { return }
-            for (index, entry) in page where remaining > 0 {
-                guard index == next, let document = try? JSONDocument(entry), let object = document.root.object else {
-                    throw .damaged(index: next)
-                }
-                next += 1
-                if let until = query.until, let time = object["t"]?.integer, time >= until.milliseconds { return }
-                guard query.matches(object) else { continue }
-                each(index, entry)
-                remaining -= 1
-            }
-        }
-    }
-
-    private func page(from index: Int64) throws(AuditReadError) -> [(index: Int64, entry: [UInt8])] {
-        var page: [(Int64, [UInt8])] = []
-        try rows(
-            SQL(
-                "SELECT entry_index, entry FROM audit_entries WHERE entry_index >= ? ORDER BY entry_index LIMIT 512",
-                .integer(index)
-            )
-        ) { row in
-            page.append((row.integer(0), row.blob(1)))
-        }
-        return page
-    }
-
-    private func firstIndex(at instant: Timestamp) throws(AuditReadError) -> Int64 {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        try rows(SQL("SELECT count(*) FROM audit_entries")) { row in high = row.integer(0) }
-        while low < high {
-            let middle = (low + high) / 2
-            if try time(of: middle) < instant.milliseconds { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    private func time(of index: Int64) throws(AuditReadError) -> Int64 {
-        var time: Int64?
-        try rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in
-            time = AuditEntry.recordedMilliseconds(row.blob(0))
-        }
-        guard let time else { throw .damaged(index: index) }
-        return time
-    }
-
-    private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(AuditReadError) {
-        do { try connection.rows(sql, each) } catch { throw .database(error) }
-    }
-}
-
-/// Why the log could not be read to its end.
-package enum AuditReadError: Error, Hashable, Sendable, CustomStringConvertible {
-    case database(StorageError)
-    /// There is no entry of this index, or it is not one that the service wrote.
-    case damaged(index: Int64)
-
-    package var description: String {
-        switch self {
-        case .database(let error): error.description
-        case .damaged(let index): "The log is damaged: entry \(index) is missing or can't be read."
-        }
-    }
+    let key = AuditQuery.transferKey(ofUser: user)
+    return ends.contains { end in end.string(equals: user) || key.map(end.string(equals:)) ?? false }
 }

@@ -20,6 +20,7 @@ package enum AuditCall: String, CaseIterable, Hashable, Sendable {
     case exportCommand = "audit export"
     case proofCommand = "audit proof"
     case verifyCommand = "audit verify"
+    case reconcileCommand = "audit reconcile"
 }
 
 /// Something that a reader of the log asked for, as it is recorded: with its value only where that tells of nobody.
@@ -97,6 +98,16 @@ extension AuditQuery {
         if let from { conditions.append(AuditCondition("from", from.rfc3339)) }
         if let until { conditions.append(AuditCondition("until", until.rfc3339)) }
         return conditions
+    }
+}
+
+extension ReconciliationQuery {
+    /// What the query asks for, as it is recorded.
+    package var conditions: [AuditCondition] {
+        [
+            AuditCondition("environment", environment.rawValue), AuditCondition("from", from.rfc3339),
+            AuditCondition("until", until.rfc3339),
+        ]
     }
 }
 

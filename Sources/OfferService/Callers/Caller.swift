@@ -9,11 +9,15 @@ package enum CallerRole: String, CaseIterable, Hashable, Sendable {
     case backend
     /// Reads the log.
     case auditor
-    /// Reads the log and acts on keys.
+    /// Reads the log, and switches keys and the service off and on.
     case admin
 
     /// Whether this role may ask for decisions and signatures.
     package var mayAskForSignatures: Bool { self == .app || self == .backend }
+    /// Whether this role may read the log, the key ring and the seal.
+    package var mayReadRecords: Bool { self == .auditor || self == .admin }
+    /// Whether this role may switch keys and the service off and on.
+    package var mayAct: Bool { self == .admin }
     /// Whether what this role says of a customer is believed.
     package var mayAssertFacts: Bool { self == .backend }
 }

@@ -70,6 +70,10 @@ package struct Catalog: Sendable {
         self.digest = digest
         policyName = "sha256:\(digest.hex)"
     }
+    /// What the ledger calls an app of Google Play; of one that isn't in the catalogue, its own name.
+    package func ledgerName(of packageName: PackageName) -> AppName {
+        googlePlayApps[packageName]?.name ?? AppName(packageName)
+    }
 
     /// What an active key is needed for, each once, in the order of app and purpose.
     package var keyNeeds: [KeyNeed] {

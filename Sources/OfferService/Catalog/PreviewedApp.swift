@@ -7,6 +7,14 @@ struct PreviewedApp: Sendable {
     let bundleID: BundleID?
     let googlePlay: GooglePlayApp?
 
+    /// What the ledger calls what the request names, whether there is such an app or not.
+    static func names(_ request: EligibilityRequest, _ catalog: Catalog) -> [(AppName, NamedApp)] {
+        [
+            request.bundleID.map { (AppName($0), NamedApp.bundle($0)) },
+            request.packageName.map { (catalog.ledgerName(of: $0), NamedApp.package($0)) },
+        ].compactMap(\.self)
+    }
+
     init(_ request: EligibilityRequest, _ configuration: Snapshot) throws(Refusal) {
         let catalog = configuration.catalog
         if let bundleID = request.bundleID {

@@ -5,6 +5,14 @@ package import OfferDomain
 package enum Store: String, CaseIterable, Hashable, Sendable {
     case appStore
     case googlePlay
+
+    /// As records and metrics name it.
+    package var recordName: String {
+        switch self {
+        case .appStore: "app-store"
+        case .googlePlay: "google-play"
+        }
+    }
 }
 
 /// How one store knows an offer.

@@ -8,6 +8,8 @@ package import Storage
 package struct LoadedConfiguration: Sendable {
     package private(set) var keys: KeyMaterial
     package let catalog: Catalog
+    /// Which witnesses sign the log; `nil` without a policy.
+    package let logPolicy: LogPolicy?
     /// Over the settings that were in force when the files were read.
     package let settingsDigest: SHA256Digest
     private let keysPath: String
@@ -36,11 +38,32 @@ package struct LoadedConfiguration: Sendable {
                 issues.append(ConfigurationIssue(.error, place: tls.privateKeyFile, error.description))
             }
         }
+        var logPolicy: LogPolicy?
+        do throws(ConfigurationError) {
+            logPolicy = try LogPolicy.read(settings.logPolicyPath, for: keys?.logKey.verifierKey)
+        } catch {
+            issues += error.issues
+        }
         guard issues.isEmpty, let keys, let catalog else { throw ConfigurationError(issues) }
+        self.logPolicy = logPolicy
         self.keys = keys
         self.catalog = catalog
         settingsDigest = settings.digest
         keysPath = settings.keysPath
+    }
+
+    /// Refuses a configuration whose log has another name or key: a log that runs can't become another one.
+    func requireSameLog(as other: LoadedConfiguration) throws(ConfigurationError) {
+        guard keys.logKey.verifierKey != other.keys.logKey.verifierKey else { return }
+        throw ConfigurationError([
+            ConfigurationIssue(
+                .error,
+                place: keysPath,
+                pointer: "/auditLog",
+                "is another name or key than the log that runs has, \(other.keys.logKey.verifierKey); it can't change on "
+                    + "a reload. To begin a log anew, stop the service and see offer-signer audit --help"
+            )
+        ])
     }
 
     /// Everything that does not stop the service and still should be looked at.

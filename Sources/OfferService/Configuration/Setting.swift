@@ -6,6 +6,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case keys
     case offers
     case database
+    case checkpointFile = "checkpoint-file"
+    case logPolicy = "log-policy"
     case tlsCertificate = "tls-certificate"
     case tlsKey = "tls-key"
     case appStoreRoots = "app-store-roots"
@@ -21,6 +23,10 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case log
     case selfVerification = "self-verification"
     case appFindings = "app-findings"
+    case publicLog = "public-log"
+    case sealFile = "seal-file"
+    case clockCheck = "clock-check"
+    case clockStepSeconds = "clock-step-seconds"
     case loops
     case connections
     case connectionsPerAddress = "connections-per-address"
@@ -42,7 +48,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .keys: "keys"
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
-        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail: nil
+        case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
+            .checkpointFile, .logPolicy, .sealFile:
+            nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
         case .googlePlayURL: "https://androidpublisher.googleapis.com"
@@ -51,7 +59,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .revocationCheck: "background"
         case .log: "info"
         case .selfVerification: "sampled"
-        case .appFindings: "no"
+        case .appFindings, .publicLog: "no"
+        case .clockCheck: "seal"
+        case .clockStepSeconds: "2"
         case .loops: "auto"
         case .connections: "4096"
         case .connectionsPerAddress: "256"
@@ -63,7 +73,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     package var expected: String {
         switch self {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
-        case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates: "the path of a file"
+        case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .checkpointFile,
+            .logPolicy, .sealFile:
+            "the path of a file"
         case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .googlePlayURL, .googleOAuthURL, .googleCertsURL:
             "Google's own, or http or https on 127.0.0.1 or [::1], for tests"
@@ -74,9 +86,11 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .revocationCheck: RevocationCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
         case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")
+        case .clockCheck: ClockCheck.allCases.map(\.rawValue).joined(separator: ", ")
+        case .clockStepSeconds: "1 to 3600"
         case .loops: "auto, or 1 to 64"
         case .connections, .connectionsPerAddress: "1 to 1000000"
-        case .appFindings, .groupReadableSecrets, .unlockedMemory: "yes or no"
+        case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: "yes or no"
         }
     }
 
@@ -87,6 +101,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .keys: "the key ring, JSON5 (see keys.example)"
         case .offers: "the catalogue, JSON5 (see offers.example)"
         case .database: "ledger and records"
+        case .checkpointFile:
+            "the audit log's newest checkpoint, outside of the database; else the database's path and .checkpoint"
+        case .logPolicy: "the witnesses that are to sign the audit log's checkpoints (tlog-policy)"
         case .tlsCertificate: "certificate chain in PEM; with it the service speaks TLS 1.3"
         case .tlsKey: "private key of that certificate in PEM"
         case .appStoreRoots: "further roots, in PEM, for what claims to be signed by the App Store; for tests only"
@@ -102,6 +119,10 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .log: "how much is logged to standard error"
         case .selfVerification: "which signatures are verified before they leave"
         case .appFindings: "whether callers of role app are told which rule said no"
+        case .publicLog: "whether the audit log's tiles and checkpoint are served without an API key"
+        case .sealFile: "while this file is there, nothing is signed"
+        case .clockCheck: "what follows when the clock jumps or nothing keeps it right"
+        case .clockStepSeconds: "by how many seconds the clock must jump to be noticed"
         case .loops: "event loops; auto is one for each core"
         case .connections: "connections at once"
         case .connectionsPerAddress: "connections at once from one address"

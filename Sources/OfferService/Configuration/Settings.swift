@@ -32,6 +32,10 @@ package struct Settings: Sendable {
     package let keysPath: String
     package let offersPath: String
     package let database: DatabaseLocation
+    /// Where the log's newest checkpoint is kept outside of the database.
+    package let checkpointPath: String
+    /// Which witnesses sign the log; `nil` has none.
+    package let logPolicyPath: String?
     package let tls: TLSConfiguration?
     /// PEM with roots that are trusted beside Apple's own.
     package let appStoreRootsPath: String?
@@ -44,6 +48,9 @@ package struct Settings: Sendable {
     package let logLevel: LogLevel
     package let selfVerification: SelfVerification.Mode
     package let showsFindingsToApps: Bool
+    /// Whether tiles and checkpoint are for everybody.
+    package let isLogPublic: Bool
+    package let sealWatch: SealWatch.Settings
     /// `nil`: one for each core.
     package let loops: Int?
     package let connections: Int
@@ -68,6 +75,7 @@ package struct Settings: Sendable {
         keysPath = reader.text(.keys) ?? ""
         offersPath = reader.text(.offers) ?? ""
         let database = reader.value(.database) { DatabaseLocation($0) }
+        logPolicyPath = reader.text(.logPolicy)
         tls = reader.tls()
         appStoreRootsPath = reader.text(.appStoreRoots)
         let production = reader.origin(.appStoreURL)
@@ -81,6 +89,12 @@ package struct Settings: Sendable {
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
+        isLogPublic = reader.flag(.publicLog)
+        sealWatch = SealWatch.Settings(
+            sealFile: reader.text(.sealFile),
+            clockCheck: reader.value(.clockCheck, ClockCheck.init(rawValue:)) ?? .seal,
+            clockStepSeconds: reader.value(.clockStepSeconds) { whole($0, in: 1...3600) } ?? 0
+        )
         loops = reader.value(.loops) { $0 == "auto" ? .some(nil) : whole($0, in: 1...64).map(Int?.some) } ?? nil
         connections = reader.value(.connections) { whole($0, in: 1...1_000_000) } ?? 0
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0
@@ -94,6 +108,7 @@ package struct Settings: Sendable {
         appStoreOrigins = AppStoreOrigins(production: production, sandbox: sandbox)
         self.listen = listen
         self.database = database
+        checkpointPath = reader.text(.checkpointFile) ?? database.path + ".checkpoint"
     }
 }
 
@@ -200,4 +215,13 @@ private struct SettingsReader {
 private func whole(_ text: String, in range: ClosedRange<Int>) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text).flatMap { range.contains($0) ? $0 : nil }
+}
+
+extension DatabaseLocation {
+    /// Where its files begin.
+    fileprivate var path: String {
+        switch self {
+        case .sqlite(let path): path
+        }
+    }
 }

@@ -19,6 +19,8 @@ package struct Demo {
         case privateKey = "SubscriptionKey_ABC123DEFG.p8"
         case publicKey = "public-key.pem"
         case customerIDs = "customer-ids.key"
+        case logKey = "audit-log.key"
+        case logVerifierKey = "audit-log.vkey"
         case apiKey = "api-key"
         case request = "request.json"
     }
@@ -44,9 +46,11 @@ package struct Demo {
             throw DemoError(description: "\(directory) can't be made: \(systemMessage(errno))")
         }
         let publicKey = try writeSecrets()
+        let verifierKey = try writeLogKey()
         try write(PackageResources.keys_example, to: .keys)
         try write(PackageResources.offers_example, to: .offers)
         try write(Array(publicKey.utf8), to: .publicKey)
+        try write(Array("\(verifierKey)\n".utf8), to: .logVerifierKey)
         try write(Array(try addCaller().credential.utf8), to: .apiKey)
         // Last, because it marks the example as complete.
         try write(Array(Self.request.utf8), to: .request)
@@ -74,6 +78,20 @@ package struct Demo {
             return key.publicKey.pem
         } catch {
             throw DemoError(description: "\(path(.privateKey)): \(error)")
+        }
+    }
+
+    /// The name is the one in keys.example.
+    private func writeLogKey() throws(DemoError) -> NoteVerifierKey {
+        do throws(Ed25519PrivateKeyError) {
+            let key = try Ed25519PrivateKey.create(path: path(.logKey))
+            return NoteVerifierKey(
+                name: "example.com/offer-signer",
+                algorithm: .ed25519,
+                publicKey: key.publicKey
+            )
+        } catch {
+            throw DemoError(description: "\(path(.logKey)): \(error)")
         }
     }
 

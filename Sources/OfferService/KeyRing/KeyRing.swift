@@ -29,9 +29,11 @@ package final class SigningKey: Sendable {
     package let bundleIDs: [BundleID]
     package let purposes: Set<KeyPurpose>
     package let status: KeyStatus
-    /// `nil` for a disabled key.
+    /// `nil` for a disabled key, whether the file or an administrator says so.
     package let privateKey: PrivateKey?
     /// SHA-256 over the SubjectPublicKeyInfo as 64 hex digits; records name the key by it.
+    ///
+    /// `nil` of a key that the file disables, which is not read.
     package let publicKeyDigest: String?
 
     package init(
@@ -40,7 +42,8 @@ package final class SigningKey: Sendable {
         bundleIDs: [BundleID],
         purposes: Set<KeyPurpose>,
         status: KeyStatus,
-        privateKey: PrivateKey?
+        privateKey: PrivateKey?,
+        publicKeyDigest: String? = nil
     ) {
         self.id = id
         self.issuerID = issuerID
@@ -48,7 +51,7 @@ package final class SigningKey: Sendable {
         self.purposes = purposes
         self.status = privateKey == nil ? .disabled : status
         self.privateKey = privateKey
-        publicKeyDigest = privateKey?.publicKey.spkiSHA256.hex
+        self.publicKeyDigest = publicKeyDigest ?? privateKey?.publicKey.spkiSHA256.hex
     }
 
     /// The same key in another state; a disabled one lets go of its private key.
@@ -59,7 +62,8 @@ package final class SigningKey: Sendable {
             bundleIDs: bundleIDs,
             purposes: purposes,
             status: status,
-            privateKey: status == .disabled ? nil : privateKey
+            privateKey: status == .disabled ? nil : privateKey,
+            publicKeyDigest: publicKeyDigest
         )
     }
 }
@@ -90,6 +94,16 @@ package struct KeyRing: Sendable {
     /// The one key that signs for that app and purpose.
     package func activeKey(for bundleID: BundleID, purpose: KeyPurpose) -> SigningKey? {
         active[bundleID]?[purpose]
+    }
+
+    /// Which key can't sign so that its own signature verifies; `nil` if all can.
+    package var selfTestFailure: String? {
+        for key in keys {
+            do throws(PrivateKeyError) { try key.privateKey?.testSignature() } catch {
+                return "the self-test of key \(key.id.text) failed: \(error)"
+            }
+        }
+        return nil
     }
 
     /// The account that asks Google Play about that app.

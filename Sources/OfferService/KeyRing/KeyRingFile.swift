@@ -9,6 +9,8 @@ package struct KeyMaterial: Sendable {
     package let ring: KeyRing
     /// Turns customer ids into what the ledger and the records hold of them.
     package internal(set) var pseudonyms: Pseudonyms
+    /// Signs the audit log's checkpoints.
+    package let logKey: LogKey
     /// Over the bytes of the `keys` file.
     package let digest: SHA256Digest
     /// What is doubtful but does not stop the service.
@@ -32,19 +34,21 @@ package struct KeyRingFile {
     package func load() throws(ConfigurationError) -> KeyMaterial {
         let file = try ConfigurationFile(path: path)
         var warnings: [ConfigurationIssue] = []
-        let ((keys, accounts, pseudonyms), issues) = file.read { root, mismatches in
+        let ((keys, accounts, pseudonyms, logKey), issues) = file.read { root, mismatches in
             let keys = root.elements("keys") { readKey($0, file, mismatches, &warnings) }
             let accounts = readServiceAccounts(&root, mismatches)
             if keys.isEmpty && accounts.isEmpty && mismatches.all.isEmpty {
                 root.note("keys", "names no key, and no service account is named either; nothing could be done")
             }
             reportConflicts(keys, root)
-            return (keys, accounts, readPseudonyms(&root, mismatches))
+            let pseudonyms = readPseudonyms(&root, mismatches)
+            return (keys, accounts, pseudonyms, readLogKey(&root, mismatches))
         }
-        guard issues.isEmpty, let pseudonyms else { throw ConfigurationError(issues + warnings) }
+        guard issues.isEmpty, let pseudonyms, let logKey else { throw ConfigurationError(issues + warnings) }
         return KeyMaterial(
             ring: KeyRing(keys: keys, serviceAccounts: accounts),
             pseudonyms: pseudonyms,
+            logKey: logKey,
             digest: file.digest,
             warnings: warnings
         )

@@ -18,12 +18,17 @@ package struct KeyStateStore {
         return ids
     }
 
-    package func disable(_ id: KeyID, at now: Timestamp) throws(StorageError) {
+    /// Switches a key off; `acknowledgedAt` is when the service uses it no more, if that is known.
+    package func disable(_ id: KeyID, at now: Timestamp, acknowledgedAt: Timestamp? = nil) throws(StorageError) {
         try connection.run(
             SQL(
-                "INSERT INTO key_states (key_id, disabled_at) VALUES (?, ?) ON CONFLICT (key_id) DO NOTHING",
+                """
+                INSERT INTO key_states (key_id, disabled_at, acknowledged_at) VALUES (?, ?, ?)
+                ON CONFLICT (key_id) DO NOTHING
+                """,
                 .text(id.text),
-                .integer(now.milliseconds)
+                .integer(now.milliseconds),
+                acknowledgedAt.map { .integer($0.milliseconds) } ?? .null
             )
         )
     }

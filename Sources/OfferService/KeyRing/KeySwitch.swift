@@ -31,7 +31,7 @@ package struct KeySwitch {
             try ledger.change { connection throws(StorageError) in
                 let store = KeyStateStore(connection: connection)
                 if isDisabled { try store.disable(id, at: now) } else { try store.enable(id) }
-                return [isDisabled ? .keyDisabled(id) : .keyEnabled(id)]
+                return [isDisabled ? .keyDisabled(id, by: .command) : .keyEnabled(id, by: .command)]
             }
         } catch {
             switch error {

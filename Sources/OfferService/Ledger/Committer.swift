@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import OfferDomain
+package import OfferDomain
 package import Storage
 
 /// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.
@@ -11,14 +11,28 @@ package final class Committer: Sendable {
     fileprivate enum Job: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
         case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
+        case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
         case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
         case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
+        case keep(LogSignature, @Sendable (Result<Bool, LedgerError>) -> Void)
+    }
+
+    /// What is to be done within the transaction; what it throws undoes the whole batch.
+    package typealias Change = @Sendable (LedgerWriter) throws(LedgerError) -> Void
+    /// Changes what is only derived from the log, as an index over it is.
+    package typealias Derivation = @Sendable (any DatabaseConnection) throws(StorageError) -> Void
+
+    /// Work that no request waits for, done between two batches, in a transaction of its own: if it fails, nothing else does.
+    private struct Chore: Sendable {
+        let body: Derivation
+        let done: @Sendable (Result<Void, LedgerError>) -> Void
     }
 
     private struct Queue {
         var jobs: [Job] = []
+        var chores: [Chore] = []
         var isStopping = false
     }
 
@@ -28,11 +42,16 @@ package final class Committer: Sendable {
 
     private let queue = Guarded(Queue())
     private let hasEnded = Guarded(false)
+    private let newestHead = Guarded(TreeHead.empty)
+    private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
     private let place: DatabasePlace?
     private let open: Opener
     private let clock: WallClock
     private let observer: any CommitObserver
+    /// What keeps anything from being granted, and keys from being used.
+    package let gate: KeyGate
+    private let acknowledges: Bool
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
 
@@ -46,9 +65,13 @@ package final class Committer: Sendable {
     }
 
     /// A committer that is not yet running; it lets at most `maximumWaiting` requests wait and refuses more.
+    ///
+    /// That of the service itself `acknowledges` what others switch off: it records when nothing is signed any more.
     package init(
         clock: WallClock,
         observer: any CommitObserver,
+        gate: KeyGate = KeyGate(),
+        acknowledges: Bool = false,
         maximumWaiting: Int = 4096,
         wakeUp: WakeUp = .forEachRequest,
         place: DatabasePlace? = nil,
@@ -56,15 +79,18 @@ package final class Committer: Sendable {
     ) {
         self.clock = clock
         self.observer = observer
+        self.gate = gate
+        self.acknowledges = acknowledges
         self.maximumWaiting = maximumWaiting
         self.wakeUp = wakeUp
         self.place = place
         self.open = open
     }
 
-    /// Starts the thread, on a connection that is already open.
-    package func start(on connection: sending any DatabaseConnection) {
+    /// Starts the thread, on a connection that is already open, whose log has that head.
+    package func start(on connection: sending any DatabaseConnection, at head: TreeHead? = nil) {
         let first = Handover(connection)
+        if let head { newestHead.withLock { $0 = head } }
         Worker.start(named: "committer") { [self] in run(first) }
     }
 
@@ -137,8 +163,73 @@ package final class Committer: Sendable {
         try outcome.wait { $0 }.get()
     }
 
+    /// Keeps what was signed of the log; false if that contradicts what was kept before.
+    ///
+    /// For a thread that may block, like ``appendBlocking(_:)``.
+    package func keepBlocking(_ signature: LogSignature) throws(LedgerError) -> Bool {
+        let outcome = Guarded<Result<Bool, LedgerError>?>(nil)
+        let done: @Sendable (Result<Bool, LedgerError>) -> Void = { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        if let refusal = submit(.keep(signature, done), wakes: true) { throw refusal }
+        return try outcome.wait { $0 }.get()
+    }
+
+    /// Changes something within a transaction; `done` is told, on the committer's thread, when that is durable.
+    ///
+    /// It waits in the queue however long that is: what stops signatures is not to be refused because of too many.
+    package func change(_ change: @escaping Change, _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
+        if let refusal = submit(.change(change, done), wakes: true, isLimited: false) { done(.failure(refusal)) }
+    }
+
+    /// The same for a task, which goes on when the change is durable.
+    package func change(_ body: @escaping Change) async throws(LedgerError) {
+        try await withCheckedContinuation { continuation in
+            change(body) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    /// Records the use of a key before it happens.
+    ///
+    /// - Returns: What keeps the key from being used; then nothing is recorded.
+    package func append(_ events: [AuditEvent], using key: KeyID) async throws(LedgerError) -> KeyStop? {
+        let found = Guarded<KeyStop?>(nil)
+        try await change { [gate] writer throws(LedgerError) in
+            let stop = gate.stop(of: key)
+            found.withLock { $0 = stop }
+            if stop == nil { for event in events { try writer.append(event) } }
+        }
+        return found.withLock { $0 }
+    }
+
     private func append(_ events: [AuditEvent], _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
         if let refusal = submit(.append(events, done), wakes: true) { done(.failure(refusal)) }
+    }
+
+    /// The newest tree of the log that is durable; any thread may ask.
+    package var treeHead: TreeHead { newestHead.withLock { $0 } }
+    /// The time of the newest entry: the next one has none before it.
+    package var lastRecordedAt: Timestamp? { newest.withLock { $0.recordedAt } }
+
+    /// When the use of each key was recorded last.
+    package var keyUses: [KeyID: Timestamp] { newest.withLock { $0.keyUses.last } }
+    /// Changes what is only derived from the log; returns when that is durable.
+    ///
+    /// For a thread that may block: one of our own, never one of Swift's shared pool.
+    package func doBlocking(_ body: @escaping Derivation) throws(LedgerError) {
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
+        let chore = Chore(body: body) { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        let isRefused = queue.withLock { queue in
+            if !queue.isStopping { queue.chores.append(chore) }
+            return queue.isStopping
+        }
+        if isRefused { throw .stopped }
+        queue.wakeOne()
+        try outcome.wait { $0 }.get()
     }
 
     /// How many requests wait now.
@@ -149,10 +240,12 @@ package final class Committer: Sendable {
         if queue.withLock({ !$0.jobs.isEmpty }) { queue.wakeOne() }
     }
 
-    private func submit(_ job: Job, wakes: Bool) -> LedgerError? {
+    private func submit(_ job: Job, wakes: Bool, isLimited: Bool = true) -> LedgerError? {
         let refusal: LedgerError? = queue.withLock { queue in
             if queue.isStopping { return .stopped }
-            if queue.jobs.count >= maximumWaiting { return .overloaded }
+            // Who only looks makes room for who is granted something.
+            let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
+            if isLimited, queue.jobs.count >= most { return .overloaded }
             queue.jobs.append(job)
             return nil
         }
@@ -160,10 +253,11 @@ package final class Committer: Sendable {
         return refusal
     }
 
-    /// What waits, in order; sleeps while nothing does; empty once the committer is to end.
-    private func nextBatch() -> [Job] {
-        queue.wait { queue in
-            if queue.jobs.isEmpty && !queue.isStopping { return nil }
+    /// What waits, in order; sleeps while nothing does; empty if a chore is next, nil once the committer is to end.
+    private func nextBatch() -> [Job]? {
+        queue.wait { queue -> [Job]?? in
+            if !queue.chores.isEmpty { return [] }
+            if queue.jobs.isEmpty { return queue.isStopping ? .some(nil) : .none }
             var batch: [Job] = []
             batch.reserveCapacity(64)
             swap(&batch, &queue.jobs)
@@ -183,33 +277,60 @@ extension Committer {
 
     /// Writes until it is told to stop; when it returns, no connection is open.
     private func work(_ first: Handover<any DatabaseConnection>) {
-        var writer = first.take().map(LedgerWriter.init(connection:))
+        var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead) }
         var cleaning = Cleaning()
-        while case let batch = nextBatch(), !batch.isEmpty {
-            let started = clock.now()
-            let stopwatch = clock.stopwatch()
-            do throws(LedgerError) {
-                if writer == nil { writer = try reopened() }
-                guard let current = writer else { continue }
-                let outcomes = try write(batch, with: current, at: started, &cleaning)
-                observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
-                for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
-                for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
-                for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
-            } catch {
-                writer?.rollback()
-                if error.needsNewConnection { writer = nil }
+        while let batch = nextBatch() {
+            if batch.isEmpty { doChore(with: &writer) } else { settle(batch, with: &writer, &cleaning) }
+        }
+    }
+
+    /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
+    private func settle(_ batch: [Job], with writer: inout LedgerWriter?, _ cleaning: inout Cleaning) {
+        let started = clock.now()
+        let stopwatch = clock.stopwatch()
+        do throws(LedgerError) {
+            if writer == nil { writer = try reopened() }
+            guard let current = writer else { return }
+            let outcomes = try write(batch, with: current, at: started, &cleaning)
+            gate.follow(current.switches)
+            newest.withLock { $0 = (current.recordedAt, current.keyUses) }
+            observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
+            for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
+            for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
+            for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
+        } catch {
+            writer?.rollback()
+            if error.needsNewConnection { writer = nil }
+            if error.isOfOneRequest, batch.count > 1 {
+                for job in batch { settle([job], with: &writer, &cleaning) }
+            } else {
                 observer.failed(error)
                 for job in batch { job.fail(error) }
             }
         }
     }
 
+    private func doChore(with writer: inout LedgerWriter?) {
+        guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return }
+        do throws(LedgerError) {
+            if writer == nil { writer = try reopened() }
+            try writer?.derive(chore.body)
+            chore.done(.success(()))
+        } catch {
+            // The next batch begins on a connection of which all is known.
+            writer = nil
+            chore.done(.failure(error))
+        }
+    }
+
     private func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
         guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
-        do { return LedgerWriter(connection: try open()) } catch { throw .database(error) }
+        do { return LedgerWriter(connection: try open(), after: knownHead) } catch { throw .database(error) }
     }
+
+    /// What a log that is opened must go on from.
+    private var knownHead: TreeHead? { treeHead == .empty ? nil : treeHead }
 
     /// What came of one job.
     fileprivate enum Outcome {
@@ -217,7 +338,27 @@ extension Committer {
         case absorbed(Absorption)
         case transferred(TransferOutcome)
         case previewed([PreviewedOffer])
-        case appended
+        case done
+        case kept(Bool)
+    }
+
+    /// Takes over what others have switched off: before anything is decided, and before keys are used again.
+    private func obey(_ writer: LedgerWriter) throws(LedgerError) {
+        gate.follow(writer.switches)
+        guard acknowledges, writer.switches.awaitsAcknowledgement else { return }
+        gate.waitUntilUnused()
+        try writer.acknowledgeSwitches()
+    }
+
+    private func verdict(on request: DecisionRequest, _ writer: LedgerWriter) throws(LedgerError) -> Verdict {
+        let stop: KeyStop? =
+            switch request.deliverable {
+            case .signature(let plan): gate.stop(of: plan.key.id)
+            case .authorization: gate.stop(of: nil)
+            case .preview: nil
+            }
+        if let stop { return .stopped(stop) }
+        return try writer.decide(request)
     }
 
     /// What came of a batch, in its order, once all of it is durable.
@@ -227,20 +368,24 @@ extension Committer {
         at now: Timestamp,
         _ cleaning: inout Cleaning
     ) throws(LedgerError) -> [Outcome] {
-        try writer.begin(at: now)
+        if try writer.begin(at: now) { try obey(writer) }
         try writer.readLinks()
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(batch.count)
         for job in batch {
             switch job {
-            case .decide(let request, _): outcomes.append(.decided(try writer.decide(request)))
+            case .decide(let request, _): outcomes.append(.decided(try verdict(on: request, writer)))
             case .absorb(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
             case .absorbGooglePlay(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
             case .transfer(let transfer, _): outcomes.append(.transferred(try writer.transfer(transfer)))
             case .preview(let preview, _): outcomes.append(.previewed(try writer.preview(preview)))
             case .append(let events, _):
                 for event in events { try writer.append(event) }
-                outcomes.append(.appended)
+                outcomes.append(.done)
+            case .keep(let signature, _): outcomes.append(.kept(try writer.keep(signature)))
+            case .change(let change, _):
+                try change(writer)
+                outcomes.append(.done)
             }
         }
         if let atMost = cleaning.due(at: now, after: batch.count) {
@@ -250,6 +395,7 @@ extension Committer {
         try writer.commit()
         // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
         guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
+        if let head = writer.durableHead { newestHead.withLock { $0 = head } }
         return outcomes
     }
 }
@@ -269,6 +415,10 @@ private struct Cleaning {
 }
 
 extension Committer.Job {
+    fileprivate var isPreview: Bool {
+        if case .preview = self { true } else { false }
+    }
+
     fileprivate func resume(_ outcome: Committer.Outcome) {
         switch (self, outcome) {
         case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
@@ -279,8 +429,10 @@ extension Committer.Job {
             continuation.resume(returning: .success(result))
         case (.preview(_, let continuation), .previewed(let result)):
             continuation.resume(returning: .success(result))
-        case (.append(_, let done), .appended): done(.success(()))
-        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _):
+        case (.append(_, let done), .done), (.change(_, let done), .done): done(.success(()))
+        case (.keep(_, let done), .kept(let isKept)): done(.success(isKept))
+        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _),
+            (.change, _), (.keep, _):
             preconditionFailure("a job has the outcome of its kind")
         }
     }
@@ -292,7 +444,8 @@ extension Committer.Job {
             continuation.resume(returning: .failure(error))
         case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
         case .preview(_, let continuation): continuation.resume(returning: .failure(error))
-        case .append(_, let done): done(.failure(error))
+        case .append(_, let done), .change(_, let done): done(.failure(error))
+        case .keep(_, let done): done(.failure(error))
         }
     }
 }
@@ -302,9 +455,17 @@ extension LedgerError {
     fileprivate var needsNewConnection: Bool {
         switch self {
         case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
-            .stopped, .unbuildable:
+            .database(.unexpectedValue), .stopped, .unbuildable, .log:
             false
         case .database, .databaseGone: true
+        }
+    }
+
+    /// Whether it comes of what one request reads or wants signed, and not of the database.
+    fileprivate var isOfOneRequest: Bool {
+        switch self {
+        case .database(.unexpectedValue), .unbuildable: true
+        case .database, .databaseGone, .overloaded, .stopped, .log: false
         }
     }
 }

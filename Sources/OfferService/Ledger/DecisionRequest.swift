@@ -171,6 +171,24 @@ package struct StoreKnowledge: Sendable {
     package var historyReadAt: Timestamp?
 
     package init() {}
+
+    /// The same, together with what a store has answered to another request about the same customer; what is to be
+    /// merged into the ledger is left out, and so is what only that request believes.
+    func told(by other: StoreKnowledge) -> StoreKnowledge {
+        var knowledge = self
+        (knowledge.report, knowledge.googlePlayReport) = (nil, nil)
+        knowledge.chains.formUnion(other.chains)
+        knowledge.googlePlayPurchases.formUnion(other.googlePlayPurchases)
+        knowledge.mayAsk = other.mayAsk
+        knowledge.isStoreDown = other.isStoreDown
+        knowledge.retryAfterSeconds = other.retryAfterSeconds
+        knowledge.statusesReadAt = other.statusesReadAt
+        knowledge.historyReadAt = other.historyReadAt
+        return knowledge
+    }
+
+    /// Whether it names subscriptions that are surely the customer's.
+    var namesPurchases: Bool { !chains.isEmpty || !googlePlayPurchases.isEmpty }
 }
 
 /// What came of a ``DecisionRequest``, all of it recorded and durable.
@@ -186,6 +204,8 @@ package enum Verdict: Sendable {
     case storeSilent
     /// The idempotency key was used before, with another body.
     case idempotencyKeyReused
+    /// Nothing is decided, because the service is sealed or the key is switched off.
+    case stopped(KeyStop)
 }
 
 /// Why the ledger recorded nothing; nothing may be signed then.
@@ -200,6 +220,8 @@ package enum LedgerError: Error, Hashable, Sendable {
     case stopped
     /// What should have been signed could not be built; a mistake of ours.
     case unbuildable(PayloadError)
+    /// The audit log is not as it was written; nothing is added to it.
+    case log(LogFault)
 }
 
 extension LedgerError: CustomStringConvertible {
@@ -211,6 +233,7 @@ extension LedgerError: CustomStringConvertible {
             "The database is not where it was opened: put the file back, or start the service anew."
         case .stopped: "The ledger is closed, because the service is stopping."
         case .unbuildable(let error): error.description
+        case .log(let fault): fault.description
         }
     }
 
@@ -226,6 +249,7 @@ extension LedgerError: CustomStringConvertible {
         case .databaseGone: "database-gone"
         case .stopped: "stopped"
         case .unbuildable: "unbuildable"
+        case .log: "log-damaged"
         }
     }
 }

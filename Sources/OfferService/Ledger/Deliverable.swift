@@ -19,6 +19,12 @@ package enum Deliverable: Sendable {
         }
     }
 
+    /// Why nobody can have it just now; `nil` if it can be had.
+    package var obstacle: AuthorizationObstacle? {
+        guard case .authorization(let plan) = self, case .failure(let obstacle) = plan.offer else { return nil }
+        return obstacle
+    }
+
     /// What is to be signed: nothing of an authorization.
     package func intents(
         allows: Bool,

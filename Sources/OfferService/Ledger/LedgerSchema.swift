@@ -150,6 +150,11 @@ package enum LedgerSchema {
             ]
         ),
         googlePlay,
+        logTree,
+        checkpoints,
         epochs,
+        seals,
+        auditIndex,
+        reconciliation,
     ]
 }

@@ -14,70 +14,46 @@ extension LedgerWriter {
 
     /// Merges what the request brings, and puts what the ledger knows beside what the request states.
     ///
-    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already. Of
-    /// an offer that is in both stores, what is known in the other counts too.
+    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already, but
+    /// for the subscriptions that the request names, whose grants count whoever asks. Of an offer that is in both
+    /// stores, what is known in the other counts too.
     func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
         let knowledge = request.knowledge
         if let report = knowledge.report { try merge(report) }
         if let report = knowledge.googlePlayReport { try merge(report) }
         let offer = request.offer
-        let isToldMore = knowledge.report != nil || knowledge.googlePlayReport != nil
+        let isToldMore = knowledge.report != nil || knowledge.googlePlayReport != nil || knowledge.namesPurchases
         guard
             isToldMore || !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
         else { return KnownCustomer(facts: request.facts) }
-        let subjects = try purchaseSubjects(request)
-        var known =
-            switch offer.listing {
-            case .appStore(let listing): try knownInAppStore(request, listing, subjects)
-            case .googlePlay: try knownAtGooglePlay(request, subjects)
-            }
-        switch offer.otherListing {
-        case .appStore(let listing):
-            known.facts = known.facts.joinedWithPast(of: try knownInAppStore(request, listing, subjects).facts)
-        case .googlePlay: known.facts = known.facts.joined(with: try knownAtGooglePlay(request, subjects).facts)
-        case nil: break
-        }
-        known.facts = request.facts.filled(from: known.facts)
+        let histories = try histories(request)
+        var known = KnownCustomer(facts: CustomerFacts(), subscriptions: histories.subscriptions)
+        known.facts = request.facts.filled(from: histories.facts)
         return known
     }
 
-    private func knownInAppStore(
+    /// What is known in each store that the offer's entry is in.
+    private func histories(_ request: DecisionRequest) throws(LedgerError) -> StoreHistories {
+        let subjects = try purchaseSubjects(request)
+        var histories = StoreHistories(request)
+        if request.offer.inAppStore != nil { histories.appStore = try appStoreHistory(request, subjects) }
+        if request.offer.inGooglePlay != nil {
+            histories.googlePlay = try googlePlayHistory(of: subjects, request.knowledge)
+        }
+        return histories
+    }
+
+    private func appStoreHistory(
         _ request: DecisionRequest,
-        _ listing: AppStoreListing,
         _ subjects: [[UInt8]]
-    ) throws(LedgerError) -> KnownCustomer {
+    ) throws(LedgerError) -> SubscriptionHistory {
         let knowledge = request.knowledge
         var history = try appStoreHistory(of: subjects, knowledge)
         if try !hasRead(knowledge, history) { history.forgetReadings() }
         // An answer of the store that names no subscription is kept with none.
         history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
         history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
-        let (group, product, now) = (listing.subscriptionGroupID, listing.productID, request.receivedAt)
-        return KnownCustomer(
-            facts: fresh(history.facts(group: group, productID: product, at: now), for: request),
-            subscriptions: history.relevantChain(group: group, productID: product, at: now).map { [$0.bytes] } ?? []
-        )
-    }
-
-    private func knownAtGooglePlay(
-        _ request: DecisionRequest,
-        _ subjects: [[UInt8]]
-    ) throws(LedgerError) -> KnownCustomer {
-        guard let scope = request.googlePlayScope else { return KnownCustomer(facts: CustomerFacts()) }
-        let history = try googlePlayHistory(of: subjects, request.knowledge)
-        return KnownCustomer(
-            facts: fresh(history.facts(scope, at: request.receivedAt), for: request),
-            subscriptions: history.relevantPurchases(scope, at: request.receivedAt).map(\.bytes)
-        )
-    }
-
-    /// Leaves out what is too old for the offer.
-    private func fresh(_ facts: CustomerFacts, for request: DecisionRequest) -> CustomerFacts {
-        facts.forgetting { source, observedAt in
-            let limit = request.offer.freshness.limit(for: source, isStoreDown: request.knowledge.isStoreDown)
-            guard let hours = limit else { return false }
-            return observedAt < request.receivedAt.adding(hours: -hours)
-        }
+        return history
     }
 
     /// Under which names of the request its customer's purchases are looked for.
@@ -121,19 +97,21 @@ extension LedgerWriter {
         try drawRedemptions(of: changed, report.bundleID, report.catalog)
     }
 
-    /// Brings the redemptions of chains up to what is known of them now.
+    /// Brings the redemptions of chains, and of those that may have come from the same grants, up to what is known now.
     func drawRedemptions(
         of chains: [ChainKey: SubscriptionChain],
         _ bundleID: BundleID,
         _ catalog: Catalog
     ) throws(LedgerError) {
-        for (key, chain) in chains.sorted(by: { $0.key < $1.key }) {
-            let entries = try database { () throws(StorageError) in
-                try redemptions.update(key, chain, of: bundleID, catalog)
-            }
-            for entry in entries { try append(.redemption(entry, bundleID)) }
-            redemptionsLearnt += entries
+        guard !chains.isEmpty else { return }
+        let entries = try database { () throws(StorageError) in
+            try redemptions.update(Set(chains.keys), of: bundleID, catalog)
         }
+        for entry in entries {
+            let index = try append(.redemption(entry, bundleID))
+            try database { () throws(StorageError) in try redemptions.note(index, of: entry.redemption.key) }
+        }
+        redemptionsLearnt += entries
     }
 }
 

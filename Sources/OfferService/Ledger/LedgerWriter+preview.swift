@@ -20,6 +20,8 @@ package struct PreviewedOffer: Sendable {
     package let decision: Decision
     /// What a store should be asked for before the decision counts; empty if it does.
     package let storeNeeds: FactNeeds
+    /// Whether a store was asked for what is missing, and did not answer.
+    package let isStoreSilent: Bool
 }
 
 /// What was read of one customer, so that it is read once for many offers.
@@ -43,7 +45,13 @@ extension LedgerWriter {
         previewed.reserveCapacity(preview.requests.count)
         for request in preview.requests {
             let evaluation = try evaluate(request)
-            previewed.append(PreviewedOffer(decision: evaluation.decision, storeNeeds: evaluation.storeNeeds))
+            previewed.append(
+                PreviewedOffer(
+                    decision: evaluation.decision,
+                    storeNeeds: evaluation.storeNeeds,
+                    isStoreSilent: evaluation.decision.outcome == .undecided && request.knowledge.isStoreDown
+                )
+            )
         }
         return previewed
     }

@@ -7,8 +7,16 @@ package import Storage
 /// A cap is checked where it is reserved: the rule is evaluated on what the ledger holds within the very
 /// transaction that adds the grant, so there is no race between check and reservation.
 package final class LedgerWriter {
-    private let connection: any DatabaseConnection
-    private var nextEntryIndex: Int64 = 0
+    let connection: any DatabaseConnection
+    private let log: LogTables
+    /// The log's tree with the entries of this transaction.
+    private var tree = TreeEdge()
+    /// The newest tree that is known to be durable; the log must go on from it.
+    package private(set) var durableHead: TreeHead?
+    private var isTreeRead = false
+    /// What is switched off, as this transaction sees it.
+    package private(set) var switches = KillSwitches()
+    private(set) var keyUses = KeyUses()
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// Grants of this transaction that are not yet added to their day.
@@ -18,6 +26,9 @@ package final class LedgerWriter {
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
     let links: CustomerLinks
+    let issued: IssuedGrantTable
+    /// What of it need not be written again.
+    var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
     private let successions: KeySuccessions
     /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
@@ -35,13 +46,18 @@ package final class LedgerWriter {
     }
 
     /// Writes through a connection that has ``LedgerSchema`` applied.
-    package init(connection: any DatabaseConnection) {
+    ///
+    /// A log that does not begin with the tree of `durableHead` is not written to.
+    package init(connection: any DatabaseConnection, after durableHead: TreeHead? = nil) {
         self.connection = connection
+        self.durableHead = durableHead
+        log = LogTables(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
         successions = KeySuccessions(connection: connection)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
-        redemptions = RedemptionTable(connection: connection, links: links)
+        issued = IssuedGrantTable(connection: connection)
+        redemptions = RedemptionTable(subscriptions, links: links)
         googlePlay = GooglePlayTables(connection: connection)
         googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
     }
@@ -49,52 +65,110 @@ package final class LedgerWriter {
     /// Begins a transaction.
     ///
     /// Its entries get the time `now`, or that of the entry before them if the clock was set back.
-    package func begin(at now: Timestamp) throws(LedgerError) {
+    ///
+    /// - Returns: Whether others may have written since the last transaction; then what is switched off was read anew.
+    @discardableResult
+    package func begin(at now: Timestamp) throws(LedgerError) -> Bool {
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
+        if !isTreeRead { try LogUpgrade(connection: connection).finish() }
         do { try connection.begin() } catch { throw .database(error) }
-        var last: Int64 = -1
-        try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in
-            last = row.optionalInteger(0) ?? -1
-        }
-        if last != nextEntryIndex - 1 {
-            // Entries of an earlier run or of a command, or a batch that was undone.
-            recordedAt = max(recordedAt, try time(ofEntry: last))
-            nextEntryIndex = last + 1
-            links.ledgerChanged()
+        let mayHaveChanged: Bool
+        do throws(AuditReadError) { mayHaveChanged = try readTree() } catch { throw LedgerError(error) }
+        if mayHaveChanged {
+            try readSwitches()
+            try database { () throws(StorageError) in try keyUses.read(connection) }
         }
         recordedAt = max(recordedAt, now)
+        return mayHaveChanged
     }
 
-    private func time(ofEntry index: Int64) throws(LedgerError) -> Timestamp {
+    /// Reads what is switched off from within this transaction.
+    func readSwitches() throws(LedgerError) {
+        switches = try database { () throws(StorageError) in try SealStore(connection: connection).switches() }
+    }
+
+    /// The head of the log, once its right edge was found to be whole; no transaction may be open.
+    ///
+    /// A log from before there was a tree gets one first.
+    package func checkedHead() throws(LedgerError) -> TreeHead {
+        defer { rollback() }
+        try begin(at: Timestamp(milliseconds: 0))
+        return durableHead ?? .empty
+    }
+
+    /// Reads the right edge of the tree, unless it is as this writer left it; holds it to the head and the entries.
+    ///
+    /// It is another one after entries of an earlier run or of a command, or after a transaction that was undone.
+    ///
+    /// - Returns: Whether it is.
+    private func readTree() throws(AuditReadError) -> Bool {
+        let (head, count) = (try log.head(), try log.entryCount())
+        guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
+        if isTreeRead, head == durableHead, tree.size == count { return false }
+        tree = try log.edge()
+        if let durableHead, durableHead != head { try requireContinuation(of: durableHead, in: head) }
+        (durableHead, isTreeRead) = (head, true)
+        if count > 0 { recordedAt = max(recordedAt, try time(ofEntry: count - 1)) }
+        links.ledgerChanged()
+        return true
+    }
+
+    private func requireContinuation(of known: TreeHead, in head: TreeHead) throws(AuditReadError) {
+        guard known.size <= head.size,
+            try LogReader(connection: connection).rootHash(ofSize: known.size) == known.rootHash
+        else { throw .log(.notContinued(size: known.size)) }
+    }
+
+    private func time(ofEntry index: Int64) throws(AuditReadError) -> Timestamp {
         var milliseconds: Int64 = 0
-        try rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in
-            milliseconds = AuditEntry.recordedMilliseconds(row.blob(0)) ?? 0
-        }
+        try log.entries(in: index..<index + 1) { milliseconds = AuditEntry.recordedMilliseconds($0) ?? 0 }
         return Timestamp(milliseconds: milliseconds)
     }
 
     /// Makes everything since ``begin(at:)`` durable.
     package func commit() throws(LedgerError) {
         for (key, count) in pendingDays { try add(count, to: key) }
+        let head = try writeTree()
+        try database { () throws(StorageError) in try keyUses.write(connection) }
         do { try connection.commit() } catch { throw .database(error) }
-        links.committed(nextEntry: nextEntryIndex)
+        durableHead = head
+        links.committed(nextEntry: tree.size)
+    }
+
+    /// Brings tiles and head up to the entries of this transaction.
+    private func writeTree() throws(LedgerError) -> TreeHead? {
+        if let durableHead, durableHead.size == tree.size { return durableHead }
+        let head = tree.head
+        try log.write(tree.takeChanges(), head)
+        return head
+    }
+
+    /// Changes what is only derived from the log, in a transaction of its own that adds no entry.
+    func derive(_ body: Committer.Derivation) throws(LedgerError) {
+        do throws(StorageError) {
+            try connection.transaction { () throws(StorageError) in try body(connection) }
+        } catch {
+            throw .database(error)
+        }
     }
 
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
         connection.rollback()
+        reconciliation = ReconciliationMemory()
     }
 
     /// Adds one entry to the log.
     @discardableResult
     package func append(_ event: AuditEvent) throws(LedgerError) -> Int64 {
         let entry = AuditEntry.bytes(of: event, recordedAt: recordedAt)
-        let index = nextEntryIndex
+        let index = tree.size
         try run(SQL("INSERT INTO audit_entries (entry_index, entry) VALUES (?, ?)", .integer(index), .blob(entry)))
-        nextEntryIndex += 1
+        tree.append(TreeHash.leaf(entry))
+        keyUses.note(event, at: recordedAt)
         return index
     }
 
@@ -103,6 +177,8 @@ package final class LedgerWriter {
         try apply(request.successions)
         if let claim = request.idempotency, let earlier = try earlierGrant(claim, at: request.receivedAt) {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
+            // What was granted can't be had any more: there is nothing to answer a second time.
+            if let obstacle = request.deliverable.obstacle { return .obstructed(obstacle) }
             return .granted(try replay(earlier, request))
         }
         let evaluation = try evaluate(request)
@@ -113,7 +189,7 @@ package final class LedgerWriter {
             try append(.refusal(RefusalRecord(request: request, decision: decision)))
             return .refused(decision)
         }
-        if case .authorization(let plan) = request.deliverable, case .failure(let obstacle) = plan.offer {
+        if let obstacle = request.deliverable.obstacle {
             if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
             return .obstructed(obstacle)
         }
@@ -155,6 +231,7 @@ package final class LedgerWriter {
                 return .repeated
             }
             try append(.notificationReceived(notification, report.bundleID))
+            try noteTold(NotifiedApp(store: .appStore, name: report.bundleID.text))
         }
         try merge(report)
         return .recorded
@@ -196,6 +273,7 @@ package final class LedgerWriter {
             for subject in request.subjects(with: subscriptions) {
                 try addGrant(grant.id, to: subject, request.offer, index)
             }
+            try issue(grant.id, request, entry: index)
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {
@@ -206,7 +284,7 @@ package final class LedgerWriter {
 
     /// One entry for each signature that will be made.
     private func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
-        let first = nextEntryIndex
+        let first = tree.size
         switch request.deliverable {
         case .signature(let plan):
             for intent in grant.intents {

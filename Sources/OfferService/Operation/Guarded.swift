@@ -36,7 +36,7 @@ final class Guarded<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Lends the value after each ``wakeOne()`` until `body` returns something; blocks the thread meanwhile.
+    /// Lends the value after each ``wakeOne()`` or ``wakeAll()`` until `body` returns something; blocks the thread meanwhile.
     func wait<Result>(until body: (inout Value) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -49,5 +49,10 @@ final class Guarded<Value>: @unchecked Sendable {
     /// Lets a thread that waits look again; costs next to nothing when none does.
     func wakeOne() {
         unsafe pthread_cond_signal(changed)
+    }
+
+    /// Lets all threads that wait look again.
+    func wakeAll() {
+        unsafe pthread_cond_broadcast(changed)
     }
 }

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import OfferDomain
+package import OfferDomain
 
 /// Knows whether the service can do its work, and if not, why.
 package final class Health: CommitObserver {
     private struct State {
-        /// Why the last commit failed; `nil` once one has succeeded again.
-        var commitFailure: String?
+        /// Why the last commit failed, and when the first of them did; `nil` once one has succeeded again.
+        var commitFailure: (since: Timestamp, reason: String)?
         var isStopping = false
+        /// In what the audit log was found not to be what was signed of it.
+        var contradiction: String?
         /// How many looks at callers and key states have failed since the last one that did not.
         var failedLooks = 0
     }
 
     private let state = Guarded(State())
     private let metrics: Metrics
+    private let clock: WallClock
     private let log: Log
 
-    package init(metrics: Metrics, log: Log) {
+    package init(metrics: Metrics, clock: WallClock, log: Log) {
         self.metrics = metrics
+        self.clock = clock
         self.log = log
     }
 
@@ -31,30 +35,46 @@ package final class Health: CommitObserver {
 
     package func learnt(of redemption: RedemptionTable.Entry) {
         metrics.learnt(of: redemption)
+        guard redemption.redemption.environment == .production else { return }
+        warn(of: redemption.match, "app-store", offer: redemption.redemption.offerID ?? "")
     }
 
     package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
         metrics.learnt(of: redemption)
-        guard redemption.match == nil, redemption.redemption.environment == .production else { return }
-        log(
-            .warning,
-            "an offer was used without a grant",
-            ["store": "google-play", "offer": .text(redemption.redemption.offer.offerID)]
-        )
+        guard redemption.redemption.environment == .production else { return }
+        warn(of: redemption.reconciliation, "google-play", offer: redemption.redemption.offer.offerID)
+    }
+
+    private func warn(of match: RedemptionMatch, _ store: String, offer: String) {
+        let members: KeyValuePairs<StaticString, LogValue> = ["store": .text(store), "offer": .text(offer)]
+        switch match {
+        case .granted: break
+        case .ungranted: log(.warning, "an offer was used without a grant", members)
+        case .otherAccount: log(.warning, "an offer was used by another account than it was granted to", members)
+        }
     }
 
     package func failed(_ error: LedgerError) {
         metrics.failed(error)
         log(.error, "records could not be written", ["reason": .text(error.description)])
-        state.withLock { $0.commitFailure = error.description }
+        let now = clock.now()
+        state.withLock { $0.commitFailure = ($0.commitFailure?.since ?? now, error.description) }
     }
 
     /// Whether the last commit failed.
-    package var isUnableToRecord: Bool { state.withLock { $0.commitFailure != nil } }
+    package var isUnableToRecord: Bool { commitFailure != nil }
+
+    /// Why records can't be written, and since when.
+    package var commitFailure: (since: Timestamp, reason: String)? { state.withLock { $0.commitFailure } }
 
     /// Notes whether callers and key states could be read; what is not read can't be obeyed.
     func noteStates(areRead: Bool) {
         state.withLock { $0.failedLooks = areRead ? 0 : $0.failedLooks + 1 }
+    }
+
+    /// Notes that the audit log is not what was signed of it; nothing undoes that but a start on one that is.
+    func noteContradiction(_ reason: String) {
+        state.withLock { $0.contradiction = reason }
     }
 
     /// From now on the service is not ready, so that no new work is sent to it.
@@ -63,11 +83,19 @@ package final class Health: CommitObserver {
     }
 
     /// What keeps the service from its work; empty when it is ready.
-    package func obstacles(_ snapshot: Snapshot) -> [Obstacle] {
+    ///
+    /// `causes` are those of the seal.
+    package func obstacles(_ snapshot: Snapshot, sealedBy causes: [ActiveSeal] = []) -> [Obstacle] {
         var obstacles: [Obstacle] = []
         let (failure, isStopping, failedLooks) = state.withLock { ($0.commitFailure, $0.isStopping, $0.failedLooks) }
+        if let contradiction = state.withLock({ $0.contradiction }) {
+            obstacles.append(Obstacle("log-contradicted", contradiction))
+        }
         if isStopping { obstacles.append(Obstacle("stopping", "the service is stopping")) }
-        if let failure { obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure)")) }
+        if let failure {
+            obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure.reason)"))
+        }
+        for seal in causes where seal.cause != .logUnwritable { obstacles.append(Obstacle(seal)) }
         if failedLooks >= 5 {
             obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes are not obeyed"))
         }
@@ -104,5 +132,12 @@ package struct Obstacle: Hashable, Sendable {
     package init(_ name: String, _ detail: String) {
         self.name = name
         self.detail = detail
+    }
+
+    /// A seal; what an administrator gave as the reason is not for everybody who may ask for health.
+    init(_ seal: ActiveSeal) {
+        let why = seal.cause == .administrator ? "by an administrator" : seal.detail
+        let record = seal.isRecorded ? "" : "; this is not on record yet"
+        self.init("sealed-\(seal.cause.rawValue)", "nothing is signed since \(seal.since.rfc3339): \(why)\(record)")
     }
 }

@@ -4,7 +4,7 @@ import Dispatch
 import OfferDomain
 import Storage
 
-/// Looks once a second whether callers or key states have changed in the database, and whether records that
+/// Looks once a second whether callers, key states or seals have changed in the database, and whether records that
 /// could not be written can be written again; records once a minute what is only counted.
 final class Housekeeper: Sendable {
     private let ledger: LedgerAccess
@@ -17,8 +17,15 @@ final class Housekeeper: Sendable {
     private let log: Log
     /// Locked for as long as a snapshot is made, so that a reload and a look can't undo each other.
     private let loaded: Guarded<LoadedConfiguration>
-    private let stopping = DispatchSemaphore(value: 0)
+    private let turn = Guarded(Turn())
+    private let wakeUp = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
+
+    /// What the next look is to do, and who waits for it.
+    private struct Turn {
+        var isStopping = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
 
     init(
         ledger: LedgerAccess,
@@ -46,14 +53,21 @@ final class Housekeeper: Sendable {
         Worker.start(named: "housekeeper") { [self] in
             var connection: (any DatabaseConnection)?
             var seconds = 0
-            while stopping.wait(timeout: .now() + .seconds(1)) == .timedOut {
+            while true {
+                let isRegular = wakeUp.wait(timeout: .now() + .seconds(1)) == .timedOut
+                let (isStopping, waiting) = turn.withLock { turn in
+                    defer { turn.waiting = [] }
+                    return (turn.isStopping, turn.waiting)
+                }
+                defer { for task in waiting { task.resume() } }
+                if isStopping { break }
                 connection = connection ?? (try? ledger.openForReading())
                 let isRead = connection.map(look) ?? false
                 // A connection that failed once may fail for ever; what it would say must not be missed.
                 if !isRead { connection = nil }
                 health.noteStates(areRead: isRead)
-                seconds += 1
-                if seconds.isMultiple(of: 60) { recordCounts() }
+                seconds += isRegular ? 1 : 0
+                if isRegular, seconds.isMultiple(of: 60) { recordCounts() }
             }
             recordCounts()
             hasEnded.signal()
@@ -61,8 +75,21 @@ final class Housekeeper: Sendable {
     }
 
     func stop() {
-        stopping.signal()
+        turn.withLock { $0.isStopping = true }
+        wakeUp.signal()
         hasEnded.wait()
+    }
+
+    /// Looks now; returns when what the database has is in force.
+    func lookNow() async {
+        await withCheckedContinuation { continuation in
+            let isLate = turn.withLock { turn in
+                if !turn.isStopping { turn.waiting.append(continuation) }
+                return turn.isStopping
+            }
+            if isLate { continuation.resume() }
+            wakeUp.signal()
+        }
     }
 
     /// What is to be on record before `snapshot` comes into force.
@@ -83,12 +110,15 @@ final class Housekeeper: Sendable {
             keysDigest: loaded.keys.digest.hex,
             settingsDigest: loaded.settingsDigest.hex
         )
+        let logKey = loaded.keys.logKey
         return [configuration] + keys + accounts
+            + [.logKeyLoaded(origin: logKey.origin.text, publicKeyDigest: logKey.publicKeyDigest)]
     }
 
     /// Puts a new configuration into force, once that is on record.
     func adopt(_ next: LoadedConfiguration) throws {
         try loaded.withLock { loaded in
+            try next.requireSameLog(as: loaded)
             try next.adoptEpochs(in: ledger)
             let snapshot = try next.snapshot(try ledger.openForReading())
             try committer.appendBlocking(events(of: snapshot, next))
@@ -114,6 +144,10 @@ final class Housekeeper: Sendable {
             try loaded.withLock { loaded in
                 loaded.forget(try EpochTable(connection: connection).destroyed())
                 current.swap(try loaded.snapshot(connection))
+            }
+            // Without requests nothing else makes the committer look, and it alone says what was switched off.
+            if try SealStore(connection: connection).switches() != committer.gate.stored {
+                committer.change({ _ in }, { _ in })
             }
             return true
         } catch {

@@ -19,12 +19,12 @@ package enum Metric: Hashable, Sendable {
     case replays
     /// Commits that failed.
     case commitFailures(reason: String)
-    /// Uses of offers that a store told of, by what is known of them and whether we granted them.
+    /// Uses of offers that a store told of, by what is known of them and what grant they came from.
     case redemptions(
         store: String = "app-store",
         environment: String = "production",
         state: String,
-        isGranted: Bool
+        match: RedemptionMatch
     )
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
@@ -72,7 +72,7 @@ package final class Metrics: CommitObserver {
             .redemptions(
                 environment: redemption.redemption.environment.rawValue,
                 state: redemption.redemption.state.name,
-                isGranted: redemption.grantID != nil
+                match: redemption.match
             )
         )
     }
@@ -83,7 +83,7 @@ package final class Metrics: CommitObserver {
                 store: "google-play",
                 environment: redemption.redemption.environment.rawValue,
                 state: redemption.redemption.state.name,
-                isGranted: redemption.match != nil
+                match: redemption.reconciliation
             )
         )
     }

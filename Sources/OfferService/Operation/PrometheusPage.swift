@@ -38,7 +38,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .selfVerifications: "Signatures that the service verified before they left"
         case .replays: "Grants answered again for the same idempotency key"
         case .commitFailures: "Batches that could not be written, by reason"
-        case .redemptions: "Uses of offers that the store told of, by state; granted is no if no grant of ours fits"
+        case .redemptions: "Uses of offers that the store told of, by state; match is none if no grant of ours fits"
         case .reloads: "Reloads of the configuration, by result"
         case .storeRequests: "Requests to a store by endpoint, environment and outcome"
         case .storeJoined: "Questions to a store that were being asked already, and were not asked again"
@@ -83,11 +83,8 @@ extension Metric {
         case .signatureFailures(let key): [("key", key)]
         case .selfVerifications, .replays: []
         case .commitFailures(let reason): [("reason", reason)]
-        case .redemptions(let store, let environment, let state, let isGranted):
-            [
-                ("store", store), ("environment", environment), ("state", state),
-                ("granted", isGranted ? "yes" : "no"),
-            ]
+        case .redemptions(let store, let environment, let state, let match):
+            [("store", store), ("environment", environment), ("state", state), ("match", match.rawValue)]
         case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
         case .storeRequests(let store, let endpoint, let environment, let outcome):
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]

@@ -26,6 +26,13 @@ package enum Worker {
         pthread_detach(thread)
     }
 
+    /// Lets the threads that answer requests have the processors first; this one gets what they leave.
+    ///
+    /// Linux applies it to the calling thread alone. Source: setpriority(2).
+    package static func yieldToOthers() {
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+    }
+
     private final class Body: Sendable {
         let name: String
         let run: @Sendable () -> Void

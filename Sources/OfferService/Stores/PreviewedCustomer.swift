@@ -3,9 +3,11 @@ import OfferDomain
 
 /// One customer as far as a request for many offers lets the stores' knowledge be used.
 struct PreviewedCustomer: Sendable {
-    let identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
     /// What the request brought, merged once.
     let knowledge: StoreKnowledge
+    private let names: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
+    /// The store's accounts that the customer was shown to have; introductory offers are signed for these.
+    private let accounts: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
     private let request: EligibilityRequest
     private let caller: Caller
     private let appStore: KnownByStore?
@@ -21,13 +23,15 @@ struct PreviewedCustomer: Sendable {
     ) throws(Refusal) {
         self.request = request
         self.caller = caller
-        identities = request.identities.map { ($0, configuration.pseudonyms.pseudonym(of: $0, in: app.name)) }
-        place = app.googlePlay.map { GooglePlayPlace($0, configuration.pseudonyms, configuration.catalog) }
+        let pseudonyms = configuration.pseudonyms
+        names = request.identities.map { ($0, pseudonyms.pseudonym(of: $0, in: app.name)) }
+        place = app.googlePlay.map { GooglePlayPlace($0, pseudonyms, configuration.catalog) }
         if let bundleID = app.bundleID {
             appStore = try KnownByStore(preview: request, caller, bundleID, configuration, store, at: now)
         } else {
             appStore = nil
         }
+        accounts = (appStore?.accounts ?? []).map { ($0, pseudonyms.pseudonym(of: $0, in: app.name)) }
         var knowledge = appStore?.knowledge ?? StoreKnowledge()
         knowledge.isVouchedFor = caller.role.mayAssertFacts
         if let place, caller.role.mayAssertFacts {
@@ -37,14 +41,27 @@ struct PreviewedCustomer: Sendable {
         self.knowledge = knowledge
     }
 
-    /// What is known when one offer is decided: for an introductory offer, an app's names prove nothing.
+    /// The names that count when one offer is decided: those that a request for this very offer could give.
+    func identities(for offer: CatalogOffer) -> [(identity: CustomerIdentity, pseudonym: Pseudonym)] {
+        switch offer.listing {
+        case .appStore(let listing): listing.offerID == nil ? names + accounts : names
+        case .googlePlay: names.filter(\.identity.isGivenAtGooglePlay)
+        }
+    }
+
+    /// What is known when one offer is decided: no more than a request for this very offer could bring.
     func knowledge(for offer: CatalogOffer) -> StoreKnowledge {
         var knowledge = knowledge
         knowledge.report = nil
         switch offer.listing {
         case .appStore(let listing):
-            if listing.offerID == nil { knowledge.believesNames = caller.role.mayAssertFacts }
-        case .googlePlay: knowledge.mayAsk = !request.purchaseTokens.isEmpty
+            if listing.offerID == nil { appStore?.bindToAccount(&knowledge) }
+        case .googlePlay:
+            var own = StoreKnowledge()
+            own.isVouchedFor = knowledge.isVouchedFor
+            own.googlePlayPurchases = knowledge.googlePlayPurchases
+            own.mayAsk = !request.purchaseTokens.isEmpty
+            knowledge = own
         }
         return knowledge
     }
@@ -67,6 +84,7 @@ struct PreviewedCustomer: Sendable {
                 caller: caller,
                 place: place,
                 purchases: purchases,
+                refusesOthers: false,
                 log: log
             ).learn(needs, for: request)
         default: return request.knowledge

@@ -97,7 +97,7 @@ package final class Stores: Sendable {
 
     /// Signs with the key in force, once its use is on record.
     private static func tokenSigner(_ current: CurrentSnapshot, _ committer: Committer) -> KeyRingTokenSigner {
-        KeyRingTokenSigner { bundleID in
+        KeyRingTokenSigner(gate: committer.gate) { bundleID in
             current.value.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI)
         } record: { key, request, digest throws(StoreError) in
             let event = AuditEvent.storeTokenSigned(
@@ -106,11 +106,13 @@ package final class Stores: Sendable {
                 digest: digest.hex,
                 expiresAt: request.expiresAt
             )
+            let stop: KeyStop?
             do throws(LedgerError) {
-                try await committer.append([event])
+                stop = try await committer.append([event], using: key.id)
             } catch {
                 throw .cannotSign(reason: error.label)
             }
+            if let stop { throw .cannotSign(reason: stop.reason) }
         }
     }
 

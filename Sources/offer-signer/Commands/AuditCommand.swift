@@ -6,7 +6,7 @@ import Storage
 /// `offer-signer audit`.
 enum AuditCommand: Command {
     static let name = "audit"
-    static let summary = "query and export what is on record"
+    static let summary = "query, export and reconcile what is on record"
     static var help: String {
         """
         offer-signer audit reads the audit log: every signature, every refusal by a rule, every event of a key
@@ -15,10 +15,15 @@ enum AuditCommand: Command {
         Usage:
           offer-signer audit query [CONDITIONS] [--limit N]
           offer-signer audit export [--from-index N]
+          offer-signer audit reconcile [--from TIME] [--until TIME] [--environment E] [--recompute]
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index.
         export prints every entry exactly as it is stored, one a line. Both record that they did: what was asked for,
         and how many entries were given.
+
+        reconcile compares what the stores told with what was granted, in the last 30 days; it ends with 1 if an
+        offer was redeemed without a record, or by another account. --recompute computes everything anew and says
+        what is kept otherwise; it reads the keys and offers too.
 
         Conditions:
           --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
@@ -37,7 +42,11 @@ enum AuditCommand: Command {
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         // A condition comes before the setting of the same name.
         let names = SettingsOptions.names.filter { !options.contains($0) }
-        let parsed = try Arguments(arguments, known: names + options)
+        let parsed = try Arguments(
+            arguments,
+            known: names + options + ReconcileCommand.options.filter { !options.contains($0) },
+            flags: ReconcileCommand.flags
+        )
         let ledger = LedgerAccess(location: try SettingsOptions.settings(parsed).database, clock: .system)
         switch parsed.words.first {
         case "query":
@@ -47,7 +56,10 @@ enum AuditCommand: Command {
             _ = try parsed.words("export")
             let first = try parsed.value("--from-index", "a whole number") { Int64($0) } ?? 0
             try export(from: first, of: ledger)
-        default: throw CommandError(usage: "expected query or export")
+        case "reconcile":
+            _ = try parsed.words("reconcile")
+            return try ReconcileCommand.run(parsed, ledger)
+        default: throw CommandError(usage: "expected query, export or reconcile")
         }
         return .success
     }
@@ -82,7 +94,7 @@ enum AuditCommand: Command {
     }
 
     /// Records what was read; the log must be readable also where it can't be written, so that only exits with 3.
-    private static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
+    static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(CommandError) {
         do throws(LedgerChangeError<Never>) {
             try ledger.change { _ in [event] }
         } catch {

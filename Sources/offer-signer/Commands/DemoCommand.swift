@@ -33,7 +33,7 @@ enum DemoCommand: Command {
         Start the service:
 
         offer-signer serve --keys \(demo.path(.keys)) --offers \(demo.path(.offers)) \\
-          --database sqlite:\(demo.path(.database))
+          --database sqlite:\(demo.path(.database)) --clock-check warn
 
         Then, in another terminal, ask for a signature:
 

@@ -15,8 +15,9 @@ enum KeysCommand: Command {
           offer-signer keys disable KEY_ID
           offer-signer keys enable KEY_ID
 
-        A disabled key signs nothing, whatever the keys file says of it; the running service follows within a
-        second, without a restart. Both are recorded in the audit log. enable takes back what disable did; it
+        A disabled key signs nothing, whatever the keys file says of it: no decision after the return of the command
+        leads to a signature, and if a service runs, the command waits until that has made its last one with the key,
+        and says so. Both are recorded in the audit log. enable takes back what disable did; it
         does not change the keys file. Google's service accounts are listed too; one is switched off by taking it from
         the keys file and sending the service a SIGHUP, and not by its key's id here.
 
@@ -27,13 +28,14 @@ enum KeysCommand: Command {
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names)
         let settings = try SettingsOptions.settings(parsed)
-        let keySwitch = KeySwitch(ledger: LedgerAccess(location: settings.database, clock: .system), clock: .system)
+        let ledger = LedgerAccess(location: settings.database, clock: .system)
+        let keySwitch = KeySwitch(ledger: ledger, clock: .system)
         switch parsed.words.first {
         case "list":
             _ = try parsed.words("list")
             return try list(settings, keySwitch)
-        case "disable": return try change(keySwitch, try parsed.words("disable", "KEY_ID")[1], disables: true)
-        case "enable": return try change(keySwitch, try parsed.words("enable", "KEY_ID")[1], disables: false)
+        case "disable": return try change(keySwitch, ledger, try parsed.words("disable", "KEY_ID")[1], disables: true)
+        case "enable": return try change(keySwitch, ledger, try parsed.words("enable", "KEY_ID")[1], disables: false)
         default: throw CommandError(usage: "expected list, disable or enable")
         }
     }
@@ -60,6 +62,7 @@ enum KeysCommand: Command {
     /// Needs nothing but the database: in an emergency neither the configuration nor a key may be in the way.
     private static func change(
         _ keySwitch: KeySwitch,
+        _ ledger: LedgerAccess,
         _ text: String,
         disables: Bool
     ) throws(CommandError) -> ExitCode {
@@ -81,8 +84,11 @@ enum KeysCommand: Command {
         } catch {
             throw CommandError(error.description, .unavailable)
         }
-        Terminal.say("\(id) is \(disables ? "disabled" : "enabled as the keys file says")")
-        return .success
+        guard disables else {
+            Terminal.say("\(id) is enabled as the keys file says")
+            return .success
+        }
+        return SwitchOptions.conclude("\(id) is disabled", ledger)
     }
 
     /// Whether a text is what Google calls an account, or its key: 40 hexadecimal digits today.

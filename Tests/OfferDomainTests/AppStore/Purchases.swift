@@ -67,6 +67,8 @@ struct PlainKeys: SubscriptionKeys {
     func transactionKey(of transactionID: TransactionID) -> TransactionKey {
         TransactionKey(Array(transactionID.text.utf8))
     }
+
+    func accountKey(of token: UniqueID) -> AccountKey { AccountKey(token.bytes) }
 }
 
 extension SubscriptionHistory {

@@ -49,6 +49,23 @@ struct DocumentationTests {
         #expect(Set(rows) == Set(AuditEventName.allCases.map(\.rawValue)))
     }
 
+    @Test(arguments: [("docs/threat-model.md", 60), ("docs/design.md", 15)])
+    func `names tests that there are`(page: String, least: Int) throws {
+        let folder = try #require(
+            FileManager.default.enumerator(at: URL(filePath: Repository.path("Tests")), includingPropertiesForKeys: nil)
+        )
+        let tests = try folder.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.flatMap { file in
+            try String(contentsOf: file, encoding: .utf8).matches(of: #/func `([^`]+)`/#).map { String($0.1) }
+        }
+        // In tables alone: elsewhere, what leans is no name.
+        let rows = try Repository.text(page).split(separator: "\n").filter {
+            $0.hasPrefix("| ") && $0.contains("| *") || $0.contains("Tests: *")
+        }
+        let named = rows.flatMap { $0.matches(of: #/(?:[|;:] )\*([^*]+)\*(?=;| \|)/#).map { String($0.1) } }
+        #expect(named.count >= least)
+        #expect(Set(named).subtracting(tests).isEmpty)
+    }
+
     @Test func `README_md lists each metric that a service has, and no other`() async throws {
         let place = try RunningPlace()
         var served: Set<String> = []

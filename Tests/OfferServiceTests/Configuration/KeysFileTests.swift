@@ -22,6 +22,7 @@ struct KeysFileTests {
             },
           ],
           customerIds: {epoch: "1", file: "customer-ids.key"},
+          auditLog: {origin: "example.com/log", file: "audit-log.key"},
         }
         """
 
@@ -190,7 +191,7 @@ struct KeysFileTests {
             "keys: [",
             "keys: [], key: [",
             "error: keys:3:9 /keys: names no key, and no service account is named either; nothing could be done",
-            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: customerIds, "
+            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: auditLog, customerIds, "
                 + "googleServiceAccounts, keys)"
         ),
         IssueRow(
@@ -198,7 +199,7 @@ struct KeysFileTests {
             "keys: [",
             "keys: {}, key: [",
             "error: keys:3:9 /keys: expected an array, found an object",
-            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: customerIds, "
+            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: auditLog, customerIds, "
                 + "googleServiceAccounts, keys)"
         ),
         IssueRow(
@@ -208,7 +209,7 @@ struct KeysFileTests {
             "error: keys:1:1 /customerIds: is missing; expected an object with epoch and file, or a list "
                 + "of them: the secrets under which customer ids are kept",
             "error: keys:13:16 /customerIDs: is not a known member; did you mean “customerIds”? "
-                + "(known: customerIds, googleServiceAccounts, keys)"
+                + "(known: auditLog, customerIds, googleServiceAccounts, keys)"
         ),
         IssueRow(
             "no epoch",

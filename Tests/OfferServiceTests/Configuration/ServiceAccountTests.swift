@@ -24,6 +24,7 @@ struct ServiceAccountTests {
               file: "second.json",
             },
           ],
+          auditLog: {origin: "example.com/log", file: "audit-log.key"},
         }
         """
 
@@ -204,7 +205,11 @@ struct ServiceAccountTests {
 
     @Test func `needs a key or a service account`() throws {
         let (directory, settings) = try Self.place()
-        try directory.write(Array(#"{customerIds: {epoch: "1", file: "customer-ids.key"}}"#.utf8), to: "keys")
+        let rest = #"auditLog: {origin: "example.com/log", file: "audit-log.key"}"#
+        try directory.write(
+            Array(#"{customerIds: {epoch: "1", file: "customer-ids.key"}, \#(rest)}"#.utf8),
+            to: "keys"
+        )
         #expect(
             issues(directory, settings).errors == [
                 "error: keys:1:1 /keys: names no key, and no service account is named either; nothing could be done"

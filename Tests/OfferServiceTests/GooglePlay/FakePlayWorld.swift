@@ -117,6 +117,7 @@ func withFakePlay(
         {\(appStoreKey ? FakePlayWorld.appStoreKeys : "")
           googleServiceAccounts: [{packageNames: ["\(FakeGooglePlay.firstApp)"], file: "\(account.path)"}],
           customerIds: {epoch: "1", file: "customer-ids.key"},
+          auditLog: {origin: "example.com/log", file: "audit-log.key"},
         }
         """
     files.offers =

@@ -27,7 +27,7 @@ struct PlayLoopbackTests {
             #expect(
                 try world.redemptions().sorted() == ["winback-50 converted mark", "winback-50 redeemed without grant"]
             )
-            let labels = #"{store="google-play",environment="production",state="redeemed",granted="no"}"#
+            let labels = #"{store="google-play",environment="production",state="redeemed",match="none"}"#
             let page = try await world.service.send(.get("/metrics")).body
             #expect(page.contains("offer_signer_redemptions_total\(labels) 1\n"))
 

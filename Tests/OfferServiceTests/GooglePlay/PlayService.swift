@@ -45,6 +45,17 @@ struct PlayService: Sendable {
                 .blob(grant.bytes)
             )
         )
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO issued_grants (grant_id, offer_key, granted_at, account, entry_index) VALUES (?, ?, ?, ?, 0)
+                """,
+                .blob(grant.bytes),
+                .integer(try offer(id).ledgerKey),
+                .integer(instant.milliseconds),
+                .blob(try pseudonym(customer).ledgerKey)
+            )
+        )
         return grant
     }
 

@@ -74,8 +74,9 @@ struct AuditEntryTests {
                 reason: "a \"quote\", a \\, a\ttab\u{1F}\u{7F} é"
             ),
             .serviceStarted(version: "0.1.0"), .serviceStopped, .recordsResumed,
-            .keyLoaded(keyID: keyID, publicKeyDigest: "00", status: .retiring), .keyDisabled(keyID),
-            .keyEnabled(keyID), .configurationLoaded(policyName: "sha256:00", keysDigest: "00", settingsDigest: "00"),
+            .keyLoaded(keyID: keyID, publicKeyDigest: "00", status: .retiring), .keyDisabled(keyID, by: .command),
+            .keyEnabled(keyID, by: .caller(caller)),
+            .configurationLoaded(policyName: "sha256:00", keysDigest: "00", settingsDigest: "00"),
             .configurationRefused(issues: 3, parts: [.keys, .customerIDs]),
             .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
             .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
@@ -90,7 +91,23 @@ struct AuditEntryTests {
             ),
             .serviceAccountLoaded(account, publicKeyDigest: "00"),
             .googleAssertionSigned(account, digest: "00", expiresAt: time),
-        ] + readingEvents(caller) + googlePlayEvents()
+        ] + switchEvents(caller) + readingEvents(caller) + googlePlayEvents()
+    }
+
+    private static func switchEvents(_ caller: CallerID) -> [AuditEvent] {
+        let time = Timestamp(milliseconds: 1_782_907_200_123)
+        let seal = ActiveSeal(
+            cause: .administrator,
+            since: time,
+            detail: "a \"quote\" and a \\",
+            requester: .caller(caller),
+            isRecorded: false
+        )
+        return [
+            .serviceSealed(seal), .sealAcknowledged(.clockStepped),
+            .serviceUnsealed(.file, by: .file, reason: "the cause is gone"),
+            .clockStepped(from: time, to: time.adding(hours: -1)),
+        ]
     }
 
     private static func readingEvents(_ caller: CallerID) throws -> [AuditEvent] {

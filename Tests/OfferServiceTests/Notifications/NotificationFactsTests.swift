@@ -174,7 +174,7 @@ struct NotificationFactsTests {
             #expect(try world.service.redemptions() == ["store_open redeemed granted"])
             let entries = try world.service.entries("offer.redemption")
             #expect(entries.map(\.["grant"]) == [.text(grantID)])
-            #expect(world.service.metrics[.redemptions(state: "redeemed", isGranted: true)] == 1)
+            #expect(world.service.metrics[.redemptions(state: "redeemed", match: .granted)] == 1)
 
             // What somebody else's signature was used for has no grant.
             var foreign = back
@@ -182,11 +182,11 @@ struct NotificationFactsTests {
             let other = try world.store.setCustomer(.init("bert", subscriptions: [foreign]))
             let otherID = other.subscriptions[0].originalTransactionID
             try await world.deliver(.init(type, subtype, transactionID: otherID))
-            #expect(world.service.metrics[.redemptions(state: "redeemed", isGranted: false)] == 1)
+            #expect(world.service.metrics[.redemptions(state: "redeemed", match: .ungranted)] == 1)
             let page = try MetricsPage(try await world.service.send(.get("/metrics")))
-            for granted in ["no", "yes"] {
+            for match in ["none", "grant"] {
                 let labels =
-                    #"{store="app-store",environment="production",state="redeemed",granted="\#(granted)"}"#
+                    #"{store="app-store",environment="production",state="redeemed",match="\#(match)"}"#
                 #expect(page.samples["offer_signer_redemptions_total\(labels)"] == 1)
             }
         }

@@ -247,18 +247,23 @@ struct ServiceTests {
 final class RunningPlace: Sendable {
     let directory: TemporaryDirectory
     let clock = SettableClock()
+    let clockState = SettableClockState()
     let log = LogRecorder()
     let settings: Settings
     let ledger: LedgerAccess
     let publicKeys: [String: PublicKey]
     let credential: String
 
-    init() throws {
+    /// What callers present, by the name of the caller.
+    let credentials: [String: String]
+
+    init(_ files: TestFiles = TestFiles()) throws {
         directory = try TemporaryDirectory()
-        publicKeys = try TestService.write(TestFiles(), into: directory)
-        settings = try TestService.settings(in: directory, TestFiles())
+        publicKeys = try TestService.write(files, into: directory)
+        settings = try TestService.settings(in: directory, files)
         ledger = LedgerAccess(location: settings.database, clock: clock.wallClock)
-        credential = try #require(try TestService.addCallers(ledger, at: clock.now)["backend"])
+        credentials = try TestService.addCallers(ledger, at: clock.now)
+        credential = try #require(credentials["backend"])
     }
 
     func service(random: (any RandomSource)? = nil) throws -> Service {
@@ -266,6 +271,7 @@ final class RunningPlace: Sendable {
         return try Service(
             settings: settings,
             clock: clock.wallClock,
+            clockStatus: clockState.status(clock),
             random: random,
             log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
         )

@@ -22,6 +22,8 @@ struct EvidenceToFactsTests {
         func transactionKey(of transactionID: TransactionID) -> TransactionKey {
             TransactionKey(Array(transactionID.text.utf8.reversed()))
         }
+
+        func accountKey(of token: UniqueID) -> AccountKey { AccountKey(token.bytes) }
     }
 
     /// Ended a year ago at 1740000000000, with the reason, and a discount for the last month.

@@ -158,6 +158,7 @@ private func storeKeys(asksStore: Bool) -> String {
           keys: [{id: "ACTIVE0001", issuerId: "\(TestFiles.issuerID)", file: "active.p8",
                   bundleIds: ["com.example.app"], purposes: [\(purposes)]}],
           customerIds: {epoch: "1", file: "customer-ids.key"},
+          auditLog: {origin: "example.com/log", file: "audit-log.key"},
         }
         """
 }

@@ -25,4 +25,20 @@ enum Python {
         guard outcome.succeeded else { throw Failure(description: "\(outcome)") }
         return outcome.output.split(separator: "\n").map(String.init)
     }
+
+    private static let csvScript = """
+        import csv, json, sys
+        sys.stdin.reconfigure(encoding="utf-8", newline="")
+        sys.stdout.reconfigure(encoding="utf-8")
+        print(json.dumps(list(csv.reader(sys.stdin, strict=True))))
+        """
+
+    /// The rows of a CSV file, cell by cell.
+    static func csv(_ text: String) async throws -> [[String]] {
+        let directory = try TemporaryDirectory()
+        let input = try directory.write(Array(text.utf8), to: "input")
+        let outcome = try await runProcess(["/usr/bin/env", "python3", "-c", csvScript], input: input)
+        guard outcome.succeeded else { throw Failure(description: "\(outcome)") }
+        return try Tree(outcome.output).elements.map { $0.elements.compactMap(\.text) }
+    }
 }

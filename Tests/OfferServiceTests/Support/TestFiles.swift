@@ -15,6 +15,7 @@ struct TestFiles: Sendable {
              purposes: ["promotional-offer", "introductory-offer-eligibility"]},
           ],
           customerIds: {epoch: "1", file: "customer-ids.key"},
+          auditLog: {origin: "example.com/log", file: "audit-log.key"},
         }
         """
 

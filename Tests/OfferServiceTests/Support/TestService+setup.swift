@@ -25,6 +25,7 @@ extension TestService {
         try directory.write(Array(files.keys.utf8), to: "keys")
         try directory.write(Array(files.offers.utf8), to: "offers")
         try SecretFile.createRandom(path: directory.path(of: "customer-ids.key"))
+        _ = try Ed25519PrivateKey.create(path: directory.path(of: "audit-log.key"))
         var publicKeys: [String: PublicKey] = [:]
         for name in files.privateKeys {
             let key = try PrivateKey.generate()
@@ -46,6 +47,7 @@ extension TestService {
             flags: [
                 .listen: "127.0.0.1:0", .keys: directory.path(of: "keys"), .offers: directory.path(of: "offers"),
                 .database: "sqlite:\(directory.path(of: "ledger.db"))", .loops: "2", .selfVerification: "always",
+                .clockCheck: "warn",
                 .appFindings: files.showsFindingsToApps ? "yes" : "no",
             ].merging(store) { $1 }.merging(files.settings) { $1 },
             environment: [:]

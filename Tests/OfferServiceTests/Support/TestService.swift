@@ -20,6 +20,7 @@ final class TestService: Sendable {
     let noise = MinuteCounter<Noise>()
     let health: Health
     let committer: Committer
+    let seal: Seal
     let current: CurrentSnapshot
     let ledger: LedgerAccess
     let settings: Settings
@@ -31,6 +32,10 @@ final class TestService: Sendable {
     private let api: API
     private let server: Server?
     private let stores: Stores
+    let index: AuditIndex
+    private let readers: LogReaders
+    private let indexer: AuditIndexer
+    let reconciler: Reconciler
     var store: AppStore { stores.appStore }
     private let isStopped = Mutex(false)
 
@@ -41,6 +46,7 @@ final class TestService: Sendable {
         clock: SettableClock = SettableClock(),
         random: (any RandomSource)? = nil,
         maximumWaiting: Int = 4096,
+        index format: AuditIndexFormat = AuditIndexFormat(),
         wrap: @escaping Wrap = { $0 }
     ) throws {
         directory = try TemporaryDirectory()
@@ -55,14 +61,21 @@ final class TestService: Sendable {
         credentials = try Self.addCallers(ledger, at: clock.now)
         current = CurrentSnapshot(try Self.snapshot(loaded, ledger))
         let log = Log(level: .debug, clock: clock.wallClock, sink: log.sink)
-        health = Health(metrics: metrics, log: log)
+        health = Health(metrics: metrics, clock: clock.wallClock, log: log)
         committer = Committer(
             clock: clock.wallClock,
             observer: health,
+            acknowledges: true,
             maximumWaiting: maximumWaiting,
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
             open: opener
         )
+        seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { [health] in
+            health.commitFailure
+        }
+        index = AuditIndex(format: format)
+        indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
+        readers = LogReaders(open: ledger.openForReading)
         stores = try Stores(
             settings,
             current: current,
@@ -84,11 +97,14 @@ final class TestService: Sendable {
             decider: decider,
             committer: committer,
             store: stores.appStore,
+            seal: seal,
             verification: SelfVerification(.always),
             metrics: metrics,
             random: random,
             log: log
         )
+        reconciler = Reconciler(ledger: ledger, clock: clock.wallClock, log: log)
+        let reads = AuditReads(committer: committer, clock: clock.wallClock, log: log)
         let purchases: any GooglePlayPurchaseSource = files.googlePlay ?? stores.googlePlayAPI
         let push: (any GooglePushAuthentication)? = files.googlePlay ?? stores.googlePush
         api = API(
@@ -127,8 +143,26 @@ final class TestService: Sendable {
             },
             transactions: TransactionsCall(store: stores.appStore, committer: committer),
             transfers: TransfersCall(committer: committer),
-            operation: OperationCalls(current: current, health: health, metrics: metrics) { [] },
+            keys: KeysCall(
+                seal: seal,
+                current: current,
+                lastUses: { [committer] in committer.keyUses },
+                reads: reads,
+                refresh: { [current, loaded, ledger] in
+                    if let next = try? Self.snapshot(loaded, ledger) { current.swap(next) }
+                }
+            ),
+            seal: SealCall(seal: seal, reads: reads),
+            operation: OperationCalls(
+                current: current,
+                health: health,
+                metrics: metrics,
+                seals: { [seal] in seal.causes },
+                gauges: { [reconciler] in reconciler.gauges }
+            ),
             noise: noise,
+            auditEntries: AuditEntriesCall(index: index, readers: readers),
+            reconciliation: ReconciliationCall(reconciler: reconciler, reads: reads),
             metrics: metrics,
             clock: clock.wallClock,
             random: random,
@@ -136,7 +170,10 @@ final class TestService: Sendable {
         )
         server = wire == .loopback ? try Self.server(api) : nil
         committer.start(on: connection)
+        readers.start()
+        indexer.start()
         try stores.start()
+        reconciler.start()
         try server?.start()
     }
 
@@ -148,8 +185,11 @@ final class TestService: Sendable {
         }
         guard isFirst else { return }
         await server?.stop()
-        await mayBlock { [committer, stores] in
+        await mayBlock { [committer, stores, readers, indexer, reconciler] in
             stores.stop()
+            readers.stop()
+            indexer.stop()
+            reconciler.stop()
             committer.stop()
         }
     }
@@ -231,6 +271,7 @@ func withService(
     clock: SettableClock = SettableClock(),
     random: (any RandomSource)? = nil,
     maximumWaiting: Int = 4096,
+    index: AuditIndexFormat = AuditIndexFormat(),
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (TestService) async throws -> Void
 ) async throws {
@@ -242,6 +283,7 @@ func withService(
         clock: clock,
         random: random,
         maximumWaiting: maximumWaiting,
+        index: index,
         wrap: wrap
     )
     do {

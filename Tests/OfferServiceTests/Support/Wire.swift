@@ -30,7 +30,14 @@ struct Call: Sendable {
     var request: Request {
         var headers = HeaderFields()
         for (name, value) in fields { headers.append(name, value) }
-        return Request(method: HTTP.Method(method), path: Array(path.utf8), headers: headers, body: body)
+        let parts = path.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        return Request(
+            method: HTTP.Method(method),
+            path: Array(parts[0]),
+            query: parts.count == 2 ? Array(parts[1]) : nil,
+            headers: headers,
+            body: body
+        )
     }
 
     var bytes: [UInt8] {

@@ -24,6 +24,11 @@ package struct GooglePlayScope: Sendable {
         self.offerType = offerType
     }
 
+    /// The same, asked about one of the store's two worlds.
+    package func within(_ environment: StoreEnvironment?) -> GooglePlayScope {
+        GooglePlayScope(productID: productID, basePlanID: basePlanID, environment: environment, offerType: offerType)
+    }
+
     func includes(_ item: GooglePlayPurchase.LineItem) -> Bool {
         (productID == nil || item.productID == productID?.text)
             && (basePlanID == nil || item.basePlanID == basePlanID?.text)
@@ -42,7 +47,9 @@ extension GooglePlayHistory {
         known.tellPast(&facts)
         known.tellOffers(&facts, scope.offerType)
         known.tellRefunds(&facts)
-        guard let chain = known.relevantChain(scope, at: now), let speaker = chain.speaker else { return facts }
+        guard let chain = known.relevantChain(scope, at: now) else { return facts }
+        facts.hasSubscription = true
+        guard let speaker = chain.speaker else { return facts }
         speaker.tell(&facts, scope)
         return facts
     }
@@ -71,9 +78,10 @@ extension GooglePlayHistory {
         }
     }
 
-    private var preferredEnvironment: StoreEnvironment {
-        purchases.values.contains { $0.latest?.environment == .production } ? .production : .sandbox
-    }
+    /// Whether anything is known of purchases with real money.
+    package var isOfProduction: Bool { purchases.values.contains { $0.latest?.environment == .production } }
+
+    private var preferredEnvironment: StoreEnvironment { isOfProduction ? .production : .sandbox }
 
     private func within(_ environment: StoreEnvironment) -> GooglePlayHistory {
         var history = self
@@ -108,6 +116,9 @@ extension GooglePlayHistory {
 
 extension GooglePlayHistory {
     private var granted: [GooglePlayPurchaseRecord] { purchases.values.filter(\.isGranted) }
+
+    /// Whether the store tells of each purchase by itself, so that what it last said stands.
+    private var source: FactSource { granted.allSatisfy(\.isReported) ? .notification : .storeAPI }
 
     /// Since when what is known is known; nil if nothing is.
     private var observedAt: Timestamp? { granted.compactMap(\.observedAt).max() }
@@ -150,9 +161,9 @@ extension GooglePlayHistory {
             }
         }.sorted { $0.order < $1.order }
         if isWhole {
-            facts.offersUsed = Fact(uses, source: .storeAPI, observedAt: observedAt)
+            facts.offersUsed = Fact(uses, source: source, observedAt: observedAt)
         } else if !uses.isEmpty {
-            facts.offersSeen = Fact(uses, source: .storeAPI, observedAt: observedAt)
+            facts.offersSeen = Fact(uses, source: source, observedAt: observedAt)
         }
     }
 
@@ -180,11 +191,15 @@ extension GooglePlayPurchaseStanding {
     fileprivate func tell(_ facts: inout CustomerFacts, _ scope: GooglePlayScope) {
         facts.status = status
         if isEndCertain { facts.expiresAt = end } else { facts.latestEndSeen = end }
-        facts.ownership = Fact(.purchased, source: .storeAPI, observedAt: latest.observedAt)
-        facts.environment = Fact(latest.environment, source: .storeAPI, observedAt: latest.observedAt)
-        facts.region = latest.region.map { Fact($0, source: .storeAPI, observedAt: latest.observedAt) }
-        facts.autoRenews = renews(scope).map { Fact($0, source: .storeAPI, observedAt: latest.observedAt) }
-        facts.expirationIntent = expirationIntent.map { Fact($0, source: .storeAPI, observedAt: latest.observedAt) }
+        facts.ownership = fact(.purchased)
+        facts.environment = fact(latest.environment)
+        facts.region = latest.region.map(fact)
+        facts.autoRenews = renews(scope).map(fact)
+        facts.expirationIntent = expirationIntent.map(fact)
+    }
+
+    private func fact<Value: Hashable & Sendable>(_ value: Value) -> Fact<Value> {
+        Fact(value, source: purchase.source, observedAt: latest.observedAt)
     }
 
     /// Whether what was bought of the subscription renews; where none of it is there any more, whether anything does.

@@ -23,11 +23,14 @@ extension GooglePlayPurchaseRecord {
             key: key,
             purchase: self,
             latest: latest,
-            status: status.map { Fact($0, source: .storeAPI, observedAt: observedAt) },
-            end: latest.expiresAt.map { Fact($0, source: .storeAPI, observedAt: latest.observedAt) },
+            status: status.map { Fact($0, source: source, observedAt: observedAt) },
+            end: latest.expiresAt.map { Fact($0, source: source, observedAt: latest.observedAt) },
             isEndCertain: isEndCertain
         )
     }
+
+    /// Who tells of it: the store by itself, once it has begun to, and then it tells of every change.
+    package var source: FactSource { isReported ? .notification : .storeAPI }
 
     /// The status of a purchase that is over: the store has no state for one that was taken back.
     private var ended: SubscriptionStatus { revokedAt == nil ? .expired : .revoked }

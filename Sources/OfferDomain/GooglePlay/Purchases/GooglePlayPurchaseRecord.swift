@@ -32,6 +32,8 @@ package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
 /// the same in any order, in any grouping, and however often the same part comes.
 package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     package var latest: GooglePlayObservation?
+    /// Whether the store has told of it by itself, and so will of every change.
+    package var isReported = false
     /// When the store first told of it.
     package var firstObservedAt: Timestamp?
     /// Every offer that an item of it was ever seen with: later, another item may stand in that one's place.
@@ -102,6 +104,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
 
     package mutating func merge(_ other: GooglePlayPurchaseRecord) {
         latest = latest.map { one in other.latest.map(one.newer(of:)) ?? one } ?? other.latest
+        isReported = isReported || other.isReported
         firstObservedAt = [firstObservedAt, other.firstObservedAt].compactMap(\.self).min()
         uses.merge(other.uses) { $0.merged(with: $1) }
         predecessors.formUnion(other.predecessors)

@@ -74,6 +74,11 @@ struct SubscriptionHolders {
         return .other(current.subject, of: holder.subscription)
     }
 
+    /// The account that a purchase names; `nil` if it names none.
+    func account(of subscription: [UInt8]) throws(StorageError) -> [UInt8]? {
+        try current(of: subscription, .account)?.subject
+    }
+
     private func holderOfPredecessor(of holder: SubscriptionHolder) throws(StorageError) -> Earlier {
         for predecessor in holder.predecessors {
             guard let earlier = try current(of: predecessor, holder.kind) else { continue }

@@ -5,6 +5,8 @@ package import OfferDomain
 package struct GooglePlayEvidence: Sendable {
     /// When the store was asked.
     package var observedAt: Timestamp
+    /// Whether the store was asked because it had told of the purchases by itself.
+    package var isReported = false
     package var purchases: [(token: PurchaseToken, answer: GooglePlayPurchaseAnswer)] = []
     /// Purchases that were taken back, and when.
     package var revocations: [(token: PurchaseToken, at: Timestamp)] = []
@@ -35,10 +37,9 @@ extension GooglePlayEvidence {
             case .purchase(let purchase):
                 // What has not the form of a mark is the app's own name of somebody, and is not kept.
                 let mark = purchase.profileID.flatMap(GrantMark.init)?.text
-                history.merge(
-                    GooglePlayPurchaseRecord(purchase, observedAt: observedAt, mark: mark, keys: keys),
-                    key: key
-                )
+                var record = GooglePlayPurchaseRecord(purchase, observedAt: observedAt, mark: mark, keys: keys)
+                record.isReported = isReported
+                history.merge(record, key: key)
             case .gone(let isSuperseded):
                 var record = GooglePlayPurchaseRecord()
                 record.goneAt = observedAt

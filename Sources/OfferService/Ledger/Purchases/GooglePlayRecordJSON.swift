@@ -14,6 +14,7 @@ extension GooglePlayPurchaseRecord {
             writer.name("latest")
             latest.write(to: &writer)
         }
+        writer.member("reported", isReported)
         writer.member("firstObservedAt", firstObservedAt)
         writer.array("uses", uses.sorted { $0.key < $1.key }) { Self.write($0.key, $0.value, to: &$1) }
         writer.array("predecessors", predecessors.sorted()) { predecessor, writer in
@@ -46,6 +47,7 @@ extension GooglePlayPurchaseRecord {
             guard let latest = value.object.flatMap(GooglePlayObservation.init) else { return nil }
             self.latest = latest
         }
+        isReported = object.flag("reported")
         firstObservedAt = object.instant("firstObservedAt")
         for value in object["uses"]?.array.map(Array.init) ?? [] {
             guard let (offer, use) = value.object.flatMap(Self.use) else { return nil }

@@ -11,6 +11,8 @@ package import Storage
 package struct GooglePlayRedemptionTable {
     private let tables: GooglePlayTables
     private let links: CustomerLinks
+    private var issued: IssuedGrantTable { IssuedGrantTable(connection: tables.connection) }
+    private var holders: SubscriptionHolders { SubscriptionHolders(connection: tables.connection) }
     private var connection: any DatabaseConnection { tables.connection }
 
     package init(_ tables: GooglePlayTables, links: CustomerLinks) {
@@ -25,11 +27,18 @@ package struct GooglePlayRedemptionTable {
         package let offerKey: Int64
         /// `nil` if no grant of ours fits: nobody was asked whether the customer may have the offer.
         package let match: Match?
+        /// Whether the purchase names another account than that grant was given to.
+        package let isOfOtherAccount: Bool
 
-        package init(redemption: GooglePlayRedemption, offerKey: Int64, match: Match?) {
+        package init(redemption: GooglePlayRedemption, offerKey: Int64, match: Match?, isOfOtherAccount: Bool = false) {
             self.redemption = redemption
             self.offerKey = offerKey
             self.match = match
+            self.isOfOtherAccount = isOfOtherAccount
+        }
+
+        package var reconciliation: RedemptionMatch {
+            match == nil ? .ungranted : isOfOtherAccount ? .otherAccount : .granted
         }
     }
 
@@ -61,15 +70,34 @@ package struct GooglePlayRedemptionTable {
         for purchase in purchases {
             let known = try lines(of: purchase)
             let current = entries.filter { $0.redemption.purchase == purchase }
-            let lines = current.map { Line($0) }
+            let lines = current.map { Line($0, place.app.packageName) }
             for line in known where !lines.contains(line) { try remove(line, of: purchase) }
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: purchase)
+                // A row from before names were kept is completed, which tells nothing new.
+                if known.contains(line.withoutNames) { continue }
                 try count(entry, place)
                 news.append(entry)
             }
         }
         return news.sorted { $0.redemption.isBefore($1.redemption) }
+    }
+
+    /// Keeps which entry of the audit log tells of a redemption as it is now.
+    package func note(_ entryIndex: Int64, of redemption: GooglePlayRedemption) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                UPDATE google_play_redemptions SET entry_index = ?
+                WHERE purchase = ? AND product_id = ? AND base_plan_id = ? AND offer_id = ?
+                """,
+                .integer(entryIndex),
+                .blob(redemption.purchase.bytes),
+                .text(redemption.offer.productID),
+                .text(redemption.offer.basePlanID),
+                .text(redemption.offer.offerID)
+            )
+        )
     }
 
     /// A grant that was used for a purchase counts for the purchase from then on, whoever will have it; only if it is
@@ -95,6 +123,27 @@ package struct GooglePlayRedemptionTable {
         }
     }
 
+    /// What a full recomputation finds otherwise than it is kept, by purchases of one app.
+    func differences(_ place: GooglePlayPlace) throws(StorageError) -> (compared: Int, differing: [PurchaseKey]) {
+        var differing: [PurchaseKey] = []
+        var seen: Set<PurchaseKey> = []
+        var compared = 0
+        for purchase in try tables.allPurchases() where !seen.contains(purchase) {
+            let drawn = try matched([purchase], place)
+            for purchase in drawn.purchases where seen.insert(purchase).inserted {
+                let known = try lines(of: purchase)
+                let ofApp = known.filter { $0.packageName == place.app.packageName.text }
+                let entries = drawn.entries.filter { $0.redemption.purchase == purchase }
+                let current = entries.map { Line($0, nil).withoutNames }
+                compared += max(ofApp.count, current.count)
+                // A purchase of another app has no redemption here, and rows of that app alone.
+                let isKept = Set(current).isSubset(of: known.map(\.withoutNames))
+                if !isKept || !ofApp.allSatisfy({ current.contains($0.withoutNames) }) { differing.append(purchase) }
+            }
+        }
+        return (compared, differing)
+    }
+
     // MARK: - Matching
 
     /// A redemption of an offer of the catalogue, and the grants of that offer that are its customer's.
@@ -102,17 +151,19 @@ package struct GooglePlayRedemptionTable {
         let redemption: GooglePlayRedemption
         let offerKey: Int64
         /// The grant that its mark names, if the mark is ours and of that offer.
-        let marked: UniqueID?
-        let grants: Set<UniqueID>
+        let marked: GrantCandidate?
+        /// All names of the account that the purchase names; empty if it names none.
+        let accounts: [[UInt8]]
+        let grants: Set<GrantCandidate>
     }
 
-    /// Every redemption that may have come from the same grants, with no grant for two: first those with a mark, then the
-    /// others, each time oldest first.
+    /// Every redemption that may have come from the same grants, with no grant for two: first those with a mark, then
+    /// those whose account has a grant, then the others, each time oldest first.
     private func matched(
         _ changed: Set<PurchaseKey>,
         _ place: GooglePlayPlace
     ) throws(StorageError) -> (purchases: [PurchaseKey], entries: [Entry]) {
-        var reached = Reached(limit: GooglePlayTables.mostPurchases)
+        var reached = Reached<PurchaseKey>(limit: GooglePlayTables.mostPurchases)
         reached.add(changed.sorted())
         var candidates: [Candidate] = []
         while let purchase = reached.next() {
@@ -127,23 +178,29 @@ package struct GooglePlayRedemptionTable {
     }
 
     private static func entries(_ candidates: [Candidate]) -> [Entry] {
-        var matches: [GooglePlayRedemption: Match] = [:]
+        var matches: [GooglePlayRedemption: (grant: GrantCandidate, way: Match.Way)] = [:]
         var taken: Set<UniqueID> = []
         for candidate in candidates {
-            guard let grant = candidate.marked, taken.insert(grant).inserted else { continue }
-            matches[candidate.redemption] = Match(grantID: grant, way: .mark)
+            guard let grant = candidate.marked, taken.insert(grant.id).inserted else { continue }
+            matches[candidate.redemption] = (grant, .mark)
         }
-        for candidate in candidates where matches[candidate.redemption] == nil {
-            let free = candidate.grants.subtracting(taken)
-            guard let grant = candidate.redemption.grant(among: free) else { continue }
-            taken.insert(grant)
-            matches[candidate.redemption] = Match(grantID: grant, way: .customer)
+        for isOfOther in [false, true] {
+            for candidate in candidates where matches[candidate.redemption] == nil {
+                let free = candidate.grants.filter { grant in
+                    !taken.contains(grant.id) && grant.isOfOther(than: candidate.accounts) == isOfOther
+                }
+                guard let grant = free.nearest(to: candidate.redemption.redeemedAt) else { continue }
+                taken.insert(grant.id)
+                matches[candidate.redemption] = (grant, .customer)
+            }
         }
         return candidates.map { candidate in
-            Entry(
+            let match = matches[candidate.redemption]
+            return Entry(
                 redemption: candidate.redemption,
                 offerKey: candidate.offerKey,
-                match: matches[candidate.redemption]
+                match: match.map { Match(grantID: $0.grant.id, way: $0.way) },
+                isOfOtherAccount: match?.grant.isOfOther(than: candidate.accounts) ?? false
             )
         }
     }
@@ -161,21 +218,38 @@ package struct GooglePlayRedemptionTable {
     ) throws(StorageError) -> [Candidate] {
         guard let record = try tables.record(of: purchase) else { return [] }
         var candidates: [Candidate] = []
+        let forgottenUntil = try EpochTable(connection: tables.connection).forgottenUntil()
         for redemption in record.redemptions(purchase) {
+            if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
             guard let offer = place.offer(redemption.offer)?.ledgerKey else { continue }
             let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
                 place.keys.isGenuine($0, for: offer) ? $0 : nil
             }
-            var grants: Set<UniqueID> = []
-            for subject in try subjects(of: purchase) { grants.formUnion(try self.grants(to: subject, offer)) }
-            candidates.append(Candidate(redemption: redemption, offerKey: offer, marked: mark?.grantID, grants: grants))
+            candidates.append(
+                Candidate(
+                    redemption: redemption,
+                    offerKey: offer,
+                    // A mark that is genuine names a grant, also one from before accounts were kept.
+                    marked: try mark.map { mark throws(StorageError) in
+                        try issued.candidate(mark.grantID) ?? GrantCandidate(id: mark.grantID, account: nil)
+                    },
+                    accounts: try accounts(of: purchase),
+                    grants: try issued.candidates(of: try subjects(of: purchase), offerKey: offer)
+                )
+            )
         }
         return candidates
     }
 
+    /// All names of the account that a purchase names; empty if it names none.
+    private func accounts(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
+        let account = try holders.account(of: purchase.bytes).map { [$0] } ?? []
+        return try account + links.linked(to: account)
+    }
+
     /// Under what the grants for a purchase count: its customers, and every purchase of its chain.
     private func subjects(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
-        var chain = Reached(limit: GooglePlayTables.mostPurchases)
+        var chain = Reached<PurchaseKey>(limit: GooglePlayTables.mostPurchases)
         chain.add([purchase])
         while let next = chain.next() { chain.add(try tables.linked(to: next)) }
         return try customers(of: purchase) + chain.all.map(\.bytes)
@@ -187,20 +261,10 @@ package struct GooglePlayRedemptionTable {
         return try subjects + links.linked(to: subjects)
     }
 
-    private func grants(to subject: [UInt8], _ offer: Int64) throws(StorageError) -> [UniqueID] {
-        var grants: [UniqueID] = []
-        try connection.rows(
-            SQL("SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?", .blob(subject), .integer(offer))
-        ) { row in
-            if let id = UniqueID(bytes: row.blob(0)) { grants.append(id) }
-        }
-        return grants
-    }
-
     /// The purchases that have one of the grants that a redemption may have come from, or claim it.
     private func holders(of candidate: Candidate) throws(StorageError) -> [PurchaseKey] {
         var holders: [PurchaseKey] = []
-        for grant in candidate.grants.union(candidate.marked.map { [$0] } ?? []).sorted() {
+        for grant in Set(candidate.grants.map(\.id) + (candidate.marked.map { [$0.id] } ?? [])).sorted() {
             holders += try tables.purchases(marked: grant)
             try connection.rows(
                 SQL(
@@ -223,6 +287,16 @@ package struct GooglePlayRedemptionTable {
         let settledAt: Int64?
         let grantID: [UInt8]?
         let matchedBy: String?
+        let match: String
+        var packageName: String?
+        var environment: String?
+
+        /// As it was before names were kept.
+        var withoutNames: Line {
+            var line = self
+            (line.packageName, line.environment) = (nil, nil)
+            return line
+        }
     }
 
     private func lines(of purchase: PurchaseKey) throws(StorageError) -> [Line] {
@@ -230,7 +304,8 @@ package struct GooglePlayRedemptionTable {
         try connection.rows(
             SQL(
                 """
-                SELECT product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id, matched_by
+                SELECT product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id, matched_by,
+                    matched_as, package_name, environment
                 FROM google_play_redemptions WHERE purchase = ?
                 """,
                 .blob(purchase.bytes)
@@ -244,7 +319,10 @@ package struct GooglePlayRedemptionTable {
                     redeemedAt: row.integer(5),
                     settledAt: row.optionalInteger(6),
                     grantID: row.optionalBlob(7),
-                    matchedBy: row.optionalText(8)
+                    matchedBy: row.optionalText(8),
+                    match: row.text(9),
+                    packageName: row.optionalText(10),
+                    environment: row.optionalText(11)
                 )
             )
         }
@@ -272,8 +350,8 @@ package struct GooglePlayRedemptionTable {
                 """
                 INSERT INTO google_play_redemptions (
                     purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
-                    matched_by
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    matched_by, matched_as, package_name, environment
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 .blob(purchase.bytes),
                 .text(line.offer.productID),
@@ -284,14 +362,17 @@ package struct GooglePlayRedemptionTable {
                 .integer(line.redeemedAt),
                 line.settledAt.map(SQLValue.integer) ?? .null,
                 line.grantID.map(SQLValue.blob) ?? .null,
-                SQLValue(line.matchedBy)
+                SQLValue(line.matchedBy),
+                .text(line.match),
+                SQLValue(line.packageName),
+                SQLValue(line.environment)
             )
         )
     }
 }
 
 extension GooglePlayRedemptionTable.Line {
-    fileprivate init(_ entry: GooglePlayRedemptionTable.Entry) {
+    fileprivate init(_ entry: GooglePlayRedemptionTable.Entry, _ packageName: PackageName?) {
         let redemption = entry.redemption
         self.init(
             offer: redemption.offer,
@@ -300,7 +381,10 @@ extension GooglePlayRedemptionTable.Line {
             redeemedAt: redemption.redeemedAt.milliseconds,
             settledAt: redemption.state.settledAt?.milliseconds,
             grantID: entry.match?.grantID.bytes,
-            matchedBy: entry.match?.way.rawValue
+            matchedBy: entry.match?.way.rawValue,
+            match: entry.reconciliation.rawValue,
+            packageName: packageName?.text,
+            environment: redemption.environment.rawValue
         )
     }
 }
@@ -308,12 +392,5 @@ extension GooglePlayRedemptionTable.Line {
 extension GooglePlayRedemption {
     fileprivate func isBefore(_ other: GooglePlayRedemption) -> Bool {
         (redeemedAt, purchase, offer) < (other.redeemedAt, other.purchase, other.offer)
-    }
-
-    /// The last grant before it; without any, the first of the five minutes after it, because the store's clock and ours
-    /// need not agree to the second.
-    fileprivate func grant(among grants: Set<UniqueID>) -> UniqueID? {
-        let latest = redeemedAt.adding(minutes: 5)
-        return grants.filter { $0.timestamp <= redeemedAt }.max() ?? grants.filter { $0.timestamp <= latest }.min()
     }
 }

@@ -28,7 +28,7 @@ package struct GooglePlayTables {
         of subjects: [[UInt8]],
         purchases: some Sequence<PurchaseKey>
     ) throws(StorageError) -> GooglePlayHistory {
-        var found = Reached(limit: Self.mostPurchases)
+        var found = Reached<PurchaseKey>(limit: Self.mostPurchases)
         for purchase in Set(purchases).sorted() {
             found.add([purchase])
             for subject in try self.subjects(of: purchase) { found.add(try self.purchases(of: subject)) }
@@ -103,31 +103,15 @@ package struct GooglePlayTables {
         )
     }
 
+    /// Every purchase that is kept.
+    func allPurchases() throws(StorageError) -> [PurchaseKey] {
+        try keys(SQL("SELECT purchase FROM google_play_purchases ORDER BY purchase"))
+    }
+
     private func keys(_ sql: SQL) throws(StorageError) -> [PurchaseKey] {
         var keys: [PurchaseKey] = []
         try connection.rows(sql) { keys.append(PurchaseKey($0.blob(0))) }
         return keys
-    }
-
-    /// The grants of an offer that were used for one of these purchases: they count for the chain from then on, whoever
-    /// will have it.
-    package func grants(
-        usedFor purchases: some Sequence<PurchaseKey>,
-        offerKey: Int64
-    ) throws(StorageError) -> Set<UniqueID> {
-        var grants: Set<UniqueID> = []
-        for purchase in purchases {
-            try connection.rows(
-                SQL(
-                    "SELECT grant_id FROM google_play_redemptions WHERE purchase = ? AND offer_key = ?",
-                    .blob(purchase.bytes),
-                    .integer(offerKey)
-                )
-            ) { row in
-                if let id = row.optionalBlob(0).flatMap(UniqueID.init(bytes:)) { grants.insert(id) }
-            }
-        }
-        return grants
     }
 
     // MARK: - Merging
@@ -206,26 +190,26 @@ package struct GooglePlayTables {
     }
 }
 
-/// Walks from purchase to purchase, each once, and never further than so many.
-struct Reached {
+/// Walks from one to the next, of chains or of purchases, each once, and never further than so many.
+struct Reached<Key: Hashable> {
     /// In the order in which they were reached.
-    private(set) var all: [PurchaseKey] = []
-    private var known: Set<PurchaseKey> = []
+    private(set) var all: [Key] = []
+    private var known: Set<Key> = []
     private var position = 0
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    mutating func add(_ purchases: some Sequence<PurchaseKey>) {
-        for purchase in purchases where all.count < limit && known.insert(purchase).inserted { all.append(purchase) }
+    mutating func add(_ keys: some Sequence<Key>) {
+        for key in keys where all.count < limit && known.insert(key).inserted { all.append(key) }
     }
 
     /// One that was not walked from yet.
-    mutating func next() -> PurchaseKey? {
+    mutating func next() -> Key? {
         guard position < all.count else { return nil }
         defer { position += 1 }
         return all[position]
     }
 
-    func contains(_ purchase: PurchaseKey) -> Bool { known.contains(purchase) }
+    func contains(_ key: Key) -> Bool { known.contains(key) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import OfferDomain
+import OfferDomain
 import Storage
 
 extension LedgerWriter {
@@ -11,6 +11,7 @@ extension LedgerWriter {
             }
             guard isNew else { return .repeated }
             try append(.googlePlayMessageReceived(message, report.place.app))
+            try noteTold(NotifiedApp(store: .googlePlay, name: report.place.app.packageName.text))
         }
         try merge(report)
         return .recorded
@@ -28,17 +29,10 @@ extension LedgerWriter {
     func drawRedemptions(of purchases: Set<PurchaseKey>, _ place: GooglePlayPlace) throws(LedgerError) {
         guard !purchases.isEmpty else { return }
         let entries = try database { () throws(StorageError) in try googlePlayRedemptions.update(purchases, place) }
-        for entry in entries { try append(.googlePlayRedemption(entry, place.app)) }
-        googlePlayRedemptionsLearnt += entries
-    }
-
-    /// Everything known of who has one of these names, or one that is linked to it, and of the purchases given.
-    package func googlePlayHistory(
-        of subjects: [[UInt8]],
-        purchases: some Sequence<PurchaseKey>
-    ) throws(LedgerError) -> GooglePlayHistory {
-        try database { () throws(StorageError) in
-            try googlePlay.history(of: subjects + links.linked(to: subjects), purchases: purchases)
+        for entry in entries {
+            let index = try append(.googlePlayRedemption(entry, place.app))
+            try database { () throws(StorageError) in try googlePlayRedemptions.note(index, of: entry.redemption) }
         }
+        googlePlayRedemptionsLearnt += entries
     }
 }

@@ -21,6 +21,10 @@ package struct AppPseudonyms: SubscriptionKeys, Sendable {
         TransactionKey(key(of: .originalTransaction(transactionID)))
     }
 
+    package func accountKey(of token: UniqueID) -> AccountKey {
+        AccountKey(key(of: .appAccountToken(token)))
+    }
+
     /// The 16 bytes that stand for a customer, or for a transaction.
     package func key(of identity: CustomerIdentity) -> [UInt8] {
         pseudonym(of: identity).ledgerKey

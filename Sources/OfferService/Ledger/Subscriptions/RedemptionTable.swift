@@ -4,16 +4,17 @@ package import Storage
 
 /// The uses that customers made of promotional offers, each with the grant that it came from.
 ///
-/// They are drawn anew from a chain whenever it changes, so the table follows the evidence and not the order in which
-/// it came. Used by one thread, inside an open transaction.
+/// The rows of all chains that may have used the same grants are drawn anew together whenever one of them changes, so
+/// the table follows the evidence and not the order in which it came. Used by one thread, inside an open transaction.
 package struct RedemptionTable {
-    private let connection: any DatabaseConnection
-    private let links: CustomerLinks
+    private let subscriptions: SubscriptionTables
+    private let drawing: RedemptionDrawing
+    private var connection: any DatabaseConnection { subscriptions.connection }
 
     /// Grants are looked for among those of the customers of a chain, and of whoever is linked to them.
-    package init(connection: any DatabaseConnection, links: CustomerLinks) {
-        self.connection = connection
-        self.links = links
+    package init(_ subscriptions: SubscriptionTables, links: CustomerLinks) {
+        self.subscriptions = subscriptions
+        drawing = RedemptionDrawing(subscriptions: subscriptions, links: links)
     }
 
     /// A redemption and what it was matched to.
@@ -21,129 +22,93 @@ package struct RedemptionTable {
         package let redemption: Redemption
         /// `nil` if no grant of ours fits: it was made by somebody else's signature, or before this ledger.
         package let grantID: UniqueID?
+        package let match: RedemptionMatch
     }
 
-    /// Brings the rows of one chain up to what its evidence shows; answers those that are new or have changed.
+    /// Brings the rows up to what the evidence shows; answers those that are new or have changed, oldest first.
     ///
     /// They are drawn as of the newest evidence and not as of now: when it arrived makes no difference.
     package func update(
-        _ key: ChainKey,
-        _ chain: SubscriptionChain,
+        _ changed: Set<ChainKey>,
         of bundleID: BundleID,
         _ catalog: Catalog
     ) throws(StorageError) -> [Entry] {
-        let known = try rows(of: key)
-        let redemptions = chain.observedAt.map { chain.redemptions(chain: key, at: $0) } ?? []
-        let entries = try matched(redemptions, key) { catalog.offer(of: $0, in: bundleID) }
-        let lines = entries.map { Line($0) }
-        for line in known where !lines.contains(line) { try remove(line, of: key) }
-        var changed: [Entry] = []
-        for (entry, line) in zip(entries, lines) where !known.contains(line) {
-            try insert(line, of: key)
-            changed.append(entry)
-        }
-        return changed
-    }
-
-    // MARK: - Matching
-
-    /// The last one before it; without any, the first of the five minutes after it, because the store's clock and ours
-    /// need not agree to the second.
-    private static func grant(for redemption: Redemption, among grants: Set<UniqueID>) -> UniqueID? {
-        let (redeemedAt, latest) = (redemption.redeemedAt, redemption.redeemedAt.adding(minutes: 5))
-        // Ids of one version begin with their time, so they are in its order.
-        return grants.filter { $0.timestamp <= redeemedAt }.max() ?? grants.filter { $0.timestamp <= latest }.min()
-    }
-
-    /// Gives each redemption the grant that it came from, oldest first, and no grant to two.
-    private func matched(
-        _ redemptions: [Redemption],
-        _ chain: ChainKey,
-        _ offer: (Redemption) -> CatalogOffer?
-    ) throws(StorageError) -> [Entry] {
-        guard !redemptions.isEmpty else { return [] }
-        let customers = try customers(of: chain)
-        let subjects = try customers + links.linked(to: customers)
-        var taken: Set<UniqueID> = []
-        var entries: [Entry] = []
-        for redemption in redemptions {
-            var grant: UniqueID?
-            if let offer = offer(redemption) {
-                grant = try self.grant(for: redemption, of: offer, to: subjects, chain, taken)
+        let drawn = try drawing.draw(changed) { catalog.offer(of: $0, in: bundleID) }
+        var news: [Entry] = []
+        for chain in drawn.chains {
+            let known = try rows(of: chain)
+            let current = drawn.entries.filter { $0.redemption.key.chain == chain }
+            let lines = current.map { Line($0, bundleID) }
+            for line in known where !lines.contains(line) { try remove(line, of: chain) }
+            for (entry, line) in zip(current, lines) where !known.contains(line) {
+                try insert(line, of: chain)
+                // A row from before names were kept is completed, which tells nothing new.
+                if known.contains(line.withoutNames) { continue }
+                try count(entry)
+                news.append(entry)
             }
-            if let grant { taken.insert(grant) }
-            entries.append(Entry(redemption: redemption, grantID: grant))
         }
-        return entries
+        return news.sorted { $0.redemption.isBefore($1.redemption) }
     }
 
-    /// A grant that was used for a chain counts for the chain from then on, whoever will have it.
-    private func grant(
-        for redemption: Redemption,
-        of offer: CatalogOffer,
-        to subjects: [[UInt8]],
-        _ chain: ChainKey,
-        _ taken: Set<UniqueID>
-    ) throws(StorageError) -> UniqueID? {
-        let ofChain = try grants(to: chain.bytes, offer)
-        var subjectOfGrant: [UniqueID: [UInt8]] = [:]
-        for subject in subjects {
-            for id in try grants(to: subject, offer) { subjectOfGrant[id] = subject }
-        }
-        let candidates = Set(ofChain).union(subjectOfGrant.keys).subtracting(taken)
-        let grant = Self.grant(for: redemption, among: candidates)
-        if let grant, let subject = subjectOfGrant[grant], !ofChain.contains(grant) {
-            try count(grant, of: subject, for: chain, offer)
-        }
-        return grant
-    }
-
-    private func count(
-        _ grant: UniqueID,
-        of subject: [UInt8],
-        for chain: ChainKey,
-        _ offer: CatalogOffer
-    ) throws(StorageError) {
+    /// Keeps which entry of the audit log tells of a redemption as it is now.
+    package func note(_ entryIndex: Int64, of key: RedemptionKey) throws(StorageError) {
         try connection.run(
             SQL(
-                """
-                INSERT INTO grants (subject, offer_key, grant_id, entry_index)
-                SELECT ?, offer_key, grant_id, entry_index FROM grants
-                WHERE subject = ? AND offer_key = ? AND grant_id = ? ON CONFLICT DO NOTHING
-                """,
-                .blob(chain.bytes),
-                .blob(subject),
-                .integer(offer.ledgerKey),
-                .blob(grant.bytes)
+                "UPDATE app_store_redemptions SET entry_index = ? WHERE chain = ? AND first_transaction = ?",
+                .integer(entryIndex),
+                .blob(key.chain.bytes),
+                .blob(key.firstTransaction?.bytes ?? [])
             )
         )
     }
 
-    private func customers(of chain: ChainKey) throws(StorageError) -> [[UInt8]] {
-        var subjects: [[UInt8]] = []
-        try connection.rows(
-            SQL("SELECT subject FROM app_store_customers WHERE chain = ? ORDER BY subject", .blob(chain.bytes))
-        ) { subjects.append($0.blob(0)) }
-        return subjects
+    /// What a full recomputation finds otherwise than it is kept, by chains; `offer` names what was redeemed and the app
+    /// that it is of.
+    func differences(
+        _ offer: (Redemption) -> CatalogOffer?
+    ) throws(StorageError) -> (compared: Int, differing: [ChainKey]) {
+        var differing: [ChainKey] = []
+        var seen: Set<ChainKey> = []
+        var compared = 0
+        for chain in try subscriptions.chainsWithPurchases() where !seen.contains(chain) {
+            let drawn = try drawing.draw([chain], offer)
+            for chain in drawn.chains where seen.insert(chain).inserted {
+                let known = try rows(of: chain)
+                let current = drawn.entries.filter { $0.redemption.key.chain == chain }
+                compared += max(known.count, current.count)
+                if Set(known.map(\.withoutNames)) != Set(current.map { Line($0, nil).withoutNames }) {
+                    differing.append(chain)
+                }
+            }
+        }
+        return (compared, differing)
     }
 
-    private func grants(to subject: [UInt8], _ offer: CatalogOffer) throws(StorageError) -> [UniqueID] {
-        var grants: [UniqueID] = []
-        try connection.rows(
-            SQL(
-                "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
-                .blob(subject),
-                .integer(offer.ledgerKey)
+    /// A grant that was used for a chain counts for the chain from then on, whoever will have it.
+    private func count(_ entry: Entry) throws(StorageError) {
+        guard let grantID = entry.grantID else { return }
+        let chain = entry.redemption.key.chain
+        for subject in try drawing.customers(of: chain) {
+            let count = try connection.run(
+                SQL(
+                    """
+                    INSERT INTO grants (subject, offer_key, grant_id, entry_index)
+                    SELECT ?, offer_key, grant_id, entry_index FROM grants
+                    WHERE subject = ? AND grant_id = ? ON CONFLICT DO NOTHING
+                    """,
+                    .blob(chain.bytes),
+                    .blob(subject),
+                    .blob(grantID.bytes)
+                )
             )
-        ) { row in
-            if let id = UniqueID(bytes: row.blob(0)) { grants.append(id) }
+            if count > 0 { return }
         }
-        return grants
     }
 
     // MARK: - Rows
 
-    /// A row but for its chain.
+    /// A row but for its chain, and the entry that tells of it.
     fileprivate struct Line: Hashable {
         let firstTransaction: [UInt8]
         let offerID: String
@@ -152,32 +117,42 @@ package struct RedemptionTable {
         let redeemedAt: Int64
         let settledAt: Int64?
         let grantID: [UInt8]?
+        let match: String
+        var bundleID: String?
+        var environment: String?
+
+        /// As it was before names were kept.
+        var withoutNames: Line {
+            var line = self
+            (line.bundleID, line.environment) = (nil, nil)
+            return line
+        }
     }
 
     private func rows(of chain: ChainKey) throws(StorageError) -> [Line] {
-        var lines: [Line] = []
-        try connection.rows(
+        try connection.all(
             SQL(
                 """
-                SELECT first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id
+                SELECT first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id, matched_as,
+                    bundle_id, environment
                 FROM app_store_redemptions WHERE chain = ?
                 """,
                 .blob(chain.bytes)
             )
         ) { row in
-            lines.append(
-                Line(
-                    firstTransaction: row.blob(0),
-                    offerID: row.text(1),
-                    productID: row.text(2),
-                    state: row.text(3),
-                    redeemedAt: row.integer(4),
-                    settledAt: row.optionalInteger(5),
-                    grantID: row.optionalBlob(6)
-                )
+            Line(
+                firstTransaction: row.blob(0),
+                offerID: row.text(1),
+                productID: row.text(2),
+                state: row.text(3),
+                redeemedAt: row.integer(4),
+                settledAt: row.optionalInteger(5),
+                grantID: row.optionalBlob(6),
+                match: row.text(7),
+                bundleID: row.optionalText(8),
+                environment: row.optionalText(9)
             )
         }
-        return lines
     }
 
     private func remove(_ line: Line, of chain: ChainKey) throws(StorageError) {
@@ -194,9 +169,10 @@ package struct RedemptionTable {
         try connection.run(
             SQL(
                 """
-                INSERT INTO app_store_redemptions
-                    (chain, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO app_store_redemptions (
+                    chain, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id,
+                    matched_as, bundle_id, environment
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 .blob(chain.bytes),
                 .blob(line.firstTransaction),
@@ -205,14 +181,17 @@ package struct RedemptionTable {
                 .text(line.state),
                 .integer(line.redeemedAt),
                 line.settledAt.map(SQLValue.integer) ?? .null,
-                line.grantID.map(SQLValue.blob) ?? .null
+                line.grantID.map(SQLValue.blob) ?? .null,
+                .text(line.match),
+                SQLValue(line.bundleID),
+                SQLValue(line.environment)
             )
         )
     }
 }
 
 extension RedemptionTable.Line {
-    fileprivate init(_ entry: RedemptionTable.Entry) {
+    fileprivate init(_ entry: RedemptionTable.Entry, _ bundleID: BundleID?) {
         let redemption = entry.redemption
         self.init(
             firstTransaction: redemption.key.firstTransaction?.bytes ?? [],
@@ -221,7 +200,10 @@ extension RedemptionTable.Line {
             state: redemption.state.name,
             redeemedAt: redemption.redeemedAt.milliseconds,
             settledAt: redemption.state.settledAt?.milliseconds,
-            grantID: entry.grantID?.bytes
+            grantID: entry.grantID?.bytes,
+            match: entry.match.rawValue,
+            bundleID: bundleID?.text,
+            environment: redemption.environment.rawValue
         )
     }
 }
@@ -248,7 +230,7 @@ extension Redemption.State {
 
 extension Catalog {
     /// The offer that was redeemed; `nil` if the catalogue has none of that name.
-    fileprivate func offer(of redemption: Redemption, in bundleID: BundleID) -> CatalogOffer? {
+    func offer(of redemption: Redemption, in bundleID: BundleID) -> CatalogOffer? {
         guard let offerID = redemption.offerID.flatMap({ try? OfferID($0) }) else { return nil }
         return storeOffer(offerID, boughtWith: redemption.productID, in: bundleID)
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import JSON
 import OfferDomain
 
@@ -22,6 +23,7 @@ extension TransactionRecord {
         writer.member("offerDiscountType", offerDiscountType?.storeText)
         writer.member("transactionReason", reason?.storeText)
         writer.member("storefront", storefront?.text)
+        writer.member("account", (account?.bytes).map { String(decoding: Base64.encodeURL($0), as: UTF8.self) })
         writer.member("environment", environment.storeText)
         writer.member("signedDate", signedAt)
         writer.member("source", source.rawValue)
@@ -49,6 +51,7 @@ extension TransactionRecord {
             offerDiscountType: reader.reported("offerDiscountType"),
             reason: reader.reported("transactionReason"),
             storefront: reader.text("storefront").flatMap { try? Storefront($0) },
+            account: reader.text("account").flatMap { Base64.decodeURL(Array($0.utf8)) }.map(AccountKey.init),
             environment: environment,
             signedAt: signedAt,
             source: source

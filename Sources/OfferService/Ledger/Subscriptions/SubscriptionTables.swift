@@ -7,7 +7,7 @@ package import Storage
 /// What comes is merged with what is there, part by part, so neither order nor repetition makes a difference. Used by
 /// one thread, inside an open transaction.
 package struct SubscriptionTables {
-    private let connection: any DatabaseConnection
+    let connection: any DatabaseConnection
 
     package init(connection: any DatabaseConnection) {
         self.connection = connection
@@ -56,8 +56,15 @@ package struct SubscriptionTables {
         ) { _ in true } ?? false
     }
 
-    private func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
+    func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
         try keys(SQL("SELECT chain FROM app_store_customers WHERE subject = ?", .blob(subject)))
+    }
+
+    /// Every chain of which a purchase is kept.
+    func chainsWithPurchases() throws(StorageError) -> [ChainKey] {
+        try connection.all(SQL("SELECT DISTINCT chain FROM app_store_transactions ORDER BY chain")) {
+            ChainKey($0.blob(0))
+        }
     }
 
     private func chainKeys(ofTransaction key: [UInt8]) throws(StorageError) -> Set<ChainKey> {
@@ -91,8 +98,7 @@ package struct SubscriptionTables {
     }
 
     /// One chain as it is kept; `nil` if nothing is.
-    private func chain(_ key: ChainKey) throws(StorageError) -> (chain: SubscriptionChain, statusesReadAt: Timestamp?)?
-    {
+    func chain(_ key: ChainKey) throws(StorageError) -> (chain: SubscriptionChain, statusesReadAt: Timestamp?)? {
         var found: (chain: SubscriptionChain, statusesReadAt: Timestamp?)?
         // What can't be read is not taken for what isn't there.
         var isDamaged = false

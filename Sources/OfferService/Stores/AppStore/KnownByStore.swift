@@ -11,11 +11,14 @@ import OfferDomain
 /// introductory offer, to an account of the store. There, an app has to show by signed data that the account is the
 /// customer's, and purchases under the names that it gives tell nothing.
 struct KnownByStore: Sendable {
-    let knowledge: StoreKnowledge
+    private(set) var knowledge: StoreKnowledge
     /// What is to be signed of this customer; `nil` if nothing is.
     let statement: Statement?
     /// The store's accounts that the customer was shown to have, where what is signed is bound to one.
     let accounts: [CustomerIdentity]
+    /// By which the store knows the account that an introductory offer is signed for.
+    private let account: TransactionID?
+    private let canAsk: Bool
     private let appTransaction: AppTransaction?
     private let request: SignatureRequest
     private let caller: Caller
@@ -51,19 +54,30 @@ struct KnownByStore: Sendable {
         statement = try Self.statement(request, caller, listing, shown)
         let canAsk = configuration.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI) != nil
         var knowledge = Self.knowledge(request, caller, evidence, keys, catalog, bundleID, canAsk)
-        if case .introductoryOfferEligibility(let id) = statement {
-            accounts = shown.accounts
-            knowledge.account = [keys.key(of: .originalTransaction(id)), keys.key(of: .appTransaction(id))]
-            knowledge.successions += keys.successions(
-                of: [.originalTransaction(id), .appTransaction(id)] + shown.accounts
-            )
-            knowledge.subjects = knowledge.account + shown.accounts.map(keys.key)
-            knowledge.believesNames = caller.role.mayAssertFacts
-            knowledge.mayAsk = canAsk
-        } else {
-            accounts = []
+        switch statement {
+        case .introductoryOfferEligibility(let id): account = id
+        case .promotionalOffer: account = nil
+        case nil: account = request.transactionID ?? shown.ids.first
         }
+        accounts = account == nil ? [] : shown.accounts
+        if let account {
+            knowledge.successions += keys.successions(
+                of: [.originalTransaction(account), .appTransaction(account)] + accounts
+            )
+        }
+        self.canAsk = canAsk
         self.knowledge = knowledge
+        if case .introductoryOfferEligibility = statement { bindToAccount(&knowledge) }
+        self.knowledge = knowledge
+    }
+
+    /// Leaves what is known of the account for which an introductory offer is signed: an app's names prove nothing.
+    func bindToAccount(_ knowledge: inout StoreKnowledge) {
+        knowledge.believesNames = caller.role.mayAssertFacts
+        guard let account else { return }
+        knowledge.account = [keys.key(of: .originalTransaction(account)), keys.key(of: .appTransaction(account))]
+        knowledge.subjects = knowledge.account + accounts.map(keys.key)
+        knowledge.mayAsk = canAsk
     }
 
     /// Verifies the app transaction that the request sends along; it has to name its account.

@@ -64,16 +64,20 @@ package struct SignedToken: Hashable, Sendable {
 
 /// Signs tokens with the keys of the ring.
 package struct KeyRingTokenSigner: TokenSigner {
+    private let gate: KeyGate
     private let key: @Sendable (BundleID) -> SigningKey?
     private let record: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
 
     /// - Parameters:
+    ///   - gate: What keeps keys from being used.
     ///   - key: The key that signs for an app, as the ring has it now.
     ///   - record: Makes the use of the key durable before it happens; what it throws keeps it from happening.
     package init(
+        gate: KeyGate = KeyGate(),
         key: @escaping @Sendable (BundleID) -> SigningKey?,
         record: @escaping @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
     ) {
+        self.gate = gate
         self.key = key
         self.record = record
     }
@@ -92,12 +96,17 @@ package struct KeyRingTokenSigner: TokenSigner {
         )
         let digest = SHA256.digest(of: unsigned.signingInput)
         try await record(key, request, digest)
-        do {
-            let signature = try privateKey.signature(of: digest)
-            let text = String(decoding: unsigned.serialized(signature: signature), as: UTF8.self)
-            return SignedToken(text: text, keyID: key.id)
+        let signature: Result<ECDSASignature, KeyStop>
+        do throws(SigningError) {
+            signature = try gate.use(key.id) { () throws(SigningError) in try privateKey.signature(of: digest) }
         } catch {
             throw .cannotSign(reason: "\(error)")
+        }
+        switch signature {
+        case .success(let signature):
+            let text = String(decoding: unsigned.serialized(signature: signature), as: UTF8.self)
+            return SignedToken(text: text, keyID: key.id)
+        case .failure(let stop): throw .cannotSign(reason: stop.reason)
         }
     }
 }

@@ -129,7 +129,7 @@ package struct LiveCheck {
                 expiresAt: request.expiresAt
             )
             let events = (loaded.map { [$0] } ?? []) + [use]
-            try Self.record(events, in: ledger)
+            try Self.record(events, using: key.id, in: ledger)
         }
         let now = clock.now()
         let request = TokenRequest(
@@ -172,16 +172,29 @@ package struct LiveCheck {
                 .serviceAccountLoaded(account.name, publicKeyDigest: account.publicKeyDigest),
                 .googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt),
             ]
-            try Self.record(events, in: ledger)
+            try Self.record(events, using: nil, in: ledger)
         }
     }
 
-    private static func record(_ events: [AuditEvent], in ledger: LedgerAccess) throws(StoreError) {
-        do throws(LedgerChangeError<Never>) {
-            try ledger.change { _ in events }
+    /// Records the use of a key, unless it or the service has been switched off.
+    private static func record(
+        _ events: [AuditEvent],
+        using key: KeyID?,
+        in ledger: LedgerAccess
+    ) throws(StoreError) {
+        do throws(LedgerChangeError<StoreError>) {
+            try ledger.change { connection throws(StoreError) in
+                guard let key else { return events }
+                let switches = try? SealStore(connection: connection).switches()
+                guard let switches else { throw .cannotSign(reason: "what is switched off could not be read") }
+                if let stop = switches.stop(of: key) { throw .cannotSign(reason: stop.reason) }
+                return events
+            }
         } catch {
-            guard case .ledger(let error) = error else { return }
-            throw .cannotSign(reason: "its use could not be recorded. \(error)")
+            switch error {
+            case .refused(let error): throw error
+            case .ledger(let error): throw .cannotSign(reason: "its use could not be recorded. \(error)")
+            }
         }
     }
 }

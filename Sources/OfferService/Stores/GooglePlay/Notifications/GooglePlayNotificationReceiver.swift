@@ -175,13 +175,15 @@ package struct GooglePlayNotificationReceiver: Sendable {
         _ notification: DeveloperNotification,
         at now: Timestamp
     ) async throws(StoreError) -> GooglePlayEvidence {
-        try await store.evidence(
+        var evidence = try await store.evidence(
             of: [token],
             of: notification.packageName,
             walksBack: walksBack,
             for: nil,
             at: now
         )
+        evidence.isReported = true
+        return evidence
     }
 
     private func record(

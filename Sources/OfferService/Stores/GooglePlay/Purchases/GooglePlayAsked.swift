@@ -8,6 +8,8 @@ struct GooglePlayAsked: KnowledgeSource {
     let caller: Caller
     let place: GooglePlayPlace
     let purchases: any GooglePlayPurchaseSource
+    /// Whether a purchase that names somebody else makes the request a wrong one; else it is left out of account.
+    var refusesOthers = true
     let log: Log
 
     func learn(_ needs: FactNeeds, for decision: DecisionRequest) async throws(Refusal) -> StoreKnowledge {
@@ -25,8 +27,12 @@ struct GooglePlayAsked: KnowledgeSource {
         } catch {
             return knowledge.without(error, at: decision.receivedAt, log)
         }
-        try refuseOtherAccount(evidence, decision)
-        knowledge.googlePlayPurchases = Set(tokens.map(place.keys.purchaseKey))
+        let others = othersPurchases(evidence, decision)
+        if refusesOthers, let index = others.first {
+            throw .request(.purchaseOfOtherAccount(pointer: "/purchaseTokens/\(index)"))
+        }
+        let own = tokens.enumerated().filter { !others.contains($0.offset) }.map(\.element)
+        knowledge.googlePlayPurchases = Set(own.map(place.keys.purchaseKey))
         knowledge.successions += place.keys.successions(of: tokens)
         knowledge.googlePlayReport = GooglePlayPurchaseReport(
             evidence,
@@ -37,21 +43,20 @@ struct GooglePlayAsked: KnowledgeSource {
         return knowledge
     }
 
-    /// A purchase that names nobody is whoever's has its token; one that names somebody else is not this customer's.
+    /// The places of the tokens whose purchases are not this customer's, ascending.
     ///
-    /// A backend is believed in whose purchases they are.
-    private func refuseOtherAccount(
-        _ evidence: GooglePlayEvidence,
-        _ decision: DecisionRequest
-    ) throws(Refusal) {
-        guard !caller.role.mayAssertFacts else { return }
+    /// A purchase is whoever's has its token, unless it names an account as we name accounts, and another than those of
+    /// the request. A backend is believed in whose purchases they are.
+    private func othersPurchases(_ evidence: GooglePlayEvidence, _ decision: DecisionRequest) -> [Int] {
+        guard !caller.role.mayAssertFacts else { return [] }
         let own = Set(
             decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.accountID)
         )
-        for (index, token) in tokens.enumerated() {
-            for case (token, .purchase(let purchase)) in evidence.purchases {
-                guard let account = purchase.accountID, !own.contains(account) else { continue }
-                throw .request(.purchaseOfOtherAccount(pointer: "/purchaseTokens/\(index)"))
+        return tokens.indices.filter { index in
+            evidence.purchases.contains { token, answer in
+                guard token == tokens[index], case .purchase(let purchase) = answer, let account = purchase.accountID
+                else { return false }
+                return Pseudonym.ledgerKey(ofAccountID: account) != nil && !own.contains(account)
             }
         }
     }

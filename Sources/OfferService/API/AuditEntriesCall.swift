@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import HTTP
+import JSON
+package import OfferDomain
+
+/// `GET /v1/audit/entries`: which entries of the log meet all conditions, a page at a time.
+package struct AuditEntriesCall: Sendable {
+    private let index: AuditIndex
+    private let readers: LogReaders
+    private let note: AuditReading.Note
+
+    package init(index: AuditIndex, readers: LogReaders, note: @escaping AuditReading.Note = { _ in }) {
+        self.index = index
+        self.readers = readers
+        self.note = note
+    }
+
+    /// Answers auditors and administrators.
+    package func respond(
+        to request: Request,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
+        let asked = try AuditEntriesRequest(request.query)
+        let found = try await page(asked)
+        let count = found.page.entries.count
+        await note(AuditReading(caller: caller.id, route: .auditEntries, query: asked.query, count: count))
+        return switch asked.format {
+        case .json: Self.response(found.page, next: found.next)
+        case .csv, .ndjson: Self.file(found, asked.format, request.query ?? [])
+        }
+    }
+
+    private struct Found: Sendable {
+        let page: AuditPage
+        let next: String?
+    }
+
+    private func page(_ asked: AuditEntriesRequest) async throws(Refusal) -> Found {
+        let outcome: Found?
+        do throws(LogReadersError) {
+            outcome = try await readers.read { [index] connection throws(AuditReadError) in
+                let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
+                var position: Int64?
+                if let cursor = asked.cursor {
+                    position = AuditCursor.position(cursor, of: asked.query, search.cursorKey)
+                    guard position != nil else { return nil }
+                }
+                let page = try search.page(asked.query, from: position)
+                return Found(
+                    page: page,
+                    next: page.next.map { AuditCursor.text($0, of: asked.query, search.cursorKey) }
+                )
+            }
+        } catch {
+            throw Refusal(error)
+        }
+        guard let outcome else {
+            throw .request(
+                .invalidParameters([ParameterFault("cursor", "is not one that this query was answered with")])
+            )
+        }
+        return outcome
+    }
+
+    private static func response(_ page: AuditPage, next: String?) -> Response {
+        var writer = JSONWriter(reserving: 1024 * page.entries.count + 128)
+        writer.beginObject()
+        writer.name("entries")
+        writer.beginArray()
+        for (index, entry) in page.entries {
+            writer.beginObject()
+            writer.name("index")
+            writer.integer(index)
+            writer.name("entry")
+            writer.value(json: entry)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.name("next")
+        if let next { writer.string(plain: next) } else { writer.null() }
+        writer.name("size")
+        writer.integer(page.size)
+        writer.endObject()
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: writer.bytes
+        )
+    }
+}
+
+extension AuditEntriesCall {
+    /// A page as a file; what does not fit into one says where the next is (RFC 8288).
+    private static func file(_ found: Found, _ format: AuditFormat, _ query: [UInt8]) -> Response {
+        var headers = [
+            ("Content-Type", format.mediaType), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+            ("Content-Disposition", "attachment; filename=\"audit-entries.\(format.rawValue)\""),
+        ]
+        if let next = found.next {
+            let others = query.split(separator: UInt8(ascii: "&")).filter { !$0.starts(with: Array("cursor=".utf8)) }
+            let target = (others.map { String(decoding: $0, as: UTF8.self) } + ["cursor=\(next)"]).joined(
+                separator: "&"
+            )
+            headers.append(("Link", "</v1/audit/entries?\(target)>; rel=\"next\""))
+        }
+        var body = format.head
+        for (index, entry) in found.page.entries { format.append(index, entry, to: &body) }
+        return Response(status: 200, headers: headers, body: body)
+    }
+}
+
+extension Refusal {
+    /// What a caller is told when the log could not be read for them.
+    init(_ error: LogReadersError) {
+        switch error {
+        case .overloaded: self = .service(.overloaded)
+        case .stopped: self = .service(.auditUnavailable)
+        case .log(let error): self = .service(.logUnreadable(error))
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Somebody asked the audit log, and how.
+package struct AuditReading: Sendable {
+    /// Is told of each reading before its answer leaves.
+    package typealias Note = @Sendable (AuditReading) async -> Void
+
+    package let caller: CallerID
+    package let route: Route
+    /// What was asked for.
+    package let query: AuditQuery
+    /// How many entries the answer has.
+    package let count: Int
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+package import OfferDomain
+
+/// `GET /v1/keys`, `POST /v1/keys/{id}/disable` and `…/enable`: the key ring, without key material.
+package struct KeysCall: Sendable {
+    private let seal: Seal
+    private let current: CurrentSnapshot
+    private let lastUses: @Sendable () -> [KeyID: Timestamp]
+    /// Takes key states from the database into force.
+    private let refresh: @Sendable () async -> Void
+    private let reads: AuditReads
+
+    package init(
+        seal: Seal,
+        current: CurrentSnapshot,
+        lastUses: @escaping @Sendable () -> [KeyID: Timestamp],
+        reads: AuditReads,
+        refresh: @escaping @Sendable () async -> Void
+    ) {
+        self.seal = seal
+        self.current = current
+        self.lastUses = lastUses
+        self.refresh = refresh
+        self.reads = reads
+    }
+
+    /// All keys, in the order of the file.
+    func list(_ request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        reads.noteFetch(caller: caller.id, call: .keys)
+        let uses = lastUses()
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("keys")
+        writer.beginArray()
+        for key in snapshot.keyRing.keys { write(key, uses[key.id], &writer) }
+        writer.endArray()
+        writer.endObject()
+        return Self.response(writer)
+    }
+
+    /// Answers when the change is durable: a key that was switched off has signed for the last time before.
+    func set(
+        _ request: Request,
+        key text: ArraySlice<UInt8>?,
+        isDisabled: Bool,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireActing()
+        try Self.requireNothing(in: request)
+        guard let key = snapshot.keyRing.keys.first(where: { $0.id.text.utf8.elementsEqual(text ?? []) }) else {
+            throw .request(.noSuchKey)
+        }
+        do throws(LedgerError) {
+            if isDisabled {
+                try await seal.disable(key.id, by: .caller(caller.id))
+            } else {
+                try await seal.enable(key.id, by: .caller(caller.id))
+            }
+        } catch {
+            throw .service(isDisabled ? .switchNotRecorded : ServiceFault(error))
+        }
+        await refresh()
+        let after = current.value.keyRing.keys.first { $0.id == key.id } ?? key
+        var writer = JSONWriter()
+        write(after, lastUses()[key.id], &writer)
+        return Self.response(writer)
+    }
+
+    /// The body is empty, or an object without members.
+    private static func requireNothing(in request: Request) throws(Refusal) {
+        guard !request.body.isEmpty else { return }
+        try request.requireJSON()
+        let document: JSONDocument
+        do { document = try JSONDocument(request.body) } catch { throw .request(.malformedJSON(error)) }
+        let mismatches = Mismatches()
+        let reader = ObjectReader(document.root, into: mismatches)
+        reader.finish()
+        guard mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+    }
+
+    private func write(_ key: SigningKey, _ lastUse: Timestamp?, _ writer: inout JSONWriter) {
+        let isOff = seal.isOff(key.id)
+        writer.beginObject()
+        writer.name("id")
+        writer.string(plain: key.id.text)
+        writer.name("bundleIds")
+        Self.write(key.bundleIDs.map(\.text), &writer)
+        writer.name("purposes")
+        Self.write(key.purposes.map(\.rawValue).sorted(), &writer)
+        writer.name("state")
+        writer.string(plain: isOff ? KeyStatus.disabled.rawValue : key.status.rawValue)
+        writer.name("disabledBy")
+        if isOff {
+            writer.string(plain: "administrator")
+        } else if key.status == .disabled {
+            writer.string(plain: "file")
+        } else {
+            writer.null()
+        }
+        writer.name("publicKeySHA256")
+        if let digest = key.publicKeyDigest { writer.string(plain: digest) } else { writer.null() }
+        writer.name("lastUsedAt")
+        if let lastUse { writer.string { lastUse.appendRFC3339(to: &$0) } } else { writer.null() }
+        writer.endObject()
+    }
+
+    private static func write(_ texts: [String], _ writer: inout JSONWriter) {
+        writer.beginArray()
+        for text in texts { writer.string(plain: text) }
+        writer.endArray()
+    }
+
+    private static func response(_ writer: JSONWriter) -> Response {
+        Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: writer.bytes
+        )
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// `GET /v1/callers/self`: whose API key this is, and what it is good for.
+///
+/// Every caller may ask about itself; the console shows by it who is signed in, and offers only what the role may do.
+struct OwnCallerCall: Sendable {
+    func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        var writer = JSONWriter(reserving: 128)
+        writer.beginObject()
+        writer.name("id")
+        writer.string(caller.id.text)
+        writer.name("role")
+        writer.string(caller.role.rawValue)
+        writer.endObject()
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: writer.bytes
+        )
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+
+/// What is wrong with one parameter of a query.
+package struct ParameterFault: Hashable, Sendable {
+    package let name: String
+    /// Continues a sentence that begins with the name.
+    package let message: String
+
+    package init(_ name: String, _ message: String) {
+        self.name = name
+        self.message = message
+    }
+}
+
+/// Reads the parameters of a request's query into typed values, and notes what does not fit.
+///
+/// Each may be given once, as `name=value`; values are percent-encoded UTF-8 (RFC 3986 section 2.1), at most 512 bytes
+/// without control characters. `+` is a plus. Take each parameter by its name, then call ``finish()``.
+package struct QueryParameters {
+    private static let maximumBytes = 512
+
+    private var values: [(name: String, value: String)] = []
+    private var asked: [String] = []
+    private var faults: [ParameterFault] = []
+
+    /// Takes a query apart; what is wrong is told by ``finish()``.
+    package init(_ query: [UInt8]?) {
+        guard let query, !query.isEmpty else { return }
+        for pair in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts.first.flatMap(Self.decoded)
+            guard parts.count == 2, let name, !name.isEmpty else {
+                note("The query", "has \(printable(String(decoding: pair, as: UTF8.self))), which is not name=value")
+                continue
+            }
+            guard let value = Self.decoded(parts[1]) else {
+                note(shown(name), "is not percent-encoded UTF-8 of at most \(Self.maximumBytes) bytes")
+                continue
+            }
+            values.append((name, value))
+        }
+    }
+
+    /// The value of a parameter; nil if it is not given.
+    package mutating func value(_ name: String) -> String? {
+        asked.append(name)
+        let found = values.filter { $0.name == name }
+        guard let first = found.first else { return nil }
+        if found.count > 1 { note(name, "is given \(found.count) times") }
+        if first.value.isEmpty { note(name, "is empty") }
+        return first.value
+    }
+
+    /// The value of a parameter as `parse` reads it, which answers `nil` for one that does not fit.
+    package mutating func value<Value>(
+        _ name: String,
+        _ expected: @autoclosure () -> String,
+        _ parse: (String) -> Value?
+    ) -> Value? {
+        guard let text = value(name) else { return nil }
+        if let parsed = parse(text) { return parsed }
+        if !text.isEmpty { note(name, "must be \(expected()), and is \(printable(text))") }
+        return nil
+    }
+
+    /// Notes something about a parameter.
+    package mutating func note(_ name: String, _ message: String) {
+        faults.append(ParameterFault(name, message))
+    }
+
+    /// Refuses the query if anything is wrong with it, be it a parameter that was not asked for.
+    package mutating func finish() throws(Refusal) {
+        var unknown: Set<String> = []
+        for (name, _) in values where !asked.contains(name) && unknown.insert(name).inserted {
+            let suggestion = nearest(to: name, among: asked).map { "; did you mean “\($0)”?" } ?? ""
+            note(
+                shown(name),
+                "is not a known parameter\(suggestion) (known: \(asked.sorted().joined(separator: ", ")))"
+            )
+        }
+        guard faults.isEmpty else { throw .request(.invalidParameters(faults)) }
+    }
+
+    private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
+        guard text.count <= 3 * maximumBytes else { return nil }
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexadecimalValue),
+                let low = rest.popFirst().flatMap(hexadecimalValue)
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        guard bytes.count <= maximumBytes, !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
+        Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init)
+    }
+}
+
+/// A name as it may be repeated in an answer.
+private func shown(_ name: String) -> String {
+    let isPlain = name.utf8.count <= 64 && name.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    return isPlain ? name : printable(name)
+}

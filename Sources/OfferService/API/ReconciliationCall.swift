@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+
+/// `GET /v1/audit/reconciliation`: what the stores told, compared with what is on record.
+package struct ReconciliationCall: Sendable {
+    private let reconciler: Reconciler
+    private let reads: AuditReads
+
+    package init(reconciler: Reconciler, reads: AuditReads) {
+        self.reconciler = reconciler
+        self.reads = reads
+    }
+
+    func respond(
+        to request: Request,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
+        let query = try ReconciliationRequest.query(request.query ?? [], at: now)
+        let report: ReconciliationReport
+        do { report = try await reconciler.report(query) } catch { throw .service(ServiceFault(error)) }
+        await reads.note(caller: caller.id, call: .reconciliation, conditions: query.conditions)
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: ReconciliationAnswer(report).bytes
+        )
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// `GET /v1/seal`, `POST /v1/seal`, `POST /v1/unseal`: the switch for the whole service.
+package struct SealCall: Sendable {
+    private let seal: Seal
+    private let reads: AuditReads
+
+    package init(seal: Seal, reads: AuditReads) {
+        self.seal = seal
+        self.reads = reads
+    }
+
+    /// Whether the service is sealed, and why.
+    func show(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        reads.noteFetch(caller: caller.id, call: .seal)
+        return response()
+    }
+
+    /// Answers when the entry is durable: from then on there is no signature, until the seal is lifted.
+    func seal(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
+        let (caller, reason) = try Self.read(request, snapshot, now)
+        do {
+            try await seal.seal(.administrator, detail: reason.text, by: .caller(caller.id))
+        } catch {
+            throw .service(.switchNotRecorded)
+        }
+        return response()
+    }
+
+    /// Answers when keys are used again.
+    func unseal(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
+        let (caller, reason) = try Self.read(request, snapshot, now)
+        do throws(UnsealRefusal) {
+            try await seal.unseal(reason, by: .caller(caller.id))
+        } catch {
+            switch error {
+            case .holds(let obstacles): throw .service(.stillSealed(obstacles))
+            case .ledger(let error): throw .service(ServiceFault(error))
+            }
+        }
+        return response()
+    }
+
+    private static func read(
+        _ request: Request,
+        _ snapshot: Snapshot,
+        _ now: Timestamp
+    ) throws(Refusal) -> (Caller, SwitchReason) {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireActing()
+        try request.requireJSON()
+        let document: JSONDocument
+        do { document = try JSONDocument(request.body) } catch { throw .request(.malformedJSON(error)) }
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        let reason = reader.required("reason", text: { bytes throws(SwitchReasonError) in try SwitchReason(bytes) })
+        reader.finish()
+        guard let reason, mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+        return (caller, reason)
+    }
+
+    private func response() -> Response {
+        let causes = seal.causes
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("isSealed")
+        writer.boolean(!causes.isEmpty)
+        writer.name("causes")
+        writer.beginArray()
+        for cause in causes {
+            writer.beginObject()
+            writer.name("cause")
+            writer.string(plain: cause.cause.rawValue)
+            writer.name("since")
+            writer.string { cause.since.appendRFC3339(to: &$0) }
+            writer.name("detail")
+            writer.string(cause.detail)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: writer.bytes
+        )
+    }
+}
+
+extension Caller {
+    /// Refuses who may not read what is on record.
+    func requireReading() throws(Refusal) -> Caller {
+        guard role.mayReadRecords else { throw .caller(.roleNotAllowed(role)) }
+        return self
+    }
+
+    /// Refuses who may not act on keys and seals.
+    func requireActing() throws(Refusal) -> Caller {
+        guard role.mayAct else { throw .caller(.roleNotAllowed(role)) }
+        return self
+    }
+}

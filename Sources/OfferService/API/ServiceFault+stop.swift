@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ServiceFault {
+    /// What whoever asks is told when a key, or everything, is switched off.
+    init(_ stop: KeyStop, _ purpose: KeyPurpose) {
+        switch stop {
+        case .sealed(let causes): self = .sealed(causes)
+        case .disabled: self = .keyUnavailable(purpose)
+        }
+    }
+}
+
+extension Deliverable {
+    /// What the key is for that signs it; what needs none is as good as a promotional offer.
+    var purpose: KeyPurpose {
+        if case .signature(let plan) = self { plan.listing.purpose } else { .promotionalOffer }
+    }
+}

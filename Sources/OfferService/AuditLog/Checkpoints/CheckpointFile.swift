@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The file outside of the database that holds the log's newest checkpoint.
+///
+/// A database that is put back to an earlier state takes its own checkpoint with it; this file stays, unless somebody
+/// puts it back too.
+package struct CheckpointFile: Sendable {
+    package let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// The signed note in the file; nil if there is no file.
+    package func read() throws(CheckpointFileError) -> [UInt8]? {
+        guard FileIdentity(path: path) != nil else {
+            guard errno == ENOENT else { throw .cannotRead(systemMessage(errno)) }
+            return nil
+        }
+        do throws(TextFileError) {
+            return try TextFile.read(path, maximumBytes: SignedNote.maximumBytes)
+        } catch {
+            throw .cannotRead(error.description)
+        }
+    }
+
+    /// Puts the note into the file, whole or not at all, and on the disk before this returns.
+    package func write(_ note: [UInt8]) throws(CheckpointFileError) {
+        let draft = path + ".new"
+        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { throw .cannotWrite(systemMessage(errno)) }
+        defer { close(descriptor) }
+        var rest = note[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw .cannotWrite(systemMessage(errno)) }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(descriptor) == 0 else { throw .cannotWrite(systemMessage(errno)) }
+        guard unsafe rename(draft, path) == 0 else { throw .cannotWrite(systemMessage(errno)) }
+        try syncDirectory()
+    }
+
+    /// Gives the file another name, which nothing may have yet; nothing happens if there is no file.
+    package func setAside(as name: String) throws(CheckpointFileError) {
+        guard unsafe access(path, F_OK) == 0 else { return }
+        guard unsafe access(name, F_OK) != 0 else { throw .cannotWrite("\(name) is there already") }
+        guard unsafe rename(path, name) == 0 else { throw .cannotWrite(systemMessage(errno)) }
+        try syncDirectory()
+    }
+
+    /// Makes the file's name as durable as its contents.
+    private func syncDirectory() throws(CheckpointFileError) {
+        let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .cannotWrite(systemMessage(errno)) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .cannotWrite(systemMessage(errno)) }
+    }
+}
+
+/// What is wrong with the file.
+package enum CheckpointFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    case cannotRead(String)
+    case cannotWrite(String)
+
+    package var description: String {
+        switch self {
+        case .cannotRead(let reason): "The checkpoint file can't be read: \(reason)."
+        case .cannotWrite(let reason): "The checkpoint file can't be written: \(reason)."
+        }
+    }
+}

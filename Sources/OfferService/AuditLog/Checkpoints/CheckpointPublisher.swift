@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Dispatch
+import OfferDomain
+
+/// Signs a checkpoint of the newest durable entries, at most a second after they are durable, on a thread of its own.
+///
+/// A checkpoint is on the disk, in the database and in a file beside it, before anybody sees it. What would contradict an
+/// earlier one is never signed: the hash over the earlier one's entries is computed again from what is stored.
+package final class CheckpointPublisher: Sendable {
+    private struct State {
+        var latest: SignedCheckpoint?
+        /// When the latest one was last known to cover every entry.
+        var coveredAt: Timestamp
+        /// What kept a checkpoint from being signed or kept; `nil` once one has been.
+        var obstacle: String?
+    }
+
+    /// How long entries wait for others before all of them are signed for.
+    package static let intervalMilliseconds = 500
+
+    private let key: LogKey
+    private let heads: any LogHeads
+    private let keeping: any CheckpointKeeping
+    private let clock: WallClock
+    private let log: Log
+    private let contradiction: @Sendable (String) -> Void
+    private let published: @Sendable (SignedCheckpoint) -> Void
+    private let state: Guarded<State>
+    private let stopping = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    /// A publisher that is not yet running.
+    ///
+    /// `stored` is the newest checkpoint of an earlier run, which was found to fit the log. `contradiction` is told when
+    /// the log no longer fits what was signed of it, and nothing is signed; `published` is told of each new checkpoint, on
+    /// the publisher's thread.
+    package init(
+        key: LogKey,
+        heads: any LogHeads,
+        keeping: any CheckpointKeeping,
+        stored: SignedCheckpoint?,
+        clock: WallClock,
+        log: Log,
+        contradiction: @escaping @Sendable (String) -> Void,
+        published: @escaping @Sendable (SignedCheckpoint) -> Void = { _ in }
+    ) {
+        self.key = key
+        self.heads = heads
+        self.keeping = keeping
+        self.clock = clock
+        self.log = log
+        self.contradiction = contradiction
+        self.published = published
+        state = Guarded(State(latest: stored, coveredAt: clock.now()))
+    }
+
+    /// The newest checkpoint, with the cosignatures that came for it; any thread may ask.
+    package var latest: SignedCheckpoint? { state.withLock { $0.latest } }
+
+    /// Seconds for which there have been entries that no checkpoint covers; near 0 while all is well.
+    package var ageSeconds: Double {
+        let coveredAt = state.withLock { $0.coveredAt }
+        return Double(max(0, clock.now().milliseconds - coveredAt.milliseconds)) / 1000
+    }
+
+    /// What keeps checkpoints from being signed; `nil` while nothing does.
+    package var obstacle: String? { state.withLock { $0.obstacle } }
+
+    package func start() {
+        Worker.start(named: "checkpoints") { [self] in
+            repeat { publish() } while !isStopped(within: Self.intervalMilliseconds)
+            publish()
+            hasEnded.signal()
+        }
+    }
+
+    private func isStopped(within milliseconds: Int) -> Bool {
+        stopping.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
+    }
+
+    /// Signs for what was recorded last, and ends the thread.
+    package func stop() {
+        stopping.signal()
+        hasEnded.wait()
+    }
+
+    /// Adds what a witness signed to the latest checkpoint, if it is still the one that was signed.
+    package func add(_ cosignature: VerifiedSignature, to signed: SignedCheckpoint) {
+        state.withLock { state in
+            guard state.latest?.checkpoint == signed.checkpoint else { return }
+            state.latest?.add(cosignature)
+        }
+    }
+
+    /// One look at the log, and a checkpoint if there is something new.
+    package func publish() {
+        let now = clock.now()
+        guard let head = heads.newest, head.size > 0 else { return }
+        let earlier = latest?.checkpoint
+        guard head != earlier?.head else {
+            state.withLock { ($0.coveredAt, $0.obstacle) = (now, nil) }
+            return
+        }
+        do throws(PublishingError) {
+            let signed = try sign(head, after: earlier, at: now)
+            state.withLock { $0 = State(latest: signed, coveredAt: now) }
+            published(signed)
+        } catch {
+            report(error)
+        }
+    }
+
+    private func sign(
+        _ head: TreeHead,
+        after earlier: Checkpoint?,
+        at now: Timestamp
+    ) throws(PublishingError) -> SignedCheckpoint {
+        if let earlier {
+            guard head.size >= earlier.size else { throw .shrunk(from: earlier.size, to: head.size) }
+            try demand(earlier.head)
+        }
+        try demand(head)
+        return try keep(head, at: now)
+    }
+
+    /// Demands that what is stored has that head.
+    private func demand(_ head: TreeHead) throws(PublishingError) {
+        let found: SHA256Digest
+        do { found = try heads.rootHash(ofSize: head.size) } catch { throw .unreadable(error) }
+        guard found == head.rootHash else { throw .rewritten(size: head.size) }
+    }
+
+    private func keep(_ head: TreeHead, at now: Timestamp) throws(PublishingError) -> SignedCheckpoint {
+        let signed: SignedCheckpoint
+        do { signed = try SignedCheckpoint(head, signedBy: key, at: now) } catch { throw .signing(error) }
+        do { try keeping.keep(signed) } catch { throw .keeping(error) }
+        return signed
+    }
+
+    private func report(_ error: PublishingError) {
+        let reason = error.description
+        let isNew = state.withLock { state in
+            defer { state.obstacle = reason }
+            return state.obstacle != reason
+        }
+        guard isNew else { return }
+        log(.error, "no checkpoint of the audit log could be signed", ["reason": .text(reason)])
+        if error.isContradiction { contradiction(reason) }
+    }
+}

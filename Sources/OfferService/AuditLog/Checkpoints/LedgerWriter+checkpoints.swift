@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+
+/// What is signed of the log, and kept beside it.
+package enum LogSignature: Sendable {
+    /// The log's own.
+    case checkpoint(SignedCheckpoint)
+    /// A witness's, of that checkpoint.
+    case cosignature(VerifiedSignature, SignedCheckpoint)
+}
+
+extension LedgerWriter {
+    /// Keeps it; false if it contradicts what was kept before.
+    func keep(_ signature: LogSignature) throws(LedgerError) -> Bool {
+        let table = CheckpointTable(connection: connection)
+        return try database { () throws(StorageError) in
+            switch signature {
+            case .checkpoint(let signed): return try table.keep(signed)
+            case .cosignature(let cosignature, let signed):
+                try table.keep(cosignature, of: signed)
+                return true
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+
+/// Compares the log with what was signed of it, before the service starts and adds to it.
+///
+/// A database that was put back to yesterday's has fewer entries than the checkpoint says; one whose entries were changed
+/// has others. On neither anything may be signed: caps would be open again, and two histories would have one name.
+package struct LogStartCheck {
+    private let key: LogKey
+    private let heads: any LogHeads
+    private let file: CheckpointFile
+
+    package init(key: LogKey, heads: any LogHeads, file: CheckpointFile) {
+        self.key = key
+        self.heads = heads
+        self.file = file
+    }
+
+    /// The newest checkpoint, if there is one and the log fits every one that is found.
+    ///
+    /// `stored` is what the database holds. The first checkpoint of a log has none before it; a file that is missing
+    /// beside a database that has one is told by ``Outcome/fileIsMissing``.
+    package func newest(stored: [CheckpointTable.Stored]) throws(LogMismatch) -> Outcome {
+        let inFile: [UInt8]?
+        do { inFile = try file.read() } catch { throw .file(error) }
+        var newest: SignedCheckpoint?
+        if let entry = stored.first(where: { $0.origin == key.origin.text }) {
+            newest = try check(entry.note, at: entry.signedAt, in: .database)
+        } else if let other = stored.last {
+            throw .otherOrigin(.database, found: other.origin, expected: key.origin)
+        }
+        if let inFile {
+            let checkpoint = try check(
+                inFile,
+                at: newest?.signedAt ?? Timestamp(milliseconds: 0),
+                in: .file(file.path)
+            )
+            if checkpoint.checkpoint.size > newest?.checkpoint.size ?? 0 { newest = checkpoint }
+        }
+        return Outcome(newest: newest, fileIsMissing: newest != nil && inFile == nil)
+    }
+
+    /// What a log that fits begins with.
+    package struct Outcome: Sendable {
+        package let newest: SignedCheckpoint?
+        package let fileIsMissing: Bool
+    }
+
+    private func check(
+        _ note: [UInt8],
+        at signedAt: Timestamp,
+        in source: LogMismatch.Source
+    ) throws(LogMismatch) -> SignedCheckpoint {
+        let signed: SignedCheckpoint
+        do throws(CheckpointFault) {
+            signed = try SignedCheckpoint(parsing: note, signedBy: key.verifierKey, at: signedAt)
+        } catch {
+            if case .otherOrigin(let found, _) = error {
+                throw .otherOrigin(source, found: found.text, expected: key.origin)
+            }
+            throw .notBelieved(source, error)
+        }
+        let (size, entries) = (signed.checkpoint.size, heads.newest?.size ?? 0)
+        guard size <= entries else { throw .entriesMissing(source, signed: size, found: entries) }
+        let found: SHA256Digest
+        do { found = try heads.rootHash(ofSize: size) } catch { throw .unreadable(error) }
+        guard found == signed.checkpoint.rootHash else { throw .entriesChanged(source, size: size) }
+        return signed
+    }
+}
+
+/// The log is not the one that was signed; each says what was found, and what to do.
+package enum LogMismatch: Error, Sendable {
+    /// Where a checkpoint was found.
+    package enum Source: Hashable, Sendable, CustomStringConvertible {
+        case database
+        case file(String)
+
+        package var description: String {
+            switch self {
+            case .database: "the database"
+            case .file(let path): "the file \(path)"
+            }
+        }
+    }
+
+    case file(CheckpointFileError)
+    case unreadable(AuditReadError)
+    case notBelieved(Source, CheckpointFault)
+    case otherOrigin(Source, found: String, expected: LogOrigin)
+    case entriesMissing(Source, signed: Int64, found: Int64)
+    case entriesChanged(Source, size: Int64)
+}
+
+extension LogMismatch: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .file(let error): "\(error) The service starts only where it can compare the audit log with it."
+        case .unreadable(let error): "The audit log can't be compared with its checkpoint. \(error) \(Self.advice)"
+        case .notBelieved(let source, let fault):
+            "The audit log's checkpoint in \(source) can't be believed: \(fault) Either it was changed, or auditLog.file in "
+                + "the keys file is another key than the one that signed it: put the right one back. \(Self.advice)"
+        case .otherOrigin(let source, let found, let expected):
+            "The audit log's checkpoint in \(source) is of the log \(found), and auditLog.origin in the keys file is "
+                + "\(expected). Put the name back; or, if the log is to begin anew under another name, run: "
+                + "offer-signer audit new-log --origin \(expected)"
+        case .entriesMissing(let source, let signed, let found):
+            "The audit log has \(found) entries, and the checkpoint in \(source) was signed over \(signed): at least "
+                + "\(signed - found) are missing. The database was put back to an earlier state, or is another one. "
+                + Self.advice
+        case .entriesChanged(let source, let size):
+            "The first \(size) entries of the audit log are not those that the checkpoint in \(source) was signed over: "
+                + "entries were changed, or the database was put back to an earlier state and went on. \(Self.advice)"
+        }
+    }
+
+    private static let advice =
+        "Nothing is signed on such a log. Keep the database and the checkpoint as they are, put the right database back, "
+        + "or follow “Restoring a backup” in docs/runbook.md."
+}

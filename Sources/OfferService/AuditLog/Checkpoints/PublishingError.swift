@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+
+/// Why there is no checkpoint of the newest entries.
+enum PublishingError: Error, CustomStringConvertible {
+    /// There are fewer entries than were signed for.
+    case shrunk(from: Int64, to: Int64)
+    /// The entries up to that size have another hash than they had.
+    case rewritten(size: Int64)
+    case unreadable(AuditReadError)
+    case signing(SigningError)
+    case keeping(CheckpointKeepingError)
+
+    /// Whether the log is not what was signed of it; everything else may pass.
+    var isContradiction: Bool {
+        switch self {
+        case .shrunk, .rewritten, .keeping(.contradictsEarlier), .unreadable(.damaged), .unreadable(.log),
+            .unreadable(.noSuchTree):
+            true
+        case .unreadable(.database), .signing, .keeping(.records), .keeping(.file): false
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .shrunk(let from, let to):
+            "The log has \(to) entries, and a checkpoint was signed of \(from): entries are missing."
+        case .rewritten(let size):
+            "The first \(size) entries of the log have another hash than the one they had: entries were changed."
+        case .unreadable(let error): error.description
+        case .signing(let error): error.description
+        case .keeping(let error): error.description
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import Storage
+
+/// The log in the database, through a connection of its own that only reads.
+package final class StoredLogHeads: LogHeads {
+    private let newestHead: @Sendable () -> TreeHead
+    private let open: Committer.Opener
+    private let connection = Guarded<(any DatabaseConnection)?>(nil)
+
+    /// Reads through what `open` opens; `newest` tells what is durable.
+    package init(newest: @escaping @Sendable () -> TreeHead, open: @escaping Committer.Opener) {
+        newestHead = newest
+        self.open = open
+    }
+
+    package var newest: TreeHead? { newestHead() }
+
+    package func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
+        try read { reader throws(AuditReadError) in try reader.rootHash(ofSize: size) }
+    }
+
+    package func consistencyProof(from: Int64, to: Int64) throws(AuditReadError) -> [SHA256Digest] {
+        try read { reader throws(AuditReadError) in try reader.consistencyProof(from: from, to: to) }
+    }
+
+    private func read<Value>(
+        _ body: (LogReader) throws(AuditReadError) -> Value
+    ) throws(AuditReadError) -> Value {
+        try connection.withLock { connection throws(AuditReadError) in
+            let current: any DatabaseConnection = if let connection { connection } else { try opened() }
+            connection = current
+            do throws(AuditReadError) {
+                return try body(LogReader(connection: current))
+            } catch {
+                // A connection that failed once may fail for ever.
+                if case .database = error { connection = nil }
+                throw error
+            }
+        }
+    }
+
+    private func opened() throws(AuditReadError) -> any DatabaseConnection {
+        do { return try open() } catch { throw .database(error) }
+    }
+}

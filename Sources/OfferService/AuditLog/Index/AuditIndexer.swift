@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import JSON
+import Storage
+
+/// Follows the log and keeps the index up with it, on a thread of its own.
+///
+/// Nothing waits for it: what it has not come to is found without it. Runs that are missing, because the log is older than
+/// the index or somebody removed them, are made first.
+package final class AuditIndexer: Sendable {
+    private let index: AuditIndex
+    private let ledger: LedgerAccess
+    private let committer: Committer
+    private let log: Log
+    private let stopping = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+    private let isStopping = Guarded(false)
+
+    package init(index: AuditIndex, ledger: LedgerAccess, committer: Committer, log: Log) {
+        self.index = index
+        self.ledger = ledger
+        self.committer = committer
+        self.log = log
+    }
+
+    package func start() {
+        Worker.start(named: "audit-index") { [self] in
+            Worker.yieldToOthers()
+            var work: IndexerWork?
+            var pause = DispatchTimeInterval.milliseconds(0)
+            while stopping.wait(timeout: .now() + pause) == .timedOut { pause = round(&work) }
+            hasEnded.signal()
+        }
+    }
+
+    /// Looks once, and answers when to look again.
+    private func round(_ work: inout IndexerWork?) -> DispatchTimeInterval {
+        do throws(AuditIndexerError) {
+            let current: IndexerWork
+            if let work {
+                current = work
+            } else {
+                current = try IndexerWork(index: index, ledger: ledger, committer: committer)
+            }
+            work = current
+            try current.catchUp { isStopping.withLock { $0 } }
+            return .milliseconds(200)
+        } catch {
+            work = nil
+            if case .isStopping = error { return .seconds(30) }
+            log(.warning, "the index over the audit log is not kept up", ["reason": .text(error.description)])
+            return .seconds(30)
+        }
+    }
+
+    package func stop() {
+        isStopping.withLock { $0 = true }
+        stopping.signal()
+        hasEnded.wait()
+    }
+}
+
+/// Why the index is not kept up; queries are answered all the same.
+enum AuditIndexerError: Error, Hashable, Sendable, CustomStringConvertible {
+    case log(AuditReadError)
+    case ledger(LedgerError)
+    /// The index in the database is of another version.
+    case otherVersion
+    /// Nothing is wrong: the service is to end.
+    case isStopping
+
+    var description: String {
+        switch self {
+        case .log(let error): error.description
+        case .ledger(let error): error.description
+        case .otherVersion: "The index is of another version; make it anew with: offer-signer audit index --rebuild"
+        case .isStopping: "The service is stopping."
+        }
+    }
+}
+
+/// The indexer's work, of its thread alone.
+private final class IndexerWork {
+    private let index: AuditIndex
+    private let committer: Committer
+    private let runs: IndexRunReader
+    private var missing: [Int64]
+
+    init(index: AuditIndex, ledger: LedgerAccess, committer: Committer) throws(AuditIndexerError) {
+        self.index = index
+        self.committer = committer
+        do throws(AuditReadError) {
+            runs = try IndexRunReader(ledger, index.format)
+            missing = try runs.missing { usage in index.noteStored(usage) }
+        } catch {
+            throw .log(error)
+        }
+        guard runs.hasKeys else { throw .otherVersion }
+        // The log does not have these; they would be taken for true once it has grown.
+        guard try reading({ () throws(AuditReadError) in try runs.areTooMany() }) else { return }
+        try change { [wholeRuns = runs.wholeRuns] tables throws(StorageError) in try tables.remove(from: wholeRuns) }
+    }
+
+    /// Indexes what the log has and the index has not.
+    func catchUp(until isStopping: () -> Bool) throws(AuditIndexerError) {
+        while let run = missing.first {
+            if isStopping() { throw .isStopping }
+            guard let built = try reading({ () throws(AuditReadError) in try runs.built(run) }) else { break }
+            try store(built)
+            missing.removeFirst()
+        }
+        if index.tail == nil {
+            index.setTail(try reading { () throws(AuditReadError) in try runs.begun(runs.wholeRuns) })
+        }
+        while try follow() { if isStopping() { throw .isStopping } }
+    }
+
+    /// Takes a page of new entries; false when there is none.
+    private func follow() throws(AuditIndexerError) -> Bool {
+        if let full = index.fullTail {
+            try store(full)
+            index.setTail(try reading { () throws(AuditReadError) in try runs.begun(full.run + 1) })
+        }
+        guard let next = index.tail?.nextEntry else { return false }
+        let page = try reading { () throws(AuditReadError) in try runs.objects(from: next) }
+        index.add(page)
+        return !page.isEmpty
+    }
+
+    private func store(_ builder: IndexRunBuilder) throws(AuditIndexerError) {
+        let run = builder.sealed()
+        try change { tables throws(StorageError) in try tables.store(run) }
+        index.noteStored(builder.usage)
+    }
+
+    private func change(
+        _ body: @escaping @Sendable (AuditIndexTables) throws(StorageError) -> Void
+    ) throws(AuditIndexerError) {
+        do {
+            try committer.doBlocking { connection throws(StorageError) in
+                try body(AuditIndexTables(connection: connection))
+            }
+        } catch {
+            throw .ledger(error)
+        }
+    }
+
+    private func reading<Value>(_ body: () throws(AuditReadError) -> Value) throws(AuditIndexerError) -> Value {
+        do { return try body() } catch { throw .log(error) }
+    }
+}

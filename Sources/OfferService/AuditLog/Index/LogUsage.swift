@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+
+/// What the entries of a stretch of the log come to, hour by hour: uses of keys, decisions, refusals.
+package struct LogUsage: Hashable, Sendable {
+    /// What is counted.
+    package enum Kind: UInt8, Hashable, Sendable {
+        /// A key was about to be used; the name is the key's id.
+        case key = 1
+        /// Somebody was answered; the name is the offer's id in the catalogue, the detail a ``Decision``.
+        case decision = 2
+        /// A finding decided against a customer; the name is the offer's id, the detail the finding's code.
+        case refusal = 3
+    }
+
+    /// How a request for an offer ended.
+    package enum Decision: String, CaseIterable, Hashable, Sendable {
+        case granted, refused, undecided
+    }
+
+    /// Something counted within one hour.
+    package struct Item: Hashable, Sendable {
+        /// Hours since 1970 UTC.
+        package let hour: Int64
+        package let kind: Kind
+        package let name: String
+        package let detail: String
+    }
+
+    /// How often, and when last, in milliseconds since 1970 UTC.
+    package struct Tally: Hashable, Sendable {
+        package var count: Int64
+        package var lastAt: Int64
+    }
+
+    package private(set) var items: [Item: Tally] = [:]
+    /// The grant of the entry before; both signatures of one answer are one decision.
+    private var lastGrant: [UInt8]?
+
+    /// Begins after that entry.
+    init(after previous: JSONObject?) {
+        lastGrant = previous?["grant"]?.stringBytes
+    }
+
+    /// Counts nothing yet.
+    package init() {}
+
+    mutating func add(_ entry: JSONObject) {
+        let grant = entry["grant"]?.stringSlice
+        defer { lastGrant = grant.map(Array.init) }
+        guard let event = entry["ev"]?.string, let time = entry["t"]?.integer else { return }
+        switch event {
+        case "sign.intent":
+            count(.key, entry["kid"]?.string, at: time)
+            guard grant == nil || lastGrant.map({ $0[...] }) != grant else { return }
+            let isDenied = entry["allow"]?.bool == false
+            addDecision(entry, isDenied ? .refused : .granted, at: time)
+        case "authorize.intent": addDecision(entry, .granted, at: time)
+        case "sign.deny", "authorize.deny":
+            let isUndecided = entry["outcome"]?.string(equals: "undecided") ?? false
+            addDecision(entry, isUndecided ? .undecided : .refused, at: time)
+        case "store.token": count(.key, entry["kid"]?.string, at: time)
+        default: break
+        }
+    }
+
+    private mutating func addDecision(_ entry: JSONObject, _ decision: Decision, at time: Int64) {
+        let rule = entry["rule"]?.string
+        count(.decision, rule, decision.rawValue, at: time)
+        guard decision != .granted else { return }
+        if let findings = entry["why"]?.array {
+            for finding in findings { count(.refusal, rule, finding.object?["code"]?.string, at: time) }
+        }
+        if let fault = entry["fault"]?.string { count(.refusal, rule, fault, at: time) }
+    }
+
+    private mutating func count(_ kind: Kind, _ name: String?, _ detail: String? = "", at time: Int64) {
+        guard let name, let detail else { return }
+        add(Tally(count: 1, lastAt: time), to: Item(hour: hour(of: time), kind: kind, name: name, detail: detail))
+    }
+
+    /// Adds to one item.
+    package mutating func add(_ tally: Tally, to item: Item) {
+        let known = items[item] ?? Tally(count: 0, lastAt: .min)
+        items[item] = Tally(count: known.count + tally.count, lastAt: max(known.lastAt, tally.lastAt))
+    }
+}
+
+/// The hour of an instant, both since 1970 UTC, rounded down.
+func hour(of milliseconds: Int64) -> Int64 {
+    let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 3_600_000)
+    return remainder < 0 ? quotient - 1 : quotient
+}
+
+// MARK: - As it is stored
+
+extension LogUsage {
+    /// A JSON array of `[hour, kind, name, detail, count, lastAt]`, in their order.
+    package var bytes: [UInt8] {
+        var writer = JSONWriter(reserving: 64 * items.count + 2)
+        writer.beginArray()
+        for (item, tally) in items.sorted(by: { $0.key.order < $1.key.order }) {
+            writer.beginArray()
+            writer.integer(item.hour)
+            writer.integer(Int64(item.kind.rawValue))
+            writer.string(item.name)
+            writer.string(item.detail)
+            writer.integer(tally.count)
+            writer.integer(tally.lastAt)
+            writer.endArray()
+        }
+        writer.endArray()
+        return writer.bytes
+    }
+
+    private static let limits = JSONLimits(maximumBytes: 1 << 27, maximumDepth: 2, maximumNodes: 1 << 22)
+
+    /// Reads ``bytes``; nil for anything else.
+    package init?(_ bytes: [UInt8]) {
+        guard let rows = try? JSONDocument(bytes, limits: Self.limits).root.array else { return nil }
+        for row in rows {
+            let row = row.array.map(Array.init) ?? []
+            guard row.count == 6, let hour = row[0].integer,
+                let kind = row[1].integer.flatMap(UInt8.init(exactly:)).flatMap(Kind.init(rawValue:)),
+                let name = row[2].string, let detail = row[3].string, let count = row[4].integer,
+                let lastAt = row[5].integer
+            else { return nil }
+            add(Tally(count: count, lastAt: lastAt), to: Item(hour: hour, kind: kind, name: name, detail: detail))
+        }
+    }
+}
+
+extension LogUsage.Item {
+    fileprivate var order: (Int64, UInt8, String, String) { (hour, kind.rawValue, name, detail) }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Storage
+
+/// A few threads that read the database for whoever asks, each through a connection of its own that only reads.
+///
+/// Reading blocks, and may take long; so it is done neither on an event loop nor by the committer nor in Swift's shared
+/// pool. Who asks more than the threads can do is turned away.
+package final class LogReaders: Sendable {
+    private typealias Job = @Sendable (Reader) -> Void
+
+    private struct Queue {
+        var jobs: [Job] = []
+        var isStopping = false
+    }
+
+    private let queue = Guarded(Queue())
+    private let running = Guarded(0)
+    private let threads: Int
+    private let maximumWaiting: Int
+    private let open: Committer.Opener
+
+    /// Readers that are not yet running; `maximumWaiting` questions may wait while all threads are busy.
+    package init(threads: Int = 2, maximumWaiting: Int = 64, open: @escaping Committer.Opener) {
+        self.threads = threads
+        self.maximumWaiting = maximumWaiting
+        self.open = open
+    }
+
+    /// Starts the threads.
+    package func start() {
+        running.withLock { $0 = threads }
+        for _ in 0..<threads { Worker.start(named: "log-reader") { [self] in run() } }
+    }
+
+    /// Answers what still waits, and ends the threads; what comes later is refused.
+    package func stop() {
+        queue.withLock { $0.isStopping = true }
+        queue.wakeOne()
+        _ = running.wait { running in running == 0 ? true : nil }
+    }
+
+    /// Reads something; what `body` sees is of one moment.
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseConnection) throws(AuditReadError) -> Value
+    ) async throws(LogReadersError) -> Value {
+        let outcome: Result<Value, LogReadersError> = await withCheckedContinuation { continuation in
+            let refusal = submit { reader in continuation.resume(returning: reader.read(body)) }
+            if let refusal { continuation.resume(returning: .failure(refusal)) }
+        }
+        return try outcome.get()
+    }
+
+    private func submit(_ job: @escaping Job) -> LogReadersError? {
+        let refusal: LogReadersError? = queue.withLock { queue in
+            if queue.isStopping { return .stopped }
+            if queue.jobs.count >= maximumWaiting { return .overloaded }
+            queue.jobs.append(job)
+            return nil
+        }
+        queue.wakeOne()
+        return refusal
+    }
+
+    private func run() {
+        let reader = Reader(open: open)
+        while let job = nextJob() { job(reader) }
+        // One after the other: each is woken by the one before.
+        queue.wakeOne()
+        running.withLock { $0 -= 1 }
+        running.wakeOne()
+    }
+
+    /// The job that waits longest; sleeps while there is none; nil once the threads are to end.
+    private func nextJob() -> Job? {
+        queue.wait { queue -> Job?? in
+            if queue.jobs.isEmpty { return queue.isStopping ? .some(nil) : .none }
+            return .some(queue.jobs.removeFirst())
+        }
+    }
+}
+
+/// What one thread reads with.
+private final class Reader {
+    private let open: Committer.Opener
+    private var connection: (any DatabaseConnection)?
+
+    init(open: @escaping Committer.Opener) {
+        self.open = open
+    }
+
+    func read<Value>(
+        _ body: (any DatabaseConnection) throws(AuditReadError) -> Value
+    ) -> Result<Value, LogReadersError> {
+        do throws(AuditReadError) {
+            return .success(try attempt(body))
+        } catch {
+            // A connection that failed once may fail for ever.
+            if case .database = error { connection = nil }
+            return .failure(.log(error))
+        }
+    }
+
+    private func attempt<Value>(
+        _ body: (any DatabaseConnection) throws(AuditReadError) -> Value
+    ) throws(AuditReadError) -> Value {
+        let current: any DatabaseConnection
+        do throws(StorageError) {
+            if let connection { current = connection } else { current = try open() }
+            try current.begin()
+        } catch {
+            throw .database(error)
+        }
+        connection = current
+        defer { current.rollback() }
+        return try body(current)
+    }
+}
+
+/// Why nothing was read.
+package enum LogReadersError: Error, Hashable, Sendable {
+    /// More questions wait than the readers will hold.
+    case overloaded
+    /// The service is stopping.
+    case stopped
+    case log(AuditReadError)
+}

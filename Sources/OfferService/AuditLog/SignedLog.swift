@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+package import Storage
+
+/// The log as others can rely on it: its checkpoints, its witnesses, and what the service finds when it verifies it.
+package final class SignedLog: Sendable {
+    package let key: LogKey
+    package let publisher: CheckpointPublisher
+    /// `nil` without a policy.
+    package let witnesses: Witnesses?
+    package let watch: LogWatch
+    private let heads: StoredLogHeads
+    private let client: Client?
+    private let contradictions: Contradictions
+    /// Who is told of new checkpoints; emptied at the end, because the witnesses hold the publisher that tells them.
+    private let audience = Guarded<Witnesses?>(nil)
+    private let file: CheckpointFile
+    private let log: Log
+
+    /// What was found at the start of a log that fits what was signed of it.
+    package struct Checked: Sendable {
+        let outcome: LogStartCheck.Outcome
+        let cosignatures: [CheckpointTable.StoredCosignature]
+    }
+
+    /// Compares the log in a database with what was signed of it, before anything is added to it.
+    package static func check(
+        _ loaded: LoadedConfiguration,
+        _ settings: Settings,
+        _ connection: any DatabaseConnection,
+        _ ledger: LedgerAccess
+    ) throws(ServiceError) -> Checked {
+        let key = loaded.keys.logKey
+        let head: TreeHead
+        do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
+        let heads = StoredLogHeads(newest: { head }, open: ledger.openForReading)
+        do {
+            let table = CheckpointTable(connection: connection)
+            let check = LogStartCheck(key: key, heads: heads, file: CheckpointFile(path: settings.checkpointPath))
+            return Checked(
+                outcome: try check.newest(stored: try table.all()),
+                cosignatures: try table.cosignatures(of: key.origin)
+            )
+        } catch let error as LogMismatch {
+            throw .log(error)
+        } catch let error as StorageError {
+            throw .database(error)
+        } catch {
+            throw .log(.unreadable(.noSuchTree(size: head.size)))
+        }
+    }
+
+    /// Does nothing before ``start()``.
+    ///
+    /// `contradiction` is told, each time that it is found, in what the log is not what was signed of it.
+    package init(
+        _ loaded: LoadedConfiguration,
+        _ settings: Settings,
+        after checked: Checked,
+        ledger: LedgerAccess,
+        committer: Committer,
+        clock: WallClock,
+        log: Log,
+        contradiction: @escaping @Sendable (String) -> Void
+    ) throws(ServiceError) {
+        key = loaded.keys.logKey
+        self.log = log
+        file = CheckpointFile(path: settings.checkpointPath)
+        let contradictions = Contradictions(contradiction)
+        self.contradictions = contradictions
+        let heads = StoredLogHeads(newest: { [committer] in committer.treeHead }, open: ledger.openForReading)
+        self.heads = heads
+        if checked.outcome.fileIsMissing { Self.warnOfMissingFile(file, log) }
+        let keeping = DurableCheckpoints(committer: committer, file: file)
+        let audience = audience
+        publisher = CheckpointPublisher(
+            key: key,
+            heads: heads,
+            keeping: keeping,
+            stored: checked.outcome.newest,
+            clock: clock,
+            log: log,
+            contradiction: { contradictions.add($0) },
+            published: { _ in audience.withLock { $0 }?.checkpointPublished() }
+        )
+        watch = LogWatch(
+            key: key.verifierKey,
+            file: file,
+            open: ledger.openForReading,
+            clock: clock,
+            log: log,
+            damaged: { contradictions.add($0) }
+        )
+        guard let policy = loaded.logPolicy, !policy.witnesses.isEmpty else {
+            (client, witnesses) = (nil, nil)
+            return
+        }
+        let client: Client
+        do throws(ClientError) {
+            client = try Client(ClientConfiguration(maximumResponseBytes: 65_536, allowsPlainHTTP: true))
+        } catch {
+            throw .client(error)
+        }
+        let witnesses = Witnesses(
+            policy,
+            stored: checked.cosignatures,
+            transport: client,
+            heads: heads,
+            keeping: keeping,
+            publisher: publisher,
+            clock: clock,
+            log: log,
+            contradiction: { contradictions.add($0) }
+        )
+        (self.client, self.witnesses) = (client, witnesses)
+        audience.withLock { $0 = witnesses }
+    }
+
+    private static func warnOfMissingFile(_ file: CheckpointFile, _ log: Log) {
+        log(
+            .warning,
+            "the audit log's checkpoint file is missing; a database put back with it would not be noticed here",
+            ["file": .text(file.path)]
+        )
+    }
+
+    /// In what the log was found not to be what was signed of it; `nil` while all is well.
+    package var contradiction: String? { contradictions.latest }
+
+    /// Signs what is on record, and asks the witnesses to.
+    package func start() throws(ServiceError) {
+        do { try client?.start() } catch { throw .client(error) }
+        publisher.start()
+        witnesses?.start()
+    }
+
+    /// Begins to verify the log in the background, once the service answers.
+    package func startVerifying() {
+        watch.start()
+    }
+
+    /// Signs for the last entries, and ends every thread; the committer must still run.
+    package func stop() {
+        watch.stop()
+        publisher.stop()
+        // First the client: whoever waits for an answer then has one.
+        client?.stop()
+        witnesses?.stop()
+        audience.withLock { $0 = nil }
+    }
+
+    /// For the metrics.
+    package var gauges: [Gauge] {
+        [
+            Gauge(
+                "offer_signer_log_size",
+                "Entries of the audit log",
+                [.init(Double(heads.newest?.size ?? 0))]
+            ),
+            Gauge(
+                "offer_signer_checkpoint_size",
+                "Entries that the newest checkpoint covers",
+                [.init(Double(publisher.latest?.checkpoint.size ?? 0))]
+            ),
+            Gauge(
+                "offer_signer_checkpoint_age_seconds",
+                "Seconds for which there have been entries that no checkpoint covers",
+                [.init(publisher.ageSeconds)]
+            ),
+            Gauge(
+                "offer_signer_log_contradicted",
+                "1 once the audit log was found not to be what was signed of it",
+                [.init(contradiction == nil ? 0 : 1)]
+            ),
+        ] + watch.gauges + (witnesses?.gauges ?? [])
+    }
+}
+
+/// Remembers the first contradiction, and passes each on.
+private final class Contradictions: Sendable {
+    private let told: @Sendable (String) -> Void
+    private let found = Guarded<String?>(nil)
+
+    init(_ told: @escaping @Sendable (String) -> Void) {
+        self.told = told
+    }
+
+    var latest: String? { found.withLock { $0 } }
+
+    func add(_ reason: String) {
+        found.withLock { $0 = reason }
+        told(reason)
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// In what way the stored log is not the one that was written; nothing is added to such a log.
+package enum LogFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The row that says how long the log is and what its root is can't be found.
+    case headMissing
+    /// The head counts other entries than there are.
+    case sizeDiffers(head: Int64, entries: Int64)
+    /// Entries and tiles lead to another root than the head has.
+    case rootDiffers(size: Int64)
+    /// A tile is missing, or not as wide as the log's size wants it.
+    case tileDamaged(level: Int, index: Int64)
+    /// An entry is missing, or not one that the service wrote.
+    case entryDamaged(index: Int64)
+    /// The log no longer begins with the entries that it had: it was put back to an earlier state, or replaced.
+    case notContinued(size: Int64)
+
+    package var description: String {
+        let reason =
+            switch self {
+            case .headMissing: "its head is missing"
+            case .sizeDiffers(let head, let entries): "its head counts \(head) entries, and there are \(entries)"
+            case .rootDiffers(let size): "its \(size) entries do not lead to the root of its head"
+            case .tileDamaged(let level, let index): "tile \(index) of level \(level) is missing or not whole"
+            case .entryDamaged(let index): "entry \(index) is missing or can't be read"
+            case .notContinued(let size): "it does not begin with the \(size) entries that it had"
+            }
+        return "The audit log is not as it was written: \(reason). Nothing is added to it; see docs/audit-log.md."
+    }
+}
+
+extension LedgerError {
+    /// Why the log could not be gone on with.
+    init(_ error: AuditReadError) {
+        switch error {
+        case .database(let error): self = .database(error)
+        case .damaged(let index): self = .log(.entryDamaged(index: index))
+        case .log(let fault): self = .log(fault)
+        case .noSuchTree(let size): self = .log(.notContinued(size: size))
+        }
+    }
+}

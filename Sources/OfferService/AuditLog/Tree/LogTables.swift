@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import Storage
+
+extension LedgerSchema {
+    /// The log's tree: its head, and its tiles.
+    ///
+    /// Of level 0 there are full tiles alone; of the levels above it the last one grows. Whoever has entries from before has
+    /// their tree built by ``LogUpgrade``.
+    package static let logTree = Migration(
+        version: 5,
+        name: "the tree over the records",
+        statements: [
+            """
+            CREATE TABLE log_tiles (
+                level BIGINT NOT NULL,
+                tile_index BIGINT NOT NULL,
+                hashes BLOB NOT NULL,
+                PRIMARY KEY (level, tile_index)
+            )
+            """,
+            """
+            CREATE TABLE log_head (
+                head_id BIGINT PRIMARY KEY CHECK (head_id = 1),
+                size BIGINT NOT NULL,
+                root_hash BLOB NOT NULL
+            )
+            """,
+            // The root of a tree without entries: SHA-256 of nothing.
+            """
+            INSERT INTO log_head (head_id, size, root_hash)
+            VALUES (1, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+            """,
+            "CREATE TABLE log_upgrade (entries BIGINT NOT NULL)",
+            """
+            INSERT INTO log_upgrade (entries)
+            SELECT entry_index + 1 FROM audit_entries ORDER BY entry_index DESC LIMIT 1
+            """,
+        ]
+    )
+}
+
+/// The log as rows: entries, tiles, head.
+struct LogTables {
+    let connection: any DatabaseConnection
+
+    /// What the log says of itself.
+    func head() throws(AuditReadError) -> TreeHead {
+        var head: TreeHead?
+        try rows(SQL("SELECT size, root_hash FROM log_head")) { row in
+            head = SHA256Digest(bytes: row.blob(1)).map { TreeHead(size: row.integer(0), rootHash: $0) }
+        }
+        guard let head, head.size >= 0 else { throw .log(.headMissing) }
+        return head
+    }
+
+    /// How many entries there are if none is missing.
+    func entryCount() throws(AuditReadError) -> Int64 {
+        var last: Int64?
+        try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in last = row.optionalInteger(0) }
+        return (last ?? -1) + 1
+    }
+
+    /// The hashes of a stored tile, which may be wider than is asked for; nil where there is none.
+    func tile(level: Int, index: Int64) throws(AuditReadError) -> [UInt8]? {
+        var hashes: [UInt8]?
+        try rows(
+            SQL(
+                "SELECT hashes FROM log_tiles WHERE level = ? AND tile_index = ?",
+                .integer(Int64(level)),
+                .integer(index)
+            )
+        ) { row in
+            hashes = row.blob(0)
+        }
+        return hashes
+    }
+
+    /// Gives each entry of a span, in order; all of them must be there.
+    func entries(in span: Range<Int64>, _ each: ([UInt8]) -> Void) throws(AuditReadError) {
+        var next = span.lowerBound
+        try rows(
+            SQL(
+                """
+                SELECT entry_index, entry FROM audit_entries
+                WHERE entry_index >= ? AND entry_index < ? ORDER BY entry_index
+                """,
+                .integer(span.lowerBound),
+                .integer(span.upperBound)
+            )
+        ) { row in
+            guard row.integer(0) == next else { return }
+            each(row.blob(1))
+            next += 1
+        }
+        guard next == span.upperBound else { throw .damaged(index: next) }
+    }
+
+    /// Writes tiles and the head; the transaction is the caller's.
+    func write(_ tiles: [TreeEdge.Tile], _ head: TreeHead) throws(LedgerError) {
+        do throws(StorageError) {
+            for tile in tiles { try write(tile) }
+            let changed = try connection.run(
+                SQL("UPDATE log_head SET size = ?, root_hash = ?", .integer(head.size), .blob(head.rootHash.bytes))
+            )
+            if changed == 1 { return }
+        } catch {
+            throw .database(error)
+        }
+        throw .log(.headMissing)
+    }
+
+    private func write(_ tile: TreeEdge.Tile) throws(StorageError) {
+        let values: [SQLValue] = [.integer(Int64(tile.level)), .integer(tile.index), .blob(tile.hashes)]
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO log_tiles (level, tile_index, hashes) VALUES (?, ?, ?)
+                ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
+                """,
+                values
+            )
+        )
+    }
+
+    private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(AuditReadError) {
+        do { try connection.rows(sql, each) } catch { throw .database(error) }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// What was signed of a log and is kept: each signature is verified, and each head is one that the log must have had.
+package struct LogEvidence {
+    private let key: NoteVerifierKey
+    package private(set) var promises: [LogVerifier.Promise] = []
+
+    package init(key: NoteVerifierKey) {
+        self.key = key
+    }
+
+    /// Adds what a database keeps of this log: its checkpoint and what witnesses signed.
+    ///
+    /// A cosignature is held to the key that is kept beside it; who the witness is, the policy says.
+    package mutating func add(_ table: CheckpointTable) throws(LogDamage) {
+        let (checkpoints, cosignatures): ([CheckpointTable.Stored], [CheckpointTable.StoredCosignature])
+        do throws(StorageError) {
+            checkpoints = try table.all().filter { $0.origin == key.name }
+            cosignatures =
+                try LogOrigin(key.name).map { origin throws(StorageError) in
+                    try table.cosignatures(of: origin)
+                } ?? []
+        } catch {
+            throw .unreadable(error.description)
+        }
+        for stored in checkpoints { try add(stored.note, as: "The checkpoint in the database") }
+        for stored in cosignatures {
+            let source = "What the witness \(stored.witness.prefix { $0 != "+" }) signed"
+            try add(stored.note, as: source)
+            do {
+                _ = try SignedNote(parsing: stored.note).verified(by: NoteVerifierKey(stored.witness))
+            } catch {
+                throw .notBelieved(source, reason: "\(error)")
+            }
+        }
+    }
+
+    /// Adds a checkpoint, if the log's key signed it.
+    @discardableResult
+    package mutating func add(_ note: [UInt8], as source: String) throws(LogDamage) -> TreeHead {
+        do throws(CheckpointFault) {
+            let signed = try SignedCheckpoint(parsing: note, signedBy: key, at: Timestamp(milliseconds: 0))
+            promises.append(LogVerifier.Promise(source, signed.checkpoint.head))
+            return signed.checkpoint.head
+        } catch {
+            throw .notBelieved(source, reason: error.description)
+        }
+    }
+}

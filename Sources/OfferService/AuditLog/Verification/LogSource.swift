@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import Storage
+
+/// Where a log is stored that is to be verified.
+package protocol LogSource {
+    /// What the log says of itself; entries up to there are looked at.
+    func head() throws(LogDamage) -> TreeHead
+    /// The entries of a span of at most 256, which begins at a multiple of 256; fewer if some are missing.
+    func entries(in span: Range<Int64>) throws(LogDamage) -> [[UInt8]]
+    /// At least so many hashes of a tile; nil if it is not there.
+    func tile(level: Int, index: Int64, width: Int) throws(LogDamage) -> [UInt8]?
+    /// Whether the last tile of level 0 is stored though it is not full.
+    var storesPartialLeaves: Bool { get }
+}
+
+/// The log in a database, through a connection that only reads.
+///
+/// Nothing is held open between two reads: a service that runs beside it can tidy up behind itself.
+package struct DatabaseLog: LogSource {
+    private let connection: any DatabaseConnection
+    private let tables: LogTables
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+        tables = LogTables(connection: connection)
+    }
+
+    package var storesPartialLeaves: Bool { false }
+
+    package func head() throws(LogDamage) -> TreeHead {
+        do throws(AuditReadError) {
+            do { try connection.begin() } catch { throw .database(error) }
+            defer { connection.rollback() }
+            let (head, entries) = (try tables.head(), try tables.entryCount())
+            guard head.size == entries else { throw .log(.sizeDiffers(head: head.size, entries: entries)) }
+            return head
+        } catch {
+            throw .unreadable(error.description)
+        }
+    }
+
+    package func entries(in span: Range<Int64>) throws(LogDamage) -> [[UInt8]] {
+        var entries: [[UInt8]] = []
+        do throws(AuditReadError) {
+            try tables.entries(in: span) { entries.append($0) }
+        } catch {
+            guard case .damaged(let index) = error else { throw .unreadable(error.description) }
+            throw .entryMissing(index)
+        }
+        return entries
+    }
+
+    package func tile(level: Int, index: Int64, width: Int) throws(LogDamage) -> [UInt8]? {
+        do throws(AuditReadError) {
+            return try tables.tile(level: level, index: index)
+        } catch {
+            throw .unreadable(error.description)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+package import OfferDomain
+import Storage
+
+/// Verifies the whole log while the service runs, slowly, soon after its start and then once a day.
+package final class LogWatch: Sendable {
+    /// What a verification found.
+    package struct Result: Hashable, Sendable {
+        package let at: Timestamp
+        package let size: Int64
+        /// `nil` for a log that is whole.
+        package let damage: LogDamage?
+    }
+
+    private static let secondsBetween = 86_400
+    /// After each page of 256 entries, so that a million of them take a minute more.
+    private static let pauseMilliseconds = 15
+
+    private let key: NoteVerifierKey
+    private let file: CheckpointFile
+    private let open: Committer.Opener
+    private let clock: WallClock
+    private let log: Log
+    private let damaged: @Sendable (String) -> Void
+    private let result = Guarded<Result?>(nil)
+    private let isStopping = Guarded(false)
+    private let isRunning = Guarded(false)
+    private let wake = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    init(
+        key: NoteVerifierKey,
+        file: CheckpointFile,
+        open: @escaping Committer.Opener,
+        clock: WallClock,
+        log: Log,
+        damaged: @escaping @Sendable (String) -> Void
+    ) {
+        self.key = key
+        self.file = file
+        self.open = open
+        self.clock = clock
+        self.log = log
+        self.damaged = damaged
+    }
+
+    /// What the last one found; `nil` before the first has ended.
+    package var latest: Result? { result.withLock { $0 } }
+
+    func start() {
+        isRunning.withLock { $0 = true }
+        Worker.start(named: "log-verifier") { [self] in
+            repeat { verify() } while wake.wait(timeout: .now() + .seconds(Self.secondsBetween)) == .timedOut
+            hasEnded.signal()
+        }
+    }
+
+    /// Ends the thread; does nothing if it was not started.
+    func stop() {
+        isStopping.withLock { $0 = true }
+        guard isRunning.withLock({ $0 }) else { return }
+        wake.signal()
+        hasEnded.wait()
+    }
+
+    private func verify() {
+        var size: Int64 = 0
+        do throws(LogDamage) {
+            let report = try evidenced { [self] done, _ in
+                size = done
+                guard !isStopping.withLock({ $0 }) else { return false }
+                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Self.pauseMilliseconds))
+                return true
+            }
+            settle(Result(at: clock.now(), size: report.head.size, damage: nil))
+        } catch {
+            // A database that can't be read is no damaged log, and one that is stopping says nothing.
+            if error == .stopped { return }
+            settle(Result(at: clock.now(), size: size, damage: error))
+        }
+    }
+
+    private func evidenced(_ goesOn: (Int64, Int64) -> Bool) throws(LogDamage) -> LogVerifier.Report {
+        let connection: any DatabaseConnection
+        do { connection = try open() } catch { throw .unreadable(error.description) }
+        var evidence = LogEvidence(key: key)
+        try evidence.add(CheckpointTable(connection: connection))
+        let note: [UInt8]?
+        do { note = try file.read() } catch { throw .unreadable(error.description) }
+        if let note { try evidence.add(note, as: "The checkpoint in \(file.path)") }
+        return try LogVerifier(DatabaseLog(connection: connection), promises: evidence.promises).run(goesOn)
+    }
+
+    private func settle(_ found: Result) {
+        result.withLock { $0 = found }
+        guard let damage = found.damage else {
+            log(.info, "the audit log was verified", ["entries": .integer(found.size)])
+            return
+        }
+        log(.error, "the audit log is damaged", ["reason": .text(damage.description)])
+        if case .unreadable = damage { return }
+        damaged(damage.description)
+    }
+
+    /// For the metrics.
+    package var gauges: [Gauge] {
+        guard let latest else { return [] }
+        return [
+            Gauge(
+                "offer_signer_log_verified_timestamp_seconds",
+                "When the audit log was last verified, in seconds since 1970",
+                [.init(Double(latest.at.seconds))]
+            ),
+            Gauge(
+                "offer_signer_log_intact",
+                "1 if the last verification found the audit log whole",
+                [.init(latest.damage == nil ? 1 : 0)]
+            ),
+        ]
+    }
+}

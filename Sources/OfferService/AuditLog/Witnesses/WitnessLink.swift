@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Dispatch
+import HTTP
+import OfferDomain
+
+/// Submits each checkpoint to one witness, on a thread of its own, and keeps what it signs.
+///
+/// Nothing waits for it. What it refuses is told loudly: a witness that holds more of this log than there is has seen
+/// entries that are gone.
+final class WitnessLink: Sendable {
+    /// What is known of the witness.
+    struct Standing: Sendable {
+        /// What it last signed, of this run or an earlier one.
+        var cosigned: (size: Int64, seconds: Int64)?
+        /// The size that it holds, as far as it was told or said.
+        var held: Int64 = 0
+        var fault: Fault?
+        /// Since when there is a checkpoint that it has not signed.
+        var behindSince: Timestamp?
+    }
+
+    /// Why it does not sign.
+    struct Fault: Hashable, Sendable {
+        let isRefusal: Bool
+        let reason: String
+    }
+
+    let witness: LogPolicy.Witness
+    private let transport: any Transport
+    private let heads: any LogHeads
+    private let keeping: any CheckpointKeeping
+    private let publisher: CheckpointPublisher
+    private let clock: WallClock
+    private let log: Log
+    private let contradiction: @Sendable (String) -> Void
+    private let state: Guarded<Standing>
+    private let isStopping = Guarded(false)
+    private let wake = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    init(
+        _ witness: LogPolicy.Witness,
+        standing: Standing,
+        transport: any Transport,
+        heads: any LogHeads,
+        keeping: any CheckpointKeeping,
+        publisher: CheckpointPublisher,
+        clock: WallClock,
+        log: Log,
+        contradiction: @escaping @Sendable (String) -> Void
+    ) {
+        self.witness = witness
+        self.transport = transport
+        self.heads = heads
+        self.keeping = keeping
+        self.publisher = publisher
+        self.clock = clock
+        self.log = log
+        self.contradiction = contradiction
+        state = Guarded(standing)
+    }
+
+    var standing: Standing { state.withLock { $0 } }
+
+    func start() {
+        Worker.start(named: "witness") { [self] in
+            var failures = 0
+            while !isStopping.withLock({ $0 }) {
+                failures = submit() ? 0 : failures + 1
+                pause(after: failures)
+            }
+            hasEnded.signal()
+        }
+    }
+
+    /// Lets it look for a new checkpoint.
+    func checkpointPublished(at now: Timestamp) {
+        state.withLock { $0.behindSince = $0.behindSince ?? now }
+        wake.signal()
+    }
+
+    func stop() {
+        isStopping.withLock { $0 = true }
+        wake.signal()
+        hasEnded.wait()
+    }
+
+    /// Until the next checkpoint; after a failure at least for a while, twice as long each time.
+    private func pause(after failures: Int) {
+        guard failures > 0 else {
+            _ = wake.wait(timeout: .now() + .seconds(60))
+            return
+        }
+        let end = DispatchTime.now() + .seconds(min(60, 1 << min(failures - 1, 6)))
+        while !isStopping.withLock({ $0 }), wake.wait(timeout: end) == .success {}
+    }
+
+    /// Submits the latest checkpoint, unless the witness has signed it.
+    ///
+    /// - Returns: Whether nothing is left to be done.
+    func submit() -> Bool {
+        guard let signed = publisher.latest else { return true }
+        guard standing.cosigned?.size != signed.checkpoint.size || !isSigned(signed) else { return true }
+        // Once more when it says what it holds, and once more if it holds something else by then.
+        for _ in 0..<3 {
+            switch ask(signed, from: standing.held) {
+            case .cosigned(let cosignature):
+                accept(cosignature, signed)
+                return true
+            case .holds(let size) where size <= signed.checkpoint.size:
+                state.withLock { $0.held = size }
+            case .holds(let size):
+                let found = signed.checkpoint.size
+                return settle(
+                    .init(isRefusal: true, reason: "it holds \(size) entries of this log, which has only \(found)"),
+                    isContradiction: size > (publisher.latest?.checkpoint.size ?? found)
+                )
+            case .refused(let reason): return settle(.init(isRefusal: true, reason: reason))
+            case .unreachable(let reason): return settle(.init(isRefusal: false, reason: reason))
+            }
+        }
+        return settle(.init(isRefusal: false, reason: "what it holds changes from answer to answer"))
+    }
+
+    private func isSigned(_ signed: SignedCheckpoint) -> Bool {
+        signed.note.signatures.contains { $0.keyID == witness.key.keyID && $0.name == witness.key.name }
+    }
+
+    private func ask(_ signed: SignedCheckpoint, from old: Int64) -> WitnessAnswer {
+        let request: ClientRequest
+        do {
+            let proof = try heads.consistencyProof(from: old, to: signed.checkpoint.size)
+            var body = Array("old \(old)\n".utf8)
+            for hash in proof { body += Base64.encode(hash.bytes) + [UInt8(ascii: "\n")] }
+            body += [UInt8(ascii: "\n")] + signed.ownNote.bytes
+            request = try ClientRequest(.post, url: witness.url + "/add-checkpoint", body: body)
+        } catch {
+            return .unreachable("\(error)")
+        }
+        switch send(request) {
+        case .success(let response): return WitnessAnswer(response, to: signed.note, from: witness.key)
+        case .failure(let error): return .unreachable(error.description)
+        }
+    }
+
+    /// Blocks this thread, which is not one of Swift's shared pool, until there is an answer.
+    private func send(_ request: ClientRequest) -> Result<ClientResponse, ClientError> {
+        let outcome = Guarded<Result<ClientResponse, ClientError>?>(nil)
+        Task { [transport] in
+            let result: Result<ClientResponse, ClientError>
+            do throws(ClientError) {
+                result = .success(try await transport.send(request))
+            } catch {
+                result = .failure(error)
+            }
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        return outcome.wait { $0 }
+    }
+
+    private func accept(_ cosignature: VerifiedSignature, _ signed: SignedCheckpoint) {
+        do throws(CheckpointKeepingError) {
+            try keeping.keep(cosignature, of: signed)
+        } catch {
+            log(.warning, "a witness's signature could not be kept", ["reason": .text(error.description)])
+        }
+        publisher.add(cosignature, to: signed)
+        let size = signed.checkpoint.size
+        let isLatest = publisher.latest?.checkpoint.size == size
+        let earlier = state.withLock { state in
+            let earlier = state.fault
+            state.cosigned = (size, cosignature.seconds ?? 0)
+            (state.held, state.fault) = (size, nil)
+            state.behindSince = isLatest ? nil : clock.now()
+            return earlier
+        }
+        if earlier != nil { log(.info, "a witness signs again", ["witness": .text(witness.name)]) }
+    }
+
+    private func settle(_ fault: Fault, isContradiction: Bool = false) -> Bool {
+        let isNew = state.withLock { state in
+            defer { state.fault = fault }
+            return state.fault != fault
+        }
+        guard isNew else { return false }
+        log(
+            fault.isRefusal ? .error : .warning,
+            fault.isRefusal ? "a witness refuses the audit log's checkpoint" : "a witness can't be asked",
+            ["witness": .text(witness.name), "reason": .text(fault.reason)]
+        )
+        if isContradiction { contradiction("The witness \(witness.name) says: \(fault.reason).") }
+        return false
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP
+import OfferDomain
+
+/// All witnesses of the log, each asked by itself.
+package final class Witnesses: Sendable {
+    /// What one of them is like now.
+    package struct Report: Sendable {
+        package enum State: String, CaseIterable, Sendable {
+            case current, behind, refused, unreachable
+        }
+
+        package let name: String
+        package let size: Int64
+        /// Seconds since 1970, as it says; nil if it never signed.
+        package let cosignedSeconds: Int64?
+        package let state: State
+        package let detail: String
+    }
+
+    private let policy: LogPolicy
+    private let links: [WitnessLink]
+    private let clock: WallClock
+
+    /// Asks nobody before ``start()``.
+    ///
+    /// `stored` is what the witnesses signed in earlier runs; `contradiction` is told when one of them holds more of the
+    /// log than there is.
+    package init(
+        _ policy: LogPolicy,
+        stored: [CheckpointTable.StoredCosignature],
+        transport: any Transport,
+        heads: any LogHeads,
+        keeping: any CheckpointKeeping,
+        publisher: CheckpointPublisher,
+        clock: WallClock,
+        log: Log,
+        contradiction: @escaping @Sendable (String) -> Void
+    ) {
+        self.policy = policy
+        self.clock = clock
+        links = policy.witnesses.map { witness in
+            var standing = WitnessLink.Standing()
+            if let found = stored.first(where: { $0.witness == witness.key.description }) {
+                standing.cosigned = (found.size, found.seconds)
+                standing.held = found.size
+            }
+            return WitnessLink(
+                witness,
+                standing: standing,
+                transport: transport,
+                heads: heads,
+                keeping: keeping,
+                publisher: publisher,
+                clock: clock,
+                log: log,
+                contradiction: contradiction
+            )
+        }
+    }
+
+    package func start() {
+        for link in links { link.start() }
+    }
+
+    /// Waits for the answers that are on their way.
+    package func stop() {
+        for link in links { link.stop() }
+    }
+
+    /// Has each witness asked to sign the latest checkpoint.
+    package func checkpointPublished() {
+        let now = clock.now()
+        for link in links { link.checkpointPublished(at: now) }
+    }
+
+    /// How long a witness may take before it is called behind.
+    package static let patienceSeconds = 5
+
+    /// What each witness is like now, in the order of the policy.
+    package var reports: [Report] {
+        let now = clock.now()
+        return links.map { link in
+            let standing = link.standing
+            let (state, detail) = Self.state(standing, at: now)
+            return Report(
+                name: link.witness.name,
+                size: standing.cosigned?.size ?? 0,
+                cosignedSeconds: standing.cosigned?.seconds,
+                state: state,
+                detail: detail
+            )
+        }
+    }
+
+    private static func state(_ standing: WitnessLink.Standing, at now: Timestamp) -> (Report.State, String) {
+        if let fault = standing.fault { return (fault.isRefusal ? .refused : .unreachable, fault.reason) }
+        guard let since = standing.behindSince, now >= since.adding(seconds: patienceSeconds) else {
+            return standing.cosigned == nil ? (.behind, "it has not signed yet") : (.current, "it signs")
+        }
+        return (.behind, "it has not signed what there is since \(since)")
+    }
+
+    /// Whether those that sign what there is are enough for the policy.
+    package var isQuorumMet: Bool {
+        policy.isMet(by: Set(reports.filter { $0.state == .current }.map(\.name)))
+    }
+
+    /// For the metrics.
+    package var gauges: [Gauge] {
+        let reports = reports
+        let states = reports.flatMap { report in
+            Report.State.allCases.map { state in
+                Gauge.Sample(
+                    state == report.state ? 1 : 0,
+                    labels: [("witness", report.name), ("state", state.rawValue)]
+                )
+            }
+        }
+        return [
+            Gauge(
+                "offer_signer_witness_size",
+                "Entries of the audit log that each witness has signed",
+                reports.map { Gauge.Sample(Double($0.size), labels: [("witness", $0.name)]) }
+            ),
+            Gauge("offer_signer_witness_state", "1 for the state that each witness is in", states),
+        ]
+    }
+}

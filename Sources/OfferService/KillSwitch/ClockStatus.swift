@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+
+/// What is known of the clock beside the time of day; passed in so that tests can set it.
+package struct ClockStatus: Sendable {
+    /// Milliseconds since some instant of this run of the system; they go on while it sleeps, and nobody can set them.
+    package let elapsedMilliseconds: @Sendable () -> Int64
+    package let synchronisation: @Sendable () -> ClockSynchronisation
+
+    package init(
+        elapsedMilliseconds: @escaping @Sendable () -> Int64,
+        synchronisation: @escaping @Sendable () -> ClockSynchronisation
+    ) {
+        self.elapsedMilliseconds = elapsedMilliseconds
+        self.synchronisation = synchronisation
+    }
+
+    /// What the system says.
+    package static let system = ClockStatus {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    } synchronisation: {
+        var state = timex()
+        // Only reads, so that it needs no right to set the clock.
+        state.modes = 0
+        let result = unsafe adjtimex(&state)
+        guard result >= 0 else { return .unknown(reason: systemMessage(errno)) }
+        return result == TIME_ERROR || state.status & STA_UNSYNC != 0 ? .unsynchronised : .synchronised
+    }
+}
+
+/// Whether something keeps the system's clock right.
+package enum ClockSynchronisation: Hashable, Sendable {
+    case synchronised
+    /// No time service has set the clock for long, or ever.
+    case unsynchronised
+    /// The system doesn't say, as in some containers.
+    case unknown(reason: String)
+
+    /// Why the time of day can't be relied on; nothing if it can.
+    package var fault: String? {
+        switch self {
+        case .synchronised: nil
+        case .unsynchronised: "the system's clock is not synchronised with any time service"
+        case .unknown(let reason): "the system does not say whether its clock is synchronised: \(reason)"
+        }
+    }
+}
+
+/// What follows from a clock that can't be relied on.
+package enum ClockCheck: String, CaseIterable, Hashable, Sendable {
+    /// The service seals itself.
+    case seal
+    /// It says so, and goes on.
+    case warn
+    /// Nobody looks.
+    case off
+}
+
+/// Notices when the time of day jumps, by the clock that nobody can set.
+struct StepDetector: Sendable {
+    private var last: (wall: Int64, elapsed: Int64)?
+    private let thresholdMilliseconds: Int64
+
+    init(thresholdMilliseconds: Int64) {
+        self.thresholdMilliseconds = thresholdMilliseconds
+    }
+
+    /// Looks at both clocks, in milliseconds.
+    ///
+    /// - Returns: The time of day that was to be expected, if it is another by more than the threshold.
+    mutating func step(wall: Int64, elapsed: Int64) -> Int64? {
+        defer { last = (wall, elapsed) }
+        guard let last else { return nil }
+        let expected = last.wall + (elapsed - last.elapsed)
+        return abs(wall - expected) > thresholdMilliseconds ? expected : nil
+    }
+}

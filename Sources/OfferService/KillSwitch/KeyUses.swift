@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import Storage
+
+/// When the use of each key was recorded last, kept beside the log so that nobody has to search it.
+package struct KeyUses: Sendable {
+    package private(set) var last: [KeyID: Timestamp] = [:]
+    private var changed: Set<KeyID> = []
+
+    package init() {}
+
+    /// Reads what the database has.
+    mutating func read(_ connection: any DatabaseConnection) throws(StorageError) {
+        var found: [KeyID: Timestamp] = [:]
+        try connection.rows(SQL("SELECT key_id, last_used_at FROM key_uses")) { row in
+            if let id = try? KeyID(row.text(0)) { found[id] = Timestamp(milliseconds: row.integer(1)) }
+        }
+        last = found
+        changed = []
+    }
+
+    mutating func note(_ event: AuditEvent, at now: Timestamp) {
+        guard let key = event.usedKey else { return }
+        last[key] = now
+        changed.insert(key)
+    }
+
+    /// Writes what this transaction has added.
+    mutating func write(_ connection: any DatabaseConnection) throws(StorageError) {
+        for key in changed {
+            guard let time = last[key] else { continue }
+            try connection.run(
+                SQL(
+                    """
+                    INSERT INTO key_uses (key_id, last_used_at) VALUES (?, ?)
+                    ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at
+                    """,
+                    .text(key.text),
+                    .integer(time.milliseconds)
+                )
+            )
+        }
+        changed.removeAll(keepingCapacity: true)
+    }
+}
+
+extension AuditEvent {
+    /// The key of the ring that is used right after this is on record.
+    fileprivate var usedKey: KeyID? {
+        switch self {
+        case .signature(let record): record.plan.key.id
+        case .storeTokenSigned(let key, _, _, _): key
+        default: nil
+        }
+    }
+}

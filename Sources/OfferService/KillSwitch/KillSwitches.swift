@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// What is switched off, as the database has it: for every process that uses it, and over restarts.
+package struct KillSwitches: Hashable, Sendable {
+    /// A seal that lasts until somebody lifts it.
+    package struct StoredSeal: Hashable, Sendable {
+        package let cause: SealCause
+        package let since: Timestamp
+        package let detail: String
+        /// Whether the service has recorded that it signs no more.
+        package var isAcknowledged: Bool
+    }
+
+    /// In the order of ``SealCause``.
+    package var seals: [StoredSeal] = []
+    /// The keys that are switched off, and whether the service has said that it uses them no more.
+    package var keys: [KeyID: Bool] = [:]
+
+    package init() {}
+
+    /// What keeps that key from being used, or, without a key, anything from being granted.
+    package func stop(of key: KeyID?) -> KeyStop? {
+        if !seals.isEmpty { return .sealed(seals.map(\.cause)) }
+        if let key, keys[key] != nil { return .disabled(key) }
+        return nil
+    }
+
+    /// Whether something was switched off that the service has not yet said to obey.
+    package var awaitsAcknowledgement: Bool {
+        seals.contains { !$0.isAcknowledged } || keys.values.contains(false)
+    }
+}
+
+/// Why a key may not be used.
+package enum KeyStop: Error, Hashable, Sendable {
+    /// The whole service is sealed, for these causes.
+    case sealed([SealCause])
+    /// This key is switched off.
+    case disabled(KeyID)
+
+    /// For records and logs.
+    package var reason: String {
+        switch self {
+        case .sealed(let causes): "the service is sealed: \(causes.map(\.rawValue).joined(separator: ", "))"
+        case .disabled: "the key is disabled"
+        }
+    }
+}
+
+/// The seals as rows of the database.
+package struct SealStore {
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// All that is switched off, keys too.
+    package func switches() throws(StorageError) -> KillSwitches {
+        var switches = KillSwitches()
+        try connection.rows(SQL("SELECT cause, since, detail, acknowledged_at FROM seals")) { row in
+            // A cause that this program does not know seals nevertheless.
+            let cause = SealCause(rawValue: row.text(0)) ?? .administrator
+            switches.seals.append(
+                KillSwitches.StoredSeal(
+                    cause: cause,
+                    since: Timestamp(milliseconds: row.integer(1)),
+                    detail: row.text(2),
+                    isAcknowledged: row.optionalInteger(3) != nil
+                )
+            )
+        }
+        let order = SealCause.allCases
+        switches.seals.sort { order.firstIndex(of: $0.cause) ?? 0 < order.firstIndex(of: $1.cause) ?? 0 }
+        try connection.rows(SQL("SELECT key_id, acknowledged_at FROM key_states")) { row in
+            if let id = try? KeyID(row.text(0)) { switches.keys[id] = row.optionalInteger(1) != nil }
+        }
+        return switches
+    }
+
+    /// Adds a seal; one of the same cause stays as it is.
+    package func add(_ seal: ActiveSeal, acknowledgedAt: Timestamp?) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO seals (cause, since, detail, acknowledged_at) VALUES (?, ?, ?, ?)
+                ON CONFLICT (cause) DO NOTHING
+                """,
+                .text(seal.cause.rawValue),
+                .integer(seal.since.milliseconds),
+                .text(seal.detail),
+                acknowledgedAt.map { .integer($0.milliseconds) } ?? .null
+            )
+        )
+    }
+
+    package func remove(_ cause: SealCause) throws(StorageError) {
+        try connection.run(SQL("DELETE FROM seals WHERE cause = ?", .text(cause.rawValue)))
+    }
+
+    /// Notes that the service obeys everything that is switched off.
+    package func acknowledge(at now: Timestamp) throws(StorageError) {
+        let instant = SQLValue.integer(now.milliseconds)
+        try connection.run(SQL("UPDATE seals SET acknowledged_at = ? WHERE acknowledged_at IS NULL", instant))
+        try connection.run(SQL("UPDATE key_states SET acknowledged_at = ? WHERE acknowledged_at IS NULL", instant))
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import Storage
+
+extension LedgerWriter {
+    /// Records a seal; one that lasts is kept for the next start.
+    package func seal(_ seal: ActiveSeal) throws(LedgerError) {
+        if seal.cause.isSticky {
+            try database { () throws(StorageError) in
+                try SealStore(connection: connection).add(seal, acknowledgedAt: recordedAt)
+            }
+            try readSwitches()
+        }
+        try append(.serviceSealed(seal))
+    }
+
+    /// Lifts seals, and records that; causes that were never in the database are only recorded.
+    package func unseal(_ causes: [SealCause], by requester: Requester, reason: String) throws(LedgerError) {
+        for cause in causes {
+            if cause.isSticky {
+                try database { () throws(StorageError) in try SealStore(connection: connection).remove(cause) }
+            }
+            try append(.serviceUnsealed(cause, by: requester, reason: reason))
+        }
+        try readSwitches()
+    }
+
+    /// Switches a key off, or leaves it to the `keys` file again, and records that.
+    package func set(_ key: KeyID, isDisabled: Bool, by requester: Requester) throws(LedgerError) {
+        try database { () throws(StorageError) in
+            let store = KeyStateStore(connection: connection)
+            if isDisabled {
+                try store.disable(key, at: recordedAt, acknowledgedAt: recordedAt)
+            } else {
+                try store.enable(key)
+            }
+        }
+        try append(isDisabled ? .keyDisabled(key, by: requester) : .keyEnabled(key, by: requester))
+        try readSwitches()
+    }
+
+    /// Records that the service obeys what others have switched off: it signs no more of that.
+    package func acknowledgeSwitches() throws(LedgerError) {
+        guard switches.awaitsAcknowledgement else { return }
+        for seal in switches.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
+        try database { () throws(StorageError) in try SealStore(connection: connection).acknowledge(at: recordedAt) }
+        try readSwitches()
+    }
+}

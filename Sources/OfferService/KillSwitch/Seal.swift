@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What keeps the service from signing, all of it, until it is lifted; any thread may ask and act.
+///
+/// The order is always the same: the gate is shut, the uses of keys that have begun are waited for, then the entry is
+/// written. So no signature is made after the entry is durable. To open, the entry comes first.
+package final class Seal: Sendable {
+    private let gate: KeyGate
+    private let committer: Committer
+    private let clock: WallClock
+    private let log: Log
+    /// What a cause still holds for, asked before it is lifted.
+    private let conditions = Guarded<[SealCause: @Sendable () -> String?]>([:])
+    /// Causes whose entry is being written.
+    private let busy = Guarded<Set<SealCause>>([])
+    /// Why records can't be written just now, and since when.
+    private let unwritable: @Sendable () -> (since: Timestamp, reason: String)?
+
+    package init(
+        gate: KeyGate,
+        committer: Committer,
+        clock: WallClock,
+        log: Log,
+        unwritable: @escaping @Sendable () -> (since: Timestamp, reason: String)?
+    ) {
+        self.gate = gate
+        self.committer = committer
+        self.clock = clock
+        self.log = log
+        self.unwritable = unwritable
+    }
+
+    /// Whether nothing is signed.
+    package var isSealed: Bool { !causes.isEmpty }
+
+    /// Every cause that holds, in the order of ``SealCause``.
+    package var causes: [ActiveSeal] {
+        var causes = gate.seals
+        if let (since, reason) = unwritable() {
+            let seal = ActiveSeal(
+                cause: .logUnwritable,
+                since: since,
+                detail: reason,
+                requester: .service,
+                isRecorded: false
+            )
+            causes.insert(seal, at: causes.firstIndex { $0.cause == .checkpoint } ?? causes.endIndex)
+        }
+        return causes
+    }
+
+    /// Has `condition` asked before a seal of that cause is lifted; it answers why the seal must stay, or nothing.
+    package func keep(_ cause: SealCause, while condition: @escaping @Sendable () -> String?) {
+        conditions.withLock { $0[cause] = condition }
+    }
+
+    // MARK: - Sealing
+
+    /// Seals the service for a cause that it has found by itself; nothing is signed from the return on.
+    ///
+    /// The entry follows, and is tried again each second until it is durable.
+    package func seal(_ cause: SealCause, detail: String) {
+        seal(cause, detail, by: .service) { _ in }
+    }
+
+    /// Seals the service; returns once the entry is durable.
+    ///
+    /// - Throws: Why the entry could not be written; the service is sealed nevertheless.
+    package func seal(_ cause: SealCause, detail: String, by requester: Requester) async throws(LedgerError) {
+        try await withCheckedContinuation { continuation in
+            seal(cause, detail, by: requester) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    func seal(
+        _ cause: SealCause,
+        _ detail: String,
+        by requester: Requester,
+        _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
+    ) {
+        let seal = ActiveSeal(
+            cause: cause,
+            since: clock.now(),
+            detail: detail,
+            requester: requester,
+            isRecorded: false
+        )
+        let serial = gate.hold(seal)
+        // What people write as their reason is on record, and not in the log.
+        let known = requester.callerID == nil ? detail : "see the records"
+        log(
+            .error,
+            "the service is sealed: nothing is signed",
+            ["cause": .text(cause.rawValue), "detail": .text(known), "by": .text(requester.name)]
+        )
+        gate.waitUntilUnused()
+        record(seal, serial, done)
+    }
+
+    private func record(
+        _ seal: ActiveSeal,
+        _ serial: Int,
+        _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
+    ) {
+        busy.withLock { _ = $0.insert(seal.cause) }
+        committer.change { writer throws(LedgerError) in
+            try writer.seal(seal)
+        } _: { [self] result in
+            if case .failure(let error) = result {
+                log(
+                    .error,
+                    "the seal is not on record yet; it holds nevertheless",
+                    ["cause": .text(seal.cause.rawValue), "reason": .text(error.description)]
+                )
+            } else {
+                gate.settle(seal.cause, serial)
+            }
+            busy.withLock { _ = $0.remove(seal.cause) }
+            done(result)
+        }
+    }
+
+    /// Tries again to record what holds and is not on record yet; called once a second.
+    package func recordWhatIsHeld() {
+        for held in gate.held where !held.value.isRecorded {
+            if busy.withLock({ $0.contains(held.value.cause) }) { continue }
+            record(held.value, held.serial) { _ in }
+        }
+        for (key, held) in gate.heldKeys { record(key, held) { _ in } }
+    }
+
+    // MARK: - Lifting
+
+    /// Lifts every seal that lasts until somebody does; returns once that is durable, and then keys are used again.
+    ///
+    /// - Throws: ``UnsealRefusal``: all of them stay if one of them must.
+    package func unseal(_ reason: SwitchReason, by requester: Requester) async throws(UnsealRefusal) {
+        let held = gate.held
+        let active = causes
+        guard !active.isEmpty else { return }
+        let obstacles = active.compactMap(obstacle)
+        guard obstacles.isEmpty else { throw .holds(obstacles) }
+        do {
+            try await committer.change { writer throws(LedgerError) in
+                try writer.unseal(active.map(\.cause), by: requester, reason: reason.text)
+            }
+        } catch {
+            throw .ledger(error)
+        }
+        for entry in held { gate.release(entry.value.cause, entry.serial) }
+        log(
+            .warning,
+            "the seal is lifted",
+            ["by": .text(requester.name), "sealed": .text(isSealed ? "yes" : "no")]
+        )
+    }
+
+    private func obstacle(_ seal: ActiveSeal) -> SealObstacle? {
+        let condition = conditions.withLock { $0[seal.cause] }
+        if let why = condition?() { return SealObstacle(cause: seal.cause, reason: why) }
+        // What ends with its condition is not for anybody to lift.
+        return seal.cause.isSticky ? nil : SealObstacle(cause: seal.cause, reason: seal.detail)
+    }
+
+    /// A condition that the service watches itself holds, or holds no more; called once a second.
+    package func set(_ cause: SealCause, holds detail: String?, by requester: Requester = .service) {
+        let held = gate.held.first { $0.value.cause == cause }
+        switch (detail, held) {
+        case (nil, nil), (.some, .some): return
+        case (let detail?, nil): seal(cause, detail, by: requester) { _ in }
+        case (nil, let held?): end(cause, held.serial, by: requester)
+        }
+    }
+
+    private func end(_ cause: SealCause, _ serial: Int, by requester: Requester) {
+        guard busy.withLock({ $0.insert(cause).inserted }) else { return }
+        committer.change { writer throws(LedgerError) in
+            try writer.unseal([cause], by: requester, reason: "the cause is gone")
+        } _: { [self] result in
+            if case .success = result {
+                gate.release(cause, serial)
+                log(.warning, "a cause of the seal is gone", ["cause": .text(cause.rawValue)])
+            }
+            busy.withLock { _ = $0.remove(cause) }
+        }
+    }
+
+    // MARK: - One key
+
+    /// Whether an administrator has switched that key off.
+    package func isOff(_ key: KeyID) -> Bool { gate.isOff(key) }
+
+    /// Switches a key off; returns once that is durable, and it signs no more before.
+    ///
+    /// - Throws: Why the entry could not be written; the key is off nevertheless.
+    package func disable(_ key: KeyID, by requester: Requester) async throws(LedgerError) {
+        let serial = gate.hold(key, by: requester)
+        log(.error, "a key is switched off", ["key": .text(key.text), "by": .text(requester.name)])
+        gate.waitUntilUnused(key)
+        try await withCheckedContinuation { continuation in
+            record(key, KeyGate.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    private func record(
+        _ key: KeyID,
+        _ held: KeyGate.Held<Requester>,
+        _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
+    ) {
+        committer.change { writer throws(LedgerError) in
+            try writer.set(key, isDisabled: true, by: held.value)
+        } _: { [gate] result in
+            if case .success = result { gate.release(key, held.serial) }
+            done(result)
+        }
+    }
+
+    /// Leaves a key to the `keys` file again, once that is durable.
+    package func enable(_ key: KeyID, by requester: Requester) async throws(LedgerError) {
+        let held = gate.heldKeys[key]
+        try await committer.change { writer throws(LedgerError) in
+            try writer.set(key, isDisabled: false, by: requester)
+        }
+        if let held { gate.release(key, held.serial) }
+        log(.warning, "a key is switched on", ["key": .text(key.text), "by": .text(requester.name)])
+    }
+}
+
+/// Why a seal must stay.
+package struct SealObstacle: Hashable, Sendable {
+    package let cause: SealCause
+    /// A sentence, or part of one.
+    package let reason: String
+
+    package init(cause: SealCause, reason: String) {
+        self.cause = cause
+        self.reason = reason
+    }
+}
+
+/// Why seals were not lifted.
+package enum UnsealRefusal: Error, Sendable {
+    case holds([SealObstacle])
+    case ledger(LedgerError)
+}
+
+extension Requester {
+    /// For logs.
+    fileprivate var name: String { callerID?.text ?? kind }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Why the service signs nothing; these are all the ways.
+package enum SealCause: String, CaseIterable, Hashable, Sendable {
+    /// Somebody said so, by a call or a command.
+    case administrator
+    /// The file of the setting `--seal-file` is there.
+    case file
+    /// A fresh signature did not verify.
+    case selfVerification = "self-verification"
+    /// The time of day jumped, or is before that of the last record.
+    case clockStepped = "clock-stepped"
+    /// Nothing keeps the system's clock right.
+    case clockUnsynchronised = "clock-unsynchronised"
+    /// Records can't be written, so that nothing may be signed.
+    case logUnwritable = "log-unwritable"
+    /// The log and its own checkpoint contradict each other.
+    case checkpoint
+
+    /// Whether it lasts until somebody lifts it, restarts or not; the others hold as long as what they name.
+    package var isSticky: Bool {
+        switch self {
+        case .administrator, .selfVerification, .clockStepped, .checkpoint: true
+        case .file, .clockUnsynchronised, .logUnwritable: false
+        }
+    }
+
+    /// Whether it may end without anybody doing something about it, so that asking again makes sense.
+    package var endsByItself: Bool { self == .clockUnsynchronised || self == .logUnwritable }
+}
+
+/// One cause that holds.
+package struct ActiveSeal: Hashable, Sendable {
+    package let cause: SealCause
+    package let since: Timestamp
+    /// A sentence, or the reason that somebody gave.
+    package let detail: String
+    package let requester: Requester
+    /// Whether its entry is durable.
+    ///
+    /// One that is not holds all the same, and is recorded as soon as that is possible.
+    package var isRecorded: Bool
+
+    package init(cause: SealCause, since: Timestamp, detail: String, requester: Requester, isRecorded: Bool) {
+        self.cause = cause
+        self.since = since
+        self.detail = detail
+        self.requester = requester
+        self.isRecorded = isRecorded
+    }
+}
+
+/// Who uses a switch, as the records name it.
+package enum Requester: Hashable, Sendable {
+    /// By a call of the API.
+    case caller(CallerID)
+    /// By a command on the machine itself.
+    case command
+    case file
+    /// The service itself.
+    case service
+
+    /// What an entry's `by` says.
+    package var kind: String {
+        switch self {
+        case .caller: "api"
+        case .command: "command"
+        case .file: "file"
+        case .service: "service"
+        }
+    }
+
+    package var callerID: CallerID? {
+        if case .caller(let id) = self { id } else { nil }
+    }
+}
+
+/// Why somebody seals or unseals, in their own words: 1 to 200 printable ASCII characters.
+package struct SwitchReason: Hashable, Sendable {
+    package static let maximumBytes = 200
+
+    package let text: String
+
+    package init(_ bytes: some Collection<UInt8>) throws(SwitchReasonError) {
+        guard (1...Self.maximumBytes).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw SwitchReasonError()
+        }
+        text = String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// A text that is no ``SwitchReason``.
+package struct SwitchReasonError: Error, CustomStringConvertible {
+    package var description: String { "expected 1 to \(SwitchReason.maximumBytes) printable ASCII characters" }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// Seals and unseals in the database, beside a running service or without one.
+package struct SealSwitch {
+    private let ledger: LedgerAccess
+    private let clock: WallClock
+
+    package init(ledger: LedgerAccess, clock: WallClock) {
+        self.ledger = ledger
+        self.clock = clock
+    }
+
+    /// Records the seal: what is decided after that is not signed, and no start of the service forgets it.
+    package func seal(_ cause: SealCause = .administrator, detail: String) throws(SealSwitchError) {
+        let seal = ActiveSeal(
+            cause: cause,
+            since: clock.now(),
+            detail: detail,
+            requester: .command,
+            isRecorded: true
+        )
+        try change { connection throws(SealSwitchError) in
+            try Self.database { () throws(StorageError) in
+                try SealStore(connection: connection).add(seal, acknowledgedAt: nil)
+            }
+            return [.serviceSealed(seal)]
+        }
+    }
+
+    /// The causes that are sealed in the database.
+    package func causes() throws(SealSwitchError) -> [SealCause] {
+        guard ledger.exists else { throw .ledger(.databaseGone) }
+        return try Self.database { () throws(StorageError) in
+            try SealStore(connection: try ledger.open()).switches().seals.map(\.cause)
+        }
+    }
+
+    /// Lifts every seal of the database and records that; or nothing, if one of them must stay.
+    ///
+    /// - Returns: The causes that were lifted.
+    package func unseal(
+        _ reason: SwitchReason,
+        _ settings: SealWatch.Settings
+    ) throws(SealSwitchError) -> [SealCause] {
+        var lifted: [SealCause] = []
+        let now = clock.now()
+        try change { connection throws(SealSwitchError) in
+            lifted = try Self.database { () throws(StorageError) in
+                let store = SealStore(connection: connection)
+                return try store.switches().seals.map(\.cause)
+            }
+            let last = try Self.database { () throws(StorageError) in try AuditReader.newestTime(connection) }
+            let obstacles = settings.obstacles(to: lifted, at: now, lastRecordedAt: last)
+            guard obstacles.isEmpty else { throw .holds(obstacles) }
+            try Self.database { () throws(StorageError) in
+                for cause in lifted { try SealStore(connection: connection).remove(cause) }
+            }
+            return lifted.map { .serviceUnsealed($0, by: .command, reason: reason.text) }
+        }
+        return lifted
+    }
+
+    private func change(
+        _ body: (any DatabaseConnection) throws(SealSwitchError) -> [AuditEvent]
+    ) throws(SealSwitchError) {
+        // In a database made only now, nobody would read what is written.
+        guard ledger.exists else { throw .ledger(.databaseGone) }
+        do throws(LedgerChangeError<SealSwitchError>) {
+            try ledger.change(body)
+        } catch {
+            switch error {
+            case .refused(let error): throw error
+            case .ledger(let error): throw .ledger(error)
+            }
+        }
+    }
+
+    private static func database<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(SealSwitchError) -> Value {
+        do { return try body() } catch { throw .ledger(.database(error)) }
+    }
+}
+
+/// Why a command sealed or lifted nothing.
+package enum SealSwitchError: Error, Sendable, CustomStringConvertible {
+    /// These causes still hold.
+    case holds([SealObstacle])
+    case ledger(LedgerError)
+
+    package var description: String {
+        switch self {
+        case .holds(let obstacles):
+            "nothing was lifted, for what sealed the service still holds: "
+                + obstacles.map { "\($0.cause.rawValue): \($0.reason)" }.joined(separator: "; ")
+        case .ledger(let error): error.description
+        }
+    }
+}
+
+extension SealWatch.Settings {
+    /// What a command can see by itself of causes that must stay.
+    fileprivate func obstacles(
+        to causes: [SealCause],
+        at now: Timestamp,
+        lastRecordedAt: Timestamp?
+    ) -> [SealObstacle] {
+        var obstacles: [SealObstacle] = []
+        if let presence = fileObstacle { obstacles.append(SealObstacle(cause: .file, reason: presence)) }
+        if causes.contains(.clockStepped), let lag = lag(of: now, behind: lastRecordedAt) {
+            obstacles.append(SealObstacle(cause: .clockStepped, reason: lag))
+        }
+        return obstacles
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import OfferDomain
+import Storage
+
+/// Waits, beside a service, until it has said that it obeys what was switched off.
+package struct SwitchFollower {
+    /// What came of it.
+    package enum Outcome: Hashable, Sendable {
+        case noService
+        case acknowledged
+        /// The service has said nothing for so many seconds.
+        case silent(seconds: Int)
+    }
+
+    private let ledger: LedgerAccess
+    private let clock: WallClock
+    private let patienceSeconds: Int
+
+    package init(ledger: LedgerAccess, clock: WallClock, patienceSeconds: Int = 15) {
+        self.ledger = ledger
+        self.clock = clock
+        self.patienceSeconds = patienceSeconds
+    }
+
+    /// Blocks the thread meanwhile; that must not be one of Swift's shared pool.
+    package func wait() -> Outcome {
+        guard isServed else { return .noService }
+        let stopwatch = clock.stopwatch()
+        let store = try? ledger.openForReading()
+        while stopwatch.microseconds < Int64(patienceSeconds) * 1_000_000 {
+            let switches = store.flatMap { try? SealStore(connection: $0).switches() }
+            if let switches, !switches.awaitsAcknowledgement { return .acknowledged }
+            usleep(20_000)
+        }
+        return .silent(seconds: patienceSeconds)
+    }
+
+    /// Whether a service holds the database; taking its lock for a moment is the only way to know.
+    private var isServed: Bool {
+        do throws(StorageError) {
+            try ledger.lockInstance()?.release()
+            return false
+        } catch {
+            return true
+        }
+    }
+}

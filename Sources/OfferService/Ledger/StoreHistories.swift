@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// What is known of one customer in each store that an offer's entry is in, and what follows for the offer.
+struct StoreHistories {
+    private let request: DecisionRequest
+    /// `nil` of a store that the entry isn't in.
+    var appStore: SubscriptionHistory?
+    var googlePlay: GooglePlayHistory?
+
+    init(_ request: DecisionRequest) {
+        self.request = request
+    }
+
+    /// What the rules are told: of the offer's own store, joined with what is known in the other.
+    var facts: CustomerFacts {
+        switch (request.offer.listing, request.offer.otherListing) {
+        case (.appStore, nil): appStoreFacts
+        case (.googlePlay, nil): googlePlayFacts
+        case (.appStore, .some): ownAppStoreFacts.joined(with: googlePlayFacts)
+        case (.googlePlay, .some): googlePlayFacts.joinedWithPast(of: appStoreFacts)
+        }
+    }
+
+    /// The keys of the subscription that the offer is for, in its own store; of Google Play's, those too that the
+    /// request names and nobody has read.
+    var subscriptions: [[UInt8]] {
+        switch request.offer.listing {
+        case .appStore(let listing):
+            let chain = appStore?.relevantChain(
+                group: listing.subscriptionGroupID,
+                productID: listing.productID,
+                environment: environment,
+                at: request.receivedAt
+            )
+            return chain.map { [$0.bytes] } ?? []
+        case .googlePlay:
+            guard let googlePlay, let scope = request.googlePlayScope else { return [] }
+            let known = googlePlay.relevantPurchases(scope.within(environment), at: request.receivedAt)
+            let unread = request.knowledge.googlePlayPurchases.subtracting(googlePlay.purchases.keys)
+            return Set(known).union(unread).sorted().map(\.bytes)
+        }
+    }
+
+    /// In which of the stores' two worlds the customer is looked at: of an entry in both, in the same one in both, so
+    /// that a test purchase in one never stands beside real ones in the other.
+    private var environment: StoreEnvironment? {
+        guard let appStore, let googlePlay else { return nil }
+        return appStore.isOfProduction || googlePlay.isOfProduction ? .production : .sandbox
+    }
+
+    private var appStoreFacts: CustomerFacts {
+        guard let appStore, let listing = request.offer.inAppStore else { return CustomerFacts() }
+        return fresh(
+            appStore.facts(
+                group: listing.subscriptionGroupID,
+                productID: listing.productID,
+                environment: environment,
+                at: request.receivedAt
+            )
+        )
+    }
+
+    /// Of a customer of whom the App Store can still tell more, that nothing is known is not that there is nothing.
+    private var ownAppStoreFacts: CustomerFacts {
+        let facts = appStoreFacts
+        return canTellMore && !facts.hasSubscription && facts.statusesReadAt == nil ? facts.open : facts
+    }
+
+    private var googlePlayFacts: CustomerFacts {
+        guard let googlePlay, let scope = request.googlePlayScope else { return CustomerFacts() }
+        let facts = fresh(googlePlay.facts(scope.within(environment), at: request.receivedAt))
+        return canTellMore && !hasReadAll(googlePlay) ? facts.open : facts
+    }
+
+    /// Whether the offer's own store could be asked, or was and did not answer.
+    private var canTellMore: Bool { request.knowledge.mayAsk || request.knowledge.isStoreDown }
+
+    /// Whether each purchase that the request names is known, and newly enough; of those that an app names, none is
+    /// before it was asked for.
+    private func hasReadAll(_ history: GooglePlayHistory) -> Bool {
+        guard case .googlePlay = request.offer.listing else { return true }
+        let named = request.knowledge.googlePlayPurchases
+        return !named.isEmpty
+            && named.allSatisfy { key in
+                guard let purchase = history.purchases[key], let observedAt = purchase.observedAt else { return false }
+                return !isTooOld(purchase.source, observedAt)
+            }
+    }
+
+    /// Leaves out what is too old for the offer.
+    private func fresh(_ facts: CustomerFacts) -> CustomerFacts { facts.forgetting(isTooOld) }
+
+    private func isTooOld(_ source: FactSource, _ observedAt: Timestamp) -> Bool {
+        let limit = request.offer.freshness.limit(for: source, isStoreDown: request.knowledge.isStoreDown)
+        guard let hours = limit else { return false }
+        return observedAt < request.receivedAt.adding(hours: -hours)
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// Draws, from what the ledger holds and without changing it, which redemption came from which grant.
+///
+/// No grant is given to two: neither in one chain, nor in two chains of a customer. First come the redemptions whose
+/// account has a grant, then those for which only another account's is left; each time the oldest first.
+struct RedemptionDrawing {
+    let subscriptions: SubscriptionTables
+    let links: CustomerLinks
+    private var grants: IssuedGrantTable { IssuedGrantTable(connection: subscriptions.connection) }
+
+    /// How many chains are ever looked at together: more than any customer has, and few enough for one transaction.
+    static let mostChains = 256
+
+    /// The chains that may have used the same grants as the changed ones, and all their redemptions.
+    struct Drawn {
+        let chains: [ChainKey]
+        let entries: [RedemptionTable.Entry]
+    }
+
+    /// A redemption, and the grants of its offer that are its customer's.
+    private struct Candidate {
+        let redemption: Redemption
+        /// All names of the account that the purchase names; empty if it names none.
+        let accounts: [[UInt8]]
+        let grants: Set<GrantCandidate>
+    }
+
+    func draw(
+        _ changed: Set<ChainKey>,
+        _ offer: (Redemption) -> CatalogOffer?
+    ) throws(StorageError) -> Drawn {
+        var reached = Reached<ChainKey>(limit: Self.mostChains)
+        reached.add(changed.sorted())
+        var candidates: [Candidate] = []
+        while let chain = reached.next() {
+            let customers = try customers(of: chain)
+            for customer in customers { reached.add(try subscriptions.chainKeys(of: customer).sorted()) }
+            for candidate in try self.candidates(chain, customers, offer) {
+                reached.add(try holders(of: candidate.grants))
+                candidates.append(candidate)
+            }
+        }
+        candidates.sort { $0.redemption.isBefore($1.redemption) }
+        return Drawn(chains: reached.all, entries: Self.entries(candidates))
+    }
+
+    /// The customers who have a chain, and those who are the same people under other names.
+    func customers(of chain: ChainKey) throws(StorageError) -> [[UInt8]] {
+        let subjects = try subscriptions.connection.all(
+            SQL("SELECT subject FROM app_store_customers WHERE chain = ? ORDER BY subject", .blob(chain.bytes))
+        ) { $0.blob(0) }
+        return try subjects + links.linked(to: subjects)
+    }
+
+    private static func entries(_ candidates: [Candidate]) -> [RedemptionTable.Entry] {
+        var matches: [RedemptionKey: (grantID: UniqueID, match: RedemptionMatch)] = [:]
+        var taken: Set<UniqueID> = []
+        for match in [RedemptionMatch.granted, .otherAccount] {
+            for candidate in candidates where matches[candidate.redemption.key] == nil {
+                let free = candidate.grants.filter { grant in
+                    !taken.contains(grant.id)
+                        && grant.isOfOther(than: candidate.accounts) == (match == .otherAccount)
+                }
+                guard let grant = candidate.redemption.grant(among: free) else { continue }
+                taken.insert(grant.id)
+                matches[candidate.redemption.key] = (grant.id, match)
+            }
+        }
+        return candidates.map { candidate in
+            let found = matches[candidate.redemption.key]
+            return RedemptionTable.Entry(
+                redemption: candidate.redemption,
+                grantID: found?.grantID,
+                match: found?.match ?? .ungranted
+            )
+        }
+    }
+
+    private func candidates(
+        _ chain: ChainKey,
+        _ customers: [[UInt8]],
+        _ offer: (Redemption) -> CatalogOffer?
+    ) throws(StorageError) -> [Candidate] {
+        guard let known = try subscriptions.chain(chain)?.chain, let observedAt = known.observedAt else { return [] }
+        var candidates: [Candidate] = []
+        let forgottenUntil = try EpochTable(connection: subscriptions.connection).forgottenUntil()
+        for redemption in known.redemptions(chain: chain, at: observedAt) {
+            if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
+            var grants: Set<GrantCandidate> = []
+            if let offer = offer(redemption) {
+                grants = try self.grants.candidates(of: [chain.bytes] + customers, offerKey: offer.ledgerKey)
+            }
+            let account = (redemption.account?.bytes).map { [$0] } ?? []
+            let accounts = try account + links.linked(to: account)
+            candidates.append(Candidate(redemption: redemption, accounts: accounts, grants: grants))
+        }
+        return candidates
+    }
+
+    /// The chains that have one of the grants.
+    private func holders(of grants: Set<GrantCandidate>) throws(StorageError) -> [ChainKey] {
+        var holders: [ChainKey] = []
+        for grant in grants.sorted(by: { $0.id < $1.id }) {
+            try subscriptions.connection.rows(
+                SQL("SELECT chain FROM app_store_redemptions WHERE grant_id = ? ORDER BY chain", .blob(grant.id.bytes))
+            ) { holders.append(ChainKey($0.blob(0))) }
+        }
+        return holders
+    }
+}
+
+extension Redemption {
+    func isBefore(_ other: Redemption) -> Bool { (redeemedAt, key) < (other.redeemedAt, other.key) }
+
+    /// How long after a grant a purchase may come.
+    ///
+    /// A signature is good for 24 hours, and a family organizer has as long to let a child buy. A renewal that an offer
+    /// was taken for may come much later.
+    ///
+    /// Source: Apple, [Generating a signature for promotional offers](https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers),
+    /// and [Ask to Buy](https://support.apple.com/en-us/105055).
+    static let longestDelayHours = 48
+
+    fileprivate func grant(among grants: some Sequence<GrantCandidate>) -> GrantCandidate? {
+        guard wasBought == true else { return grants.nearest(to: redeemedAt) }
+        let earliest = redeemedAt.adding(hours: -Self.longestDelayHours)
+        return grants.filter { $0.id.timestamp >= earliest }.nearest(to: redeemedAt)
+    }
+}

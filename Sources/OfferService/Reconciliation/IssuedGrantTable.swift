@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// Every grant that a store will tell the use of, in the order of time; used by one thread, inside an open transaction.
+struct IssuedGrantTable {
+    private let connection: any DatabaseConnection
+
+    init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// Adds a grant; `account` is the key of the account that it is given to.
+    func add(
+        _ grantID: UniqueID,
+        of offer: CatalogOffer,
+        to account: [UInt8]?,
+        at instant: Timestamp,
+        entry: Int64
+    ) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO issued_grants (grant_id, offer_key, granted_at, account, entry_index)
+                VALUES (?, ?, ?, ?, ?)
+                """,
+                .blob(grantID.bytes),
+                .integer(offer.ledgerKey),
+                .integer(instant.milliseconds),
+                account.map(SQLValue.blob) ?? .null,
+                .integer(entry)
+            )
+        )
+    }
+
+    /// Keeps what an offer is called, as it is called now.
+    func describe(_ offer: CatalogOffer) throws(StorageError) {
+        let (app, product, plan, offerID) =
+            switch offer.listing {
+            case .appStore(let listing):
+                (listing.bundleID.text, listing.productID.text, nil as String?, listing.offerID?.text)
+            case .googlePlay(let key):
+                (key.packageName.text, key.productID.text, key.basePlanID.text, key.offerID.text)
+            }
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO granted_offers (offer_key, store, app, store_app, product_id, base_plan_id, offer_id, rule)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (offer_key) DO UPDATE SET
+                    store_app = excluded.store_app, product_id = excluded.product_id,
+                    base_plan_id = excluded.base_plan_id, offer_id = excluded.offer_id
+                """,
+                .integer(offer.ledgerKey),
+                .text(offer.listing.store.recordName),
+                .text(offer.app.text),
+                .text(app),
+                .text(product),
+                SQLValue(plan),
+                .text(offerID ?? ""),
+                .text(offer.id.text)
+            )
+        )
+    }
+
+    /// The grants of an offer that count under any of these names.
+    func candidates(of subjects: [[UInt8]], offerKey: Int64) throws(StorageError) -> Set<GrantCandidate> {
+        var candidates: Set<GrantCandidate> = []
+        for subject in subjects {
+            try connection.rows(
+                SQL(
+                    """
+                    SELECT grants.grant_id, issued_grants.account FROM grants
+                    LEFT JOIN issued_grants ON issued_grants.grant_id = grants.grant_id
+                    WHERE grants.subject = ? AND grants.offer_key = ?
+                    """,
+                    .blob(subject),
+                    .integer(offerKey)
+                )
+            ) { row in
+                guard let id = UniqueID(bytes: row.blob(0)) else { return }
+                candidates.insert(GrantCandidate(id: id, account: row.optionalBlob(1)))
+            }
+        }
+        return candidates
+    }
+
+    /// One grant, whoever it was given to; `nil` if it was never given.
+    func candidate(_ grantID: UniqueID) throws(StorageError) -> GrantCandidate? {
+        try connection.first(
+            SQL("SELECT account FROM issued_grants WHERE grant_id = ?", .blob(grantID.bytes))
+        ) { GrantCandidate(id: grantID, account: $0.optionalBlob(0)) }
+    }
+
+    /// Notes that a store has told of an app.
+    func noteTold(_ app: NotifiedApp, at instant: Timestamp) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO notified_apps (store, store_app, first_told_at, last_told_at) VALUES (?, ?, ?, ?)
+                ON CONFLICT (store, store_app) DO UPDATE SET last_told_at = excluded.last_told_at
+                """,
+                .text(app.store.recordName),
+                .text(app.name),
+                .integer(instant.milliseconds),
+                .integer(instant.milliseconds)
+            )
+        )
+    }
+}
+
+/// An app of which a store has sent notifications.
+struct NotifiedApp: Hashable {
+    let store: Store
+    /// The bundle id or the package name.
+    let name: String
+}

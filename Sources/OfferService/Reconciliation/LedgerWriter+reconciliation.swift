@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// What the writer has written already of what it need not write each time; forgotten when a transaction is undone.
+struct ReconciliationMemory {
+    /// By their keys in the ledger, the offers whose names are kept.
+    var described: [Int64: CatalogOffer] = [:]
+    /// When each app was last told of, as it is kept.
+    var told: [NotifiedApp: Timestamp] = [:]
+}
+
+extension LedgerWriter {
+    /// Puts a grant among those whose use a store will tell.
+    ///
+    /// An introductory offer is not among them: the App Store gives it without a signature too.
+    func issue(_ grantID: UniqueID, _ request: DecisionRequest, entry: Int64) throws(LedgerError) {
+        let offer = request.offer
+        if offer.appStore != nil, offer.appStore?.offerID == nil { return }
+        let isDescribed = reconciliation.described[offer.ledgerKey] === offer
+        try database { () throws(StorageError) in
+            if !isDescribed { try issued.describe(offer) }
+            try issued.add(grantID, of: offer, to: request.account, at: request.receivedAt, entry: entry)
+        }
+        reconciliation.described[offer.ledgerKey] = offer
+    }
+
+    /// Notes that a store tells of an app; to the minute, so that not every notification writes one more row.
+    func noteTold(_ app: NotifiedApp) throws(LedgerError) {
+        if let last = reconciliation.told[app], recordedAt < last.adding(minutes: 1) { return }
+        try database { () throws(StorageError) in try issued.noteTold(app, at: recordedAt) }
+        reconciliation.told[app] = recordedAt
+    }
+}
+
+extension DecisionRequest {
+    /// The key of the account that purchases made with the grant will name, if the request says it.
+    ///
+    /// A user name of StoreKit 1 that is no UUID is on no transaction.
+    var account: [UInt8]? {
+        switch deliverable {
+        case .signature(let plan):
+            switch plan.binding {
+            case .none: nil
+            case .applicationUsername(let name) where !name.isUniqueID: nil
+            case .appAccountToken, .applicationUsername:
+                identities.first { $0.identity.isPurchaseBinding }?.pseudonym.ledgerKey
+            }
+        case .authorization: identities.first?.pseudonym.ledgerKey
+        case .preview: nil
+        }
+    }
+}
+
+extension CustomerIdentity {
+    fileprivate var isPurchaseBinding: Bool {
+        switch self {
+        case .appAccountToken, .applicationUsername: true
+        case .customer, .anonymous, .originalTransaction, .appTransaction: false
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+package import Storage
+
+/// Computes anew what was compared when it was learnt, from all evidence and all grants.
+///
+/// It finds what is kept otherwise, and changes nothing. Another catalogue than the one that was in force may come to other results. Used by one thread.
+package struct ReconciliationCheck {
+    private let connection: any DatabaseConnection
+    private let catalog: Catalog
+    private let pseudonyms: Pseudonyms
+
+    /// Reads through a connection that may be one that only reads.
+    package init(connection: any DatabaseConnection, catalog: Catalog, pseudonyms: Pseudonyms) {
+        self.connection = connection
+        self.catalog = catalog
+        self.pseudonyms = pseudonyms
+    }
+
+    package struct Outcome: Hashable, Sendable {
+        /// How many redemptions there are.
+        package internal(set) var compared = 0
+        /// The keys of chains and purchases whose redemptions are kept otherwise than they are computed, as the audit
+        /// log writes them.
+        package internal(set) var differing: [String] = []
+    }
+
+    package func run() throws(StorageError) -> Outcome {
+        let links = CustomerLinks(connection: connection)
+        var outcome = Outcome()
+        let table = RedemptionTable(SubscriptionTables(connection: connection), links: links)
+        let chains = try table.differences { redemption in
+            // A chain is kept without its app; a product id belongs to one alone.
+            catalog.apps.keys.lazy.compactMap { catalog.offer(of: redemption, in: $0) }.first
+        }
+        outcome.compared += chains.compared
+        outcome.differing += chains.differing.map { AuditEntry.text(ofKey: $0.bytes) }
+        for app in catalog.googlePlayApps.values.sorted(by: { $0.packageName.text < $1.packageName.text }) {
+            let table = GooglePlayRedemptionTable(GooglePlayTables(connection: connection), links: links)
+            let purchases = try table.differences(GooglePlayPlace(app, pseudonyms, catalog))
+            outcome.compared += purchases.compared
+            outcome.differing += purchases.differing.map { AuditEntry.text(ofKey: $0.bytes) }
+        }
+        return outcome
+    }
+}

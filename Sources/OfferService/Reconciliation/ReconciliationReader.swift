@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// Reads what was compared when it was learnt; nothing is computed anew.
+///
+/// Used by one thread.
+package struct ReconciliationReader {
+    private let connection: any DatabaseConnection
+
+    /// Reads through a connection that may be one that only reads.
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    package func report(
+        _ query: ReconciliationQuery,
+        at now: Timestamp
+    ) throws(StorageError) -> ReconciliationReport {
+        let settledUntil = min(query.until, now.adding(hours: -ReconciliationReport.settlingHours))
+        var report = ReconciliationReport(query: query, settledUntil: settledUntil)
+        report.uses = try uses(query)
+        var next = query.position
+        (report.withoutRecord, next.withoutRecord) = try page(.ungranted, query, next.withoutRecord)
+        (report.byAnotherAccount, next.byAnotherAccount) = try page(.otherAccount, query, next.byAnotherAccount)
+        (report.neverRedeemed, next.neverRedeemed) = try neverRedeemed(query, until: settledUntil)
+        report.settled = try settled(from: query.from, until: settledUntil)
+        report.next = next.isAtEnd ? nil : next
+        return report
+    }
+
+    // MARK: - Uses
+
+    private func uses(_ query: ReconciliationQuery) throws(StorageError) -> [RedemptionMatch: Int] {
+        var uses: [RedemptionMatch: Int] = [:]
+        try connection.rows(
+            SQL(
+                """
+                SELECT matched_as, count(*) FROM (
+                    SELECT matched_as, redeemed_at, environment FROM app_store_redemptions
+                    UNION ALL SELECT matched_as, redeemed_at, environment FROM google_play_redemptions
+                ) WHERE redeemed_at >= ? AND redeemed_at < ? AND coalesce(environment, 'production') = ?
+                GROUP BY matched_as
+                """,
+                .integer(query.from.milliseconds),
+                .integer(query.until.milliseconds),
+                .text(query.environment.rawValue)
+            )
+        ) { row in
+            if let match = RedemptionMatch(rawValue: row.text(0)) { uses[match] = Int(row.integer(1)) }
+        }
+        return uses
+    }
+
+    private typealias Progress = ReconciliationQuery.Progress<ReconciliationQuery.Place>
+
+    /// The next uses of one kind, and how far they are listed with them.
+    private func page(
+        _ match: RedemptionMatch,
+        _ query: ReconciliationQuery,
+        _ progress: Progress
+    ) throws(StorageError) -> ([ReconciliationReport.Use], Progress) {
+        let from = SQLValue.integer(query.from.milliseconds)
+        let bound: ReconciliationQuery.Place
+        switch progress {
+        case .start: bound = ReconciliationQuery.Place(redeemedAt: query.until, entryIndex: -2)
+        case .after(let place): bound = place
+        case .end: return ([], .end)
+        }
+        let values: [SQLValue] = [
+            .text(match.rawValue), .text(query.environment.rawValue), from, .integer(bound.redeemedAt.milliseconds),
+            .integer(bound.redeemedAt.milliseconds), .integer(bound.entryIndex), .integer(Int64(query.limit) + 1),
+        ]
+        let found =
+            try uses(SQL(Self.appStoreUses, values), .appStore) + uses(SQL(Self.googlePlayUses, values), .googlePlay)
+        let uses = found.sorted { ($0.redeemedAt, $0.entryIndex) > ($1.redeemedAt, $1.entryIndex) }
+        let page = Array(uses.prefix(query.limit))
+        guard uses.count > page.count, let last = page.last else { return (page, .end) }
+        return (page, .after(ReconciliationQuery.Place(redeemedAt: last.redeemedAt, entryIndex: last.entryIndex)))
+    }
+
+    private static let appStoreUses: StaticString = """
+        SELECT bundle_id, product_id, NULL, offer_id, state, redeemed_at, chain, uses.grant_id, uses.entry_index,
+            issued_grants.entry_index, account
+        FROM app_store_redemptions AS uses LEFT JOIN issued_grants ON issued_grants.grant_id = uses.grant_id
+        WHERE matched_as = ? AND coalesce(environment, 'production') = ? AND redeemed_at >= ?
+            AND (redeemed_at < ? OR redeemed_at = ? AND uses.entry_index < ?)
+        ORDER BY redeemed_at DESC, uses.entry_index DESC LIMIT ?
+        """
+
+    private static let googlePlayUses: StaticString = """
+        SELECT package_name, product_id, base_plan_id, offer_id, state, redeemed_at, purchase, uses.grant_id,
+            uses.entry_index, issued_grants.entry_index, account
+        FROM google_play_redemptions AS uses LEFT JOIN issued_grants ON issued_grants.grant_id = uses.grant_id
+        WHERE matched_as = ? AND coalesce(environment, 'production') = ? AND redeemed_at >= ?
+            AND (redeemed_at < ? OR redeemed_at = ? AND uses.entry_index < ?)
+        ORDER BY redeemed_at DESC, uses.entry_index DESC LIMIT ?
+        """
+
+    private func uses(_ sql: SQL, _ store: Store) throws(StorageError) -> [ReconciliationReport.Use] {
+        try connection.all(sql) { row in
+            ReconciliationReport.Use(
+                place: ReconciliationReport.AppInStore(store: store.recordName, app: row.optionalText(0)),
+                productID: row.text(1),
+                basePlanID: row.optionalText(2),
+                offerID: row.text(3),
+                state: row.text(4),
+                redeemedAt: Timestamp(milliseconds: row.integer(5)),
+                subscription: row.blob(6),
+                grantID: row.optionalBlob(7).flatMap(UniqueID.init(bytes:)),
+                entryIndex: row.integer(8),
+                grantEntryIndex: row.optionalInteger(9),
+                grantedTo: row.optionalBlob(10)
+            )
+        }
+    }
+
+    // MARK: - Grants
+
+    /// The newest grants that were not used, of apps that the store has told of since.
+    private func neverRedeemed(
+        _ query: ReconciliationQuery,
+        until: Timestamp
+    ) throws(StorageError) -> ([ReconciliationReport.Grant], ReconciliationQuery.Progress<UniqueID>) {
+        let last: UniqueID
+        switch query.position.neverRedeemed {
+        case .start: last = .first(at: until)
+        case .after(let grantID): last = grantID
+        case .end: return ([], .end)
+        }
+        let grants = try connection.all(
+            SQL(
+                Self.unusedGrants,
+                .blob(UniqueID.first(at: query.from).bytes),
+                .blob(last.bytes),
+                .integer(Int64(query.limit) + 1)
+            )
+        ) { row in
+            ReconciliationReport.Grant(
+                place: ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1)),
+                productID: row.text(2),
+                basePlanID: row.optionalText(3),
+                offerID: row.text(4),
+                rule: row.text(5),
+                grantID: UniqueID(bytes: row.blob(6)) ?? last,
+                grantedAt: Timestamp(milliseconds: row.integer(7)),
+                account: row.optionalBlob(8),
+                entryIndex: row.integer(9)
+            )
+        }
+        let page = Array(grants.prefix(query.limit))
+        guard grants.count > page.count, let grantID = page.last?.grantID else { return (page, .end) }
+        return (page, .after(grantID))
+    }
+
+    private static let unusedGrants: StaticString = """
+        SELECT offers.store, offers.store_app, product_id, base_plan_id, offer_id, rule, issued.grant_id, granted_at,
+            account, entry_index
+        FROM issued_grants AS issued
+        JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
+        JOIN notified_apps AS apps ON apps.store = offers.store AND apps.store_app = offers.store_app
+        WHERE issued.grant_id >= ? AND issued.grant_id < ? AND granted_at <= last_told_at
+            AND NOT EXISTS (SELECT 1 FROM app_store_redemptions AS uses WHERE uses.grant_id = issued.grant_id)
+            AND NOT EXISTS (SELECT 1 FROM google_play_redemptions AS uses WHERE uses.grant_id = issued.grant_id)
+        ORDER BY issued.grant_id DESC LIMIT ?
+        """
+
+    /// What became of the grants of a span, by app: those that were given, less those that were used.
+    package func settled(
+        from: Timestamp,
+        until: Timestamp
+    ) throws(StorageError) -> [ReconciliationReport.Settled] {
+        let span: [SQLValue] = [.blob(UniqueID.first(at: from).bytes), .blob(UniqueID.first(at: until).bytes)]
+        var settled: [ReconciliationReport.AppInStore: ReconciliationReport.Settled] = [:]
+        for (sql, isRedeemed) in [(SQL(Self.issuedByApp, span), false), (SQL(Self.redeemedByApp, span + span), true)] {
+            try connection.rows(sql) { row in
+                let place = ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1))
+                let lastToldAt = row.optionalInteger(2).map(Timestamp.init(milliseconds:))
+                let (all, told) = (Int(row.integer(3)), Int(row.integer(4)))
+                var app = settled[place] ?? ReconciliationReport.Settled(place: place, lastToldAt: lastToldAt)
+                app.redeemed += isRedeemed ? all : 0
+                app.neverRedeemed += isRedeemed ? -told : told
+                app.notTold += isRedeemed ? told - all : all - told
+                settled[place] = app
+            }
+        }
+        return settled.values.sorted { ($0.place.store, $0.place.app ?? "") < ($1.place.store, $1.place.app ?? "") }
+    }
+
+    private static let issuedByApp: StaticString = """
+        SELECT offers.store, offers.store_app, last_told_at, count(*),
+            sum(CASE WHEN granted_at <= last_told_at THEN 1 ELSE 0 END)
+        FROM issued_grants AS issued
+        JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
+        LEFT JOIN notified_apps AS apps ON apps.store = offers.store AND apps.store_app = offers.store_app
+        WHERE issued.grant_id >= ? AND issued.grant_id < ?
+        GROUP BY offers.store, offers.store_app, last_told_at
+        """
+
+    private static let redeemedByApp: StaticString = """
+        SELECT offers.store, offers.store_app, last_told_at, count(*),
+            sum(CASE WHEN granted_at <= last_told_at THEN 1 ELSE 0 END)
+        FROM issued_grants AS issued
+        JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
+        LEFT JOIN notified_apps AS apps ON apps.store = offers.store AND apps.store_app = offers.store_app
+        WHERE issued.grant_id IN (
+            SELECT grant_id FROM app_store_redemptions WHERE grant_id >= ? AND grant_id < ?
+            UNION SELECT grant_id FROM google_play_redemptions WHERE grant_id >= ? AND grant_id < ?
+        )
+        GROUP BY offers.store, offers.store_app, last_told_at
+        """
+}
+
+extension UniqueID {
+    /// The least id of version 7 of an instant.
+    fileprivate static func first(at instant: Timestamp) -> UniqueID { version7(at: instant, 0, 0) }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What is asked of a reconciliation: a span of time, and how much of it.
+package struct ReconciliationQuery: Hashable, Sendable {
+    /// Not included in the span: ``until``.
+    package let from: Timestamp
+    package let until: Timestamp
+    /// Whose uses are looked at; what is granted is for both.
+    package var environment: StoreEnvironment
+    /// At most so many of each list.
+    package var limit: Int
+    package var position: Position
+
+    /// How far each list was read; each has the newest first.
+    package struct Position: Hashable, Sendable {
+        package var withoutRecord = Progress<Place>.start
+        package var byAnotherAccount = Progress<Place>.start
+        package var neverRedeemed = Progress<UniqueID>.start
+
+        package init() {}
+
+        package var isAtEnd: Bool {
+            withoutRecord == .end && byAnotherAccount == .end && neverRedeemed == .end
+        }
+    }
+
+    package enum Progress<Place: Hashable & Sendable>: Hashable, Sendable {
+        case start
+        case after(Place)
+        case end
+    }
+
+    /// The last that was listed.
+    package struct Place: Hashable, Sendable {
+        package let redeemedAt: Timestamp
+        package let entryIndex: Int64
+
+        package init(redeemedAt: Timestamp, entryIndex: Int64) {
+            self.redeemedAt = redeemedAt
+            self.entryIndex = entryIndex
+        }
+    }
+
+    /// How long a span is if nothing else is asked for.
+    package static let usualDays = 30
+
+    package init(
+        from: Timestamp,
+        until: Timestamp,
+        environment: StoreEnvironment = .production,
+        limit: Int = 100,
+        position: Position = Position()
+    ) {
+        self.from = from
+        self.until = until
+        self.environment = environment
+        self.limit = limit
+        self.position = position
+    }
+}
+
+/// What the stores told, compared with what is on record.
+package struct ReconciliationReport: Hashable, Sendable {
+    /// A store, and an app as it calls it.
+    package struct AppInStore: Hashable, Sendable {
+        /// `app-store` or `google-play`.
+        package let store: String
+        /// The bundle id or the package name; `nil` of a use from before names were kept.
+        package let app: String?
+    }
+
+    /// A use of an offer that a store told of.
+    package struct Use: Hashable, Sendable {
+        package let place: AppInStore
+        package let productID: String
+        package let basePlanID: String?
+        package let offerID: String
+        /// As in the audit log.
+        package let state: String
+        package let redeemedAt: Timestamp
+        /// The key of the chain, or of the purchase.
+        package let subscription: [UInt8]
+        package let grantID: UniqueID?
+        /// The entry that tells of it; -1 of a use from before that was kept.
+        package let entryIndex: Int64
+        /// The first entry of the grant; `nil` without one, or from before that was kept.
+        package let grantEntryIndex: Int64?
+        /// The key of the account that the grant was given to.
+        package let grantedTo: [UInt8]?
+    }
+
+    /// A grant that nobody used, as far as the store tells.
+    package struct Grant: Hashable, Sendable {
+        package let place: AppInStore
+        package let productID: String
+        package let basePlanID: String?
+        package let offerID: String
+        /// The team's own name of the offer.
+        package let rule: String
+        package let grantID: UniqueID
+        package let grantedAt: Timestamp
+        /// The key of the account that it was given to.
+        package let account: [UInt8]?
+        package let entryIndex: Int64
+    }
+
+    /// What became of the grants of one app that are old enough to have been used.
+    package struct Settled: Hashable, Sendable {
+        package let place: AppInStore
+        package var redeemed = 0
+        package var neverRedeemed = 0
+        /// Since these the store has told nothing about the app, so nobody knows.
+        package var notTold = 0
+        /// When the store last sent a notification about the app; `nil` if it never has.
+        package let lastToldAt: Timestamp?
+    }
+
+    package let query: ReconciliationQuery
+    /// Grants until then have had their time.
+    package let settledUntil: Timestamp
+    /// How many uses there were in the span, by what they are.
+    package var uses: [RedemptionMatch: Int] = [:]
+    /// Redeemed, and granted by nobody.
+    package var withoutRecord: [Use] = []
+    /// Redeemed by another account than it was granted to.
+    package var byAnotherAccount: [Use] = []
+    /// Granted, and not redeemed.
+    package var neverRedeemed: [Grant] = []
+    /// By store and app.
+    package var settled: [Settled] = []
+    /// Where the lists go on; `nil` if they are whole.
+    package var next: ReconciliationQuery.Position?
+
+    /// Whether there is a use that nobody granted, or that another account made.
+    package var isAlarming: Bool { uses[.ungranted, default: 0] + uses[.otherAccount, default: 0] > 0 }
+
+    /// How long after a grant its use should be known: 24 hours for which it is good, and 48 for a family organizer to
+    /// agree, for the store to tell of it, and for its notification to come again after it was missed.
+    package static let settlingHours = 72
+}

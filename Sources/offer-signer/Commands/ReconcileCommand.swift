@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+import Storage
+
+/// `offer-signer audit reconcile`: what the stores told, compared with what is on record, for people to read.
+enum ReconcileCommand {
+    static let options = ["--from", "--until", "--environment"]
+    static let flags = ["--recompute"]
+
+    /// Exit code 1 if an offer was redeemed that nobody granted, or by another account, or if a recomputation differs.
+    static func run(_ arguments: Arguments, _ ledger: LedgerAccess) throws(CommandError) -> ExitCode {
+        let query = try query(arguments)
+        let report = try read(ledger) { connection throws(StorageError) in
+            try ReconciliationReader(connection: connection).report(query, at: WallClock.system.now())
+        }
+        for line in lines(report) { Terminal.say(line) }
+        try AuditCommand.record(
+            .recordsRead(
+                AuditRead(caller: nil, call: .reconcileCommand, conditions: query.conditions, count: 0)
+            ),
+            in: ledger
+        )
+        guard arguments.flags.contains("--recompute") else { return report.isAlarming ? .failure : .success }
+        let isSame = try recompute(try SettingsOptions.settings(arguments), ledger)
+        return report.isAlarming || !isSame ? .failure : .success
+    }
+
+    private static func query(_ arguments: Arguments) throws(CommandError) -> ReconciliationQuery {
+        let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
+        let until = try arguments.value("--until", instant, Timestamp.init(rfc3339:)) ?? WallClock.system.now()
+        let from = try arguments.value("--from", instant, Timestamp.init(rfc3339:))
+        var query = ReconciliationQuery(from: from ?? until.adding(days: -ReconciliationQuery.usualDays), until: until)
+        let environment = try arguments.value(
+            "--environment",
+            "production or sandbox",
+            StoreEnvironment.init(rawValue:)
+        )
+        query.environment = environment ?? .production
+        return query
+    }
+
+    private static func read<Value>(
+        _ ledger: LedgerAccess,
+        _ body: (any DatabaseConnection) throws(StorageError) -> Value
+    ) throws(CommandError) -> Value {
+        do throws(StorageError) {
+            return try body(try ledger.openForReading())
+        } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+    }
+
+    /// Whether everything is kept as it is computed.
+    private static func recompute(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> Bool {
+        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+        let loaded: LoadedConfiguration
+        do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
+        let outcome = try read(ledger) { connection throws(StorageError) in
+            try ReconciliationCheck(
+                connection: connection,
+                catalog: loaded.catalog,
+                pseudonyms: loaded.keys.pseudonyms
+            ).run()
+        }
+        Terminal.say("")
+        if outcome.differing.isEmpty {
+            Terminal.say("Computed anew from all evidence: the same for all \(outcome.compared) uses.")
+            return true
+        }
+        Terminal.say("Computed anew from all evidence: \(outcome.differing.count) subscriptions come out otherwise.")
+        for key in outcome.differing.prefix(100) { Terminal.say("  chain or purchase \(key)") }
+        Terminal.say("If the offers file has not changed since, something was changed in the database.")
+        return false
+    }
+
+    // MARK: - Text
+
+    private static func lines(_ report: ReconciliationReport) -> [String] {
+        let query = report.query
+        let span = "From \(query.from.rfc3339) until \(query.until.rfc3339), \(query.environment.rawValue)."
+        return [span, ""]
+            + list("Redeemed without a record", report.uses[.ungranted] ?? 0, report.withoutRecord.map(line))
+            + list(
+                "Redeemed by another account than granted to",
+                report.uses[.otherAccount] ?? 0,
+                report.byAnotherAccount.map(line)
+            )
+            + ["Redeemed as granted: \(report.uses[.granted] ?? 0)"]
+            + unused(report)
+    }
+
+    private static func unused(_ report: ReconciliationReport) -> [String] {
+        let count = report.settled.reduce(0) { $0 + $1.neverRedeemed }
+        let grants = report.neverRedeemed.map { grant in
+            "\(grant.grantedAt.rfc3339)  \(name(grant.place))  \(grant.productID)  \(grant.offerID)  "
+                + "grant \(grant.grantID)  entry \(grant.entryIndex)"
+        }
+        let silent = report.settled.filter { $0.notTold > 0 }.map { app in
+            let last = app.lastToldAt.map { "last told at \($0.rfc3339)" } ?? "never told"
+            return "\(name(app.place)): \(app.notTold) grants, \(last)"
+        }
+        return list("Granted until \(report.settledUntil.rfc3339) and never redeemed", count, grants)
+            + list(
+                "Not known, since the store has told nothing of the app since they were granted",
+                silent.count,
+                silent
+            )
+    }
+
+    private static func list(_ title: String, _ count: Int, _ items: [String]) -> [String] {
+        let more = count > items.count ? ["  and \(count - items.count) more; choose a shorter span"] : []
+        return ["\(title): \(count)"] + items.map { "  \($0)" } + more
+    }
+
+    private static func line(_ use: ReconciliationReport.Use) -> String {
+        let grant = use.grantID.map { "  grant \($0)" } ?? ""
+        let entry = use.entryIndex < 0 ? "" : "  entry \(use.entryIndex)"
+        return
+            "\(use.redeemedAt.rfc3339)  \(name(use.place))  \(use.productID)  \(use.offerID)  \(use.state)\(grant)\(entry)"
+    }
+
+    private static func name(_ place: ReconciliationReport.AppInStore) -> String {
+        "\(place.store) \(place.app ?? "(app not kept)")"
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+
+/// `offer-signer seal`.
+enum SealCommand: Command {
+    static let name = "seal"
+    static let summary = "stop all signatures at once"
+    static var help: String {
+        """
+        offer-signer seal stops everything that is signed or authorized, beside the running service or before its
+        next start. Eligibility, notifications, records and health go on. It lasts until it is lifted.
+
+        Usage:
+          offer-signer seal --reason TEXT
+
+        TEXT is 1 to \(SwitchReason.maximumBytes) printable ASCII characters, and stands in the audit log. The command needs nothing but the
+        database. No decision after its return leads to a signature; if a service runs, the command waits until
+        that has recorded that its last signature is made, and says so.
+
+        See also: offer-signer unseal; the setting --seal-file; POST /v1/seal.
+
+        \(SettingsOptions.help([.database]))
+        """
+    }
+
+    static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
+        let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--reason"])
+        _ = try parsed.words()
+        let reason = try SwitchOptions.reason(parsed)
+        let ledger = try LedgerOptions.access(parsed)
+        do {
+            try SealSwitch(ledger: ledger, clock: .system).seal(detail: reason.text)
+        } catch {
+            throw CommandError(error)
+        }
+        return SwitchOptions.conclude("the service is sealed", ledger)
+    }
+}
+
+/// `offer-signer unseal`.
+enum UnsealCommand: Command {
+    static let name = "unseal"
+    static let summary = "let signatures be made again"
+    static var help: String {
+        """
+        offer-signer unseal lifts what was sealed by an administrator or by the service itself.
+
+        Usage:
+          offer-signer unseal --reason TEXT
+
+        It is refused while a cause still holds: the file of --seal-file is there, the clock is before the last
+        record, or a key fails its self-test (for that, and only then, the keys are read).
+
+        \(SettingsOptions.help([.database, .sealFile, .clockCheck, .clockStepSeconds, .keys, .offers]))
+        """
+    }
+
+    static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
+        let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--reason"])
+        _ = try parsed.words()
+        let reason = try SwitchOptions.reason(parsed)
+        let settings = try SettingsOptions.settings(parsed)
+        let ledger = LedgerAccess(location: settings.database, clock: .system)
+        let sealSwitch = SealSwitch(ledger: ledger, clock: .system)
+        let lifted: [SealCause]
+        do throws(SealSwitchError) {
+            if try sealSwitch.causes().contains(.selfVerification) { try testKeys(settings) }
+            lifted = try sealSwitch.unseal(reason, settings.sealWatch)
+        } catch {
+            throw CommandError(error)
+        }
+        let list = lifted.map(\.rawValue).joined(separator: ", ")
+        Terminal.say(lifted.isEmpty ? "nothing was sealed in the database" : "lifted: \(list)")
+        return .success
+    }
+
+    /// Reading a key tests it.
+    private static func testKeys(_ settings: Settings) throws(SealSwitchError) {
+        do {
+            try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+            _ = try LoadedConfiguration(settings)
+        } catch {
+            throw .holds([SealObstacle(cause: .selfVerification, reason: "the keys could not be read and tested")])
+        }
+    }
+}
+
+/// What the commands that switch something off have in common.
+enum SwitchOptions {
+    static func reason(_ arguments: Arguments) throws(CommandError) -> SwitchReason {
+        guard let text = try arguments.value("--reason") else { throw CommandError(usage: "--reason is missing") }
+        do throws(SwitchReasonError) {
+            return try SwitchReason(Array(text.utf8))
+        } catch {
+            throw CommandError(usage: "--reason: \(error)")
+        }
+    }
+
+    /// Waits for a service that runs to obey, and says what is certain.
+    static func conclude(_ what: String, _ ledger: LedgerAccess) -> ExitCode {
+        switch SwitchFollower(ledger: ledger, clock: .system).wait() {
+        case .noService: Terminal.say("\(what); no service is running, and one that starts will obey")
+        case .acknowledged: Terminal.say("\(what); the running service has recorded that it obeys")
+        case .silent(let seconds):
+            Terminal.complain(
+                "\(what) on record, and no decision after it leads to a signature; but the running service has not "
+                    + "said within \(seconds) s that its last signature is made: look at its log, or stop it"
+            )
+            return .unavailable
+        }
+        return .success
+    }
+}
+
+extension CommandError {
+    fileprivate init(_ error: SealSwitchError) {
+        switch error {
+        case .holds: self.init(error.description)
+        case .ledger: self.init(error.description, .unavailable)
+        }
+    }
+}

@@ -1,0 +1,774 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Uses the console as people do, in a real browser, and says what is not as it should be.
+
+Usage: console.py SETTINGS SCENARIO…
+SETTINGS is a file in JSON: where the service is, API keys, and what its log holds (see ConsolePlace.swift). Scenarios
+run one after the other in one browser. After each, the browser must not have complained of anything that the scenario
+does not expect, and must have asked nobody but the service.
+"""
+import base64
+import datetime
+import json
+import os
+import re
+import sys
+import time
+import traceback
+
+from accessibility import problems_of
+from tampering_proxy import TamperingProxy
+from webdriver import Browser, Failure, wait_for
+
+SCENARIOS = {}
+# Those in docs/console.md.
+PICTURES = {"console-overview-1280-light", "console-tuesday-1280-light", "console-entry-390-dark", "console-sealed-1280-light",
+            "console-tampered-1280-light", "console-overview-390-dark"}
+TAB, ENTER, ESCAPE, LEFT, SHIFT = "\ue004", "\ue007", "\ue00c", "\ue012", "\ue008"
+
+
+def scenario(function):
+    SCENARIOS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+class Walk:
+    """A browser at the console of a service."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        self.browser = Browser()
+        self.url = settings["url"]
+        self.forget()
+
+    def forget(self):
+        """Takes no notice of what happened behind the page until now."""
+        self.expected_complaints = []
+        self.browser.complaints()
+        self.browser.requests()
+
+    def open(self, route="", width=1280, dark=False):
+        self.browser.show(width, dark=dark)
+        # Another document, so that nothing is left of what was in memory.
+        self.browser.open("about:blank")
+        self.browser.open(f"{self.url}/console/#/{route}")
+
+    def sign_in(self, who="auditor", route="", **window):
+        self.open(route, **window)
+        self.browser.find("#api-key").type(self.settings["apiKeys"][who])
+        self.browser.find("button.main").click()
+        self.browser.find("#sign-out")
+        self.browser.settle()
+
+    def follow(self, action):
+        """Does what leads to another view, and waits until that is there."""
+        self.browser.run("document.querySelector('h1').dataset.left = ''")
+        action()
+        wait_for("another view", lambda: self.browser.run("return !document.querySelector('h1[data-left]')"))
+        self.browser.settle()
+
+    def go(self, route):
+        """Goes to a view in the page that is open, as a link does."""
+        self.follow(lambda: self.browser.run("location.hash = arguments[0]", f"#/{route}"))
+
+    def accept(self):
+        """Looks at the page as it is."""
+        problems = problems_of(self.browser)
+        expect(not problems, f"{self.browser.url}: {problems[:8]}")
+
+    def picture(self, name, height=None):
+        folder = self.settings.get("screenshots")
+        if not folder or name not in PICTURES:
+            return
+        size = self.browser.run("return [innerWidth, document.documentElement.scrollHeight]")
+        dark = self.browser.run("return matchMedia('(prefers-color-scheme: dark)').matches")
+        self.browser.run("document.activeElement.blur()")
+        self.browser.show(size[0], height=min(height or 4000, size[1]), dark=dark)
+        self.browser.screenshot(os.path.join(folder, f"{name}.png"))
+        self.browser.show(size[0], dark=dark)
+
+    def end_scenario(self):
+        """What happened behind the page during a scenario."""
+        complaints = [text for text in self.browser.complaints()
+                      if not any(re.search(expected, text) for expected in self.expected_complaints)]
+        self.expected_complaints = []
+        expect(not complaints, f"the browser complained: {complaints[:5]}")
+        requests = self.browser.requests()
+        elsewhere = [url for url in requests
+                     if not url.startswith((self.url + "/", "about:", "chrome:", "data:", f"blob:{self.url}"))]
+        expect(not elsewhere, f"asked elsewhere: {elsewhere}")
+        for url in requests:
+            for key in self.settings["apiKeys"].values():
+                expect(key not in url, f"an API key is part of an address: {url}")
+
+
+# Signing in and out
+
+
+@scenario
+def sign_in(walk):
+    """The key is in memory, or kept for the tab if asked, and signing out forgets it."""
+    browser, key = walk.browser, walk.settings["apiKeys"]["auditor"]
+    storage = "return JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage}) + document.cookie"
+    for width, dark in ((1280, False), (390, True)):
+        walk.open(width=width, dark=dark)
+        browser.find("#api-key")
+        walk.accept()
+    walk.sign_in()
+    expect(key not in browser.run(storage), "the key was kept without being asked")
+    expect(key not in browser.url, "the key is in the address")
+    expect("auditor" in browser.text("#session"), "who is signed in is not shown")
+    browser.command("POST", "/refresh", {})
+    browser.find("#api-key").type(key)
+    browser.find("#keep").click()
+    browser.find("button.main").click()
+    browser.find("#sign-out")
+    browser.command("POST", "/refresh", {})
+    browser.find("#sign-out").click()
+    browser.find("#api-key")
+    expect(key not in browser.run(storage), "signing out left the key behind")
+    expect(key not in browser.run("return document.documentElement.outerHTML"), "the key is still in the page")
+    expect(browser.find("#api-key").label == "API key", "the field is not named")
+
+
+@scenario
+def wrong_keys(walk):
+    """What is wrong with a key is said, and what to do about it."""
+    browser = walk.browser
+    walk.expected_complaints = [r"status of 401"]
+    for key, title, advice in (
+        ("0123456789abcdef." + "A" * 43, "The API key is not accepted", "callers add"),
+        ("schlüssel", "This is not an API key", ""),
+        (walk.settings["apiKeys"]["backend"], "This API key may not read the log", "auditor or admin"),
+    ):
+        walk.open()
+        browser.find("#api-key").type(key)
+        browser.find("button.main").click()
+        notice = browser.find(".notice.bad", title)
+        expect(advice in notice.text, f"{title}: no advice in {notice.text}")
+        expect(notice.attribute("role") == "alert", "screen readers are not told")
+        walk.accept()
+
+
+# Reading
+
+
+@scenario
+def overview(walk):
+    """Every part of the overview is there, in both widths and both themes, and the chart can be read."""
+    browser = walk.browser
+    for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
+        walk.sign_in(width=width, dark=dark)
+        for title in ("Use of keys", "Keys", "Decisions by rule", "Top refusals", "Log", "Reconciliation"):
+            browser.find("section h2", title)
+        expect(not browser.all(".notice.bad"), f"something can't be shown: {browser.text('.notice.bad')}")
+        walk.accept()
+        check_chart(walk)
+        walk.picture(f"console-overview-{width}-{'dark' if dark else 'light'}")
+
+
+def check_chart(walk):
+    """Bars, axis and names say the same as the table below them, in letters that can be read."""
+    browser, settings = walk.browser, walk.settings
+    browser.find(".chart details summary").click()
+    found = browser.run("""
+        const rows = [...document.querySelectorAll(".chart tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent));
+        const keys = [...document.querySelectorAll(".chart thead th")].slice(1).map((cell) => cell.textContent);
+        const charts = [...document.querySelectorAll("svg.usage")].map((chart) => ({
+            label: chart.getAttribute("aria-label"),
+            bars: [...chart.querySelectorAll("a")].map((bar) => bar.getAttribute("aria-label")),
+            heights: [...chart.querySelectorAll("a")].map((bar) => bar.querySelector(".bar").getBoundingClientRect().height),
+            texts: [...chart.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]),
+        }));
+        return { rows, keys, charts, caption: document.querySelector("figcaption").textContent };
+    """)
+    browser.find(".chart details summary").click()
+    expect("Uses per day (UTC)" in found["caption"], "the unit is not named")
+    expect(found["keys"] and len(found["keys"]) == len(found["charts"]), "a row of the chart for each key")
+    scale = None
+    for place, (key, chart) in enumerate(zip(found["keys"], found["charts"])):
+        expect(chart["label"] == f"Uses of key {key}", "the row does not name its key")
+        counts = [int(row[place + 1]) for row in found["rows"]]
+        told = [int(re.search(r": (\d+) uses?$", bar).group(1)) for bar in chart["bars"]]
+        expect(counts == told and any(counts), f"table and chart differ: {counts} and {told}")
+        scale = scale or max(chart["heights"]) / max(counts)
+        fits = all(abs(height - count * scale) <= 2 for height, count in zip(chart["heights"], counts))
+        expect(scale > 0 and fits, f"bars of {chart['heights']} for {counts}")
+        texts = [(text, box) for text, box in chart["texts"] if text]
+        for text, box in texts:
+            expect(box["height"] >= 11, f"“{text}” is too small to be read")
+        for one in range(len(texts)):
+            for other in range(one):
+                (text, a), (beside, b) = texts[one], texts[other]
+                apart = (a["left"] >= b["right"] or b["left"] >= a["right"] or a["top"] >= b["bottom"] - 3
+                         or b["top"] >= a["bottom"] - 3)
+                expect(apart, f"“{text}” lies over “{beside}”")
+    known = settings.get("uses", {})
+    for day, count in known.items():
+        row = next((row for row in found["rows"] if row[0].endswith(day)), None)
+        place = found["keys"].index(settings["key"]) + 1
+        expect(row and int(row[place]) == count, f"{day} has {count} uses, and the chart says {row}")
+
+
+@scenario
+def three_clicks(walk):
+    """Who used a key last Tuesday: from the overview, in three clicks; and from its bar, in one."""
+    browser, settings = walk.browser, walk.settings
+    for width, dark in ((1280, False), (390, True)):
+        walk.sign_in(width=width, dark=dark)
+        clicks = 0
+        for selector, text in ((".key-link", settings["key"]), (".choices a", "last Tuesday")):
+            walk.follow(browser.find(selector, text).click)
+            clicks += 1
+            browser.find("h1", f"Entries of key {settings['key']}")
+        check_callers(walk)
+        walk.accept()
+        walk.picture(f"console-tuesday-{width}-{'dark' if dark else 'light'}", height=1000)
+        busiest = max(settings["callers"], key=settings["callers"].get)
+        walk.follow(browser.find("#groups ~ .panel-body th a", busiest).click)
+        clicks += 1
+        browser.find(".conditions li", f"Caller: {busiest}")
+        rows = browser.all("table.entries tbody tr")
+        expect(len(rows) == settings["callers"][busiest], f"{len(rows)} entries of {busiest}")
+        expect(clicks <= 3, f"{clicks} clicks")
+        walk.follow(browser.back)
+        browser.find("h2", "By caller")
+    walk.sign_in()
+    bar = browser.run("""
+        return [...document.querySelectorAll("svg.usage a")].find((bar) =>
+            bar.getAttribute("aria-label").startsWith(arguments[0]));
+    """, f"{settings['key']}, {settings['tuesday']}: ")
+    expect(bar, f"no bar for {settings['tuesday']}")
+    walk.follow(lambda: browser.run("location.hash = arguments[0].getAttribute('href')", bar))
+    check_callers(walk)
+
+
+def check_callers(walk):
+    found = walk.browser.run("""
+        return [...document.querySelectorAll("#groups ~ .panel-body tbody tr")].map((row) =>
+            [row.cells[0].textContent, Number(row.cells[1].textContent)]);
+    """)
+    named = {name: count for name, count in found if name != "the service itself"}
+    expect(named == walk.settings["callers"], f"callers {found}, not {walk.settings['callers']}")
+
+
+def check_days(walk):
+    """The days to choose from are today and the seven before, by their right names."""
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    days = [today - datetime.timedelta(days=back) for back in range(8)]
+    names = ["today", "yesterday"] + [day.strftime("last %A") for day in days[2:]]
+    expected = [[f"{day:%a} {day.day} {day:%b}{name}", day.isoformat()] for day, name in zip(days, names)]
+    found = walk.browser.run("""
+        return [...document.querySelectorAll(".choices a")].slice(0, 8).map((link) =>
+            [link.textContent, new URLSearchParams(link.hash.split("?")[1]).get("from").slice(0, 10)]);
+    """)
+    expect(found == expected, f"{found} instead of {expected}")
+
+
+@scenario
+def search(walk):
+    """By nonce, with a page that can be linked, an empty result that helps, pages, and files to take away."""
+    browser, settings = walk.browser, walk.settings
+    walk.sign_in(route="entries")
+    walk.accept()
+    walk.picture("console-search-1280-light", height=1000)
+    check_days(walk)
+    browser.find("#condition-nonce").type(settings["nonce"])
+    walk.follow(browser.find("form.search button.main").click)
+    browser.find(".conditions li", f"Nonce: {settings['nonce']}")
+    links = browser.all("table.entries tbody a")
+    expect(len(links) == 1, f"{len(links)} entries have the nonce")
+    expect(links[0].text == f"#{settings['index']}", f"{links[0].text} has the nonce")
+    expect("1 entries shown" in browser.run("return document.getElementById('status').textContent"), "nothing announced")
+    address = browser.url
+    walk.follow(browser.find(".conditions a").click)
+    expect(len(browser.all("table.entries tbody tr")) > 1, "the condition still holds")
+    walk.follow(browser.back)
+    expect(browser.url == address and len(browser.all("table.entries tbody tr")) == 1, "back does not lead back")
+    walk.go("entries?nonce=00000000-0000-4000-8000-000000000000")
+    browser.find(".panel-body p", "No entry meets these conditions")
+    walk.accept()
+    walk.go(f"entries?key={settings['key']}&from={settings['from']}&until={settings['until']}&order=oldest")
+    times = browser.run("return [...document.querySelectorAll('table.entries tbody tr')].map((row) => row.cells[1].textContent)")
+    expect(len(times) > 2 and times == sorted(times), "not the oldest first")
+    for form in ("CSV", "NDJSON"):
+        browser.find("button", f"Download {form}").click()
+        path = os.path.join(browser.downloads, f"entries.{form.lower()}")
+        wait_for(f"{form} arrives", lambda: os.path.exists(path) and os.path.getsize(path) > 20)
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        expect(len(lines) == len(times) + (form == "CSV"), f"{len(lines)} lines of {form} for {len(times)} entries")
+
+
+@scenario
+def entry(walk):
+    """One entry in full; its proof is verified by the browser, and the key can be pinned."""
+    browser, settings = walk.browser, walk.settings
+    for width, dark in ((1280, False), (390, True)):
+        walk.sign_in(route=f"entries/{settings['index']}", width=width, dark=dark)
+        browser.find("#proof .notice.good", "Verified in this browser")
+        expect(browser.text("#proof .steps").count("✓") == 3, f"steps: {browser.text('#proof .steps')}")
+        expect(settings["nonce"] in browser.text(".facts"), "the entry's nonce is not shown")
+        walk.accept()
+        walk.picture(f"console-entry-{width}-{'dark' if dark else 'light'}")
+    walk.follow(browser.find("#pin").click)
+    browser.find("#proof .notice.good", "It is the key that you pinned")
+    kept = browser.run("return {...localStorage}")
+    expect(len(kept) == 1 and "+" in list(kept.values())[0], f"more than a public key is kept: {kept}")
+    walk.follow(browser.find("#unpin").click)
+    browser.find("#pin")
+    expect(browser.run("return localStorage.length") == 0, "the key is still kept")
+
+
+@scenario
+def other_views(walk):
+    """The log, the findings, and the form that finds an answer's entry."""
+    browser, settings = walk.browser, walk.settings
+    for width, dark in ((1280, True), (390, False)):
+        walk.sign_in(route="log", width=width, dark=dark)
+        browser.find("#checkpoint .notice.good", "signed by the log's key")
+        walk.accept()
+        walk.picture(f"console-log-{width}-{'dark' if dark else 'light'}")
+        walk.go("reconciliation")
+        browser.find("h2", "Redeemed without a record")
+        expect(not browser.all(".notice.bad"), browser.text(".notice.bad"))
+        walk.accept()
+        walk.go("find")
+        walk.accept()
+        browser.run("""
+            const field = document.getElementById("found-answer");
+            field.value = arguments[0];
+            field.dispatchEvent(new Event("input"));
+        """, settings["answer"])
+        for name in ("bundleId", "productId", "appAccountToken"):
+            if settings["attached"].get(name):
+                browser.find(f"#found-{name}").type(settings["attached"][name])
+        browser.find("form.lookup button.main").click()
+        browser.find("#lookup-outcome .notice.good", "This service signed it")
+        expect(browser.find("#lookup-outcome table a").text == f"#{settings['index']}", "another entry")
+        walk.accept()
+    walk.go("nowhere")
+    browser.find("main p", "The address leads nowhere")
+
+
+# With the keyboard alone
+
+
+@scenario
+def keyboard(walk):
+    """Nothing but keys: sign in, go to a key, to last Tuesday, to an entry; the focus is always to be seen."""
+    browser, settings = walk.browser, walk.settings
+    walk.open()
+    browser.find("#api-key")
+    browser.press(*settings["apiKeys"]["auditor"], ENTER)
+    browser.find("#sign-out")
+    browser.settle()
+    browser.run("document.getElementById('skip').focus()")
+    expect(browser.run("return document.activeElement.getBoundingClientRect().left >= 0"), "the skip link stays hidden")
+    browser.press(ENTER)
+    expect(browser.run("return document.activeElement.tagName") == "H1", "the skip link does not skip")
+    tab_to(walk, "svg.usage a")
+    before = browser.run("return document.activeElement.getAttribute('aria-label')")
+    browser.press(LEFT)
+    after = browser.run("return document.activeElement.getAttribute('aria-label')")
+    expect(before != after and " use" in after, f"the arrow leads from {before} to {after}")
+    tab_to(walk, ".key-link")
+    walk.follow(lambda: browser.press(ENTER))
+    browser.find("h1", "Entries of key")
+    tab_to(walk, ".choices a", "last Tuesday")
+    walk.follow(lambda: browser.press(ENTER))
+    browser.find(".choices a[aria-current]", "last Tuesday")
+    check_callers(walk)
+    tab_to(walk, "table.entries a")
+    walk.follow(lambda: browser.press(ENTER))
+    browser.find("#proof .notice.good")
+    expect(browser.run("return document.activeElement.tagName") == "H1", "the focus is not on the new heading")
+
+
+def tab_to(walk, selector, text="", limit=60):
+    """Presses Tab until the focus is there; wherever it is on the way, it must be seen."""
+    for _ in range(limit):
+        walk.browser.press(TAB)
+        found = walk.browser.run("""
+            const node = document.activeElement;
+            const shown = node.querySelector?.(".target") ?? node;
+            const style = getComputedStyle(shown);
+            const box = node.getBoundingClientRect();
+            return {
+                fits: node.matches(arguments[0]) && node.textContent.includes(arguments[1]),
+                visible: node === document.body || (box.width > 0 && box.bottom > 0 && box.top < innerHeight &&
+                    (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 || shown !== node && style.stroke !== "none")),
+                name: node.outerHTML.slice(0, 120),
+            };
+        """, selector, text)
+        expect(found["visible"], f"the focus can't be seen on {found['name']}")
+        if found["fits"]:
+            return
+    raise Failure(f"Tab does not lead to {selector} {text}")
+
+
+# With somebody in between
+
+
+class Between:
+    """The console through a proxy that changes answers; everything else of the walk stays as it is."""
+
+    def __init__(self, walk):
+        self.walk = walk
+
+    def __enter__(self):
+        self.proxy = TamperingProxy(self.walk.settings["url"])
+        self.walk.url = self.proxy.url
+        return self.proxy
+
+    def __exit__(self, *failure):
+        try:
+            if not failure[0]:
+                self.walk.end_scenario()
+        finally:
+            self.walk.browser.open("about:blank")
+            self.walk.forget()
+            self.proxy.close()
+            self.walk.url = self.walk.settings["url"]
+
+
+def changed_base64(text, place, bit=1):
+    content = bytearray(base64.b64decode(text))
+    content[place % len(content)] ^= bit
+    return base64.b64encode(content).decode()
+
+
+def change_entry(body):
+    """Another digit in the entry, so that it is still JSON."""
+    answer = json.loads(body)
+    content = bytearray(base64.b64decode(answer["bytes"]))
+    place = content.rindex(b'"t":') + 6
+    content[place] = ord("7") if content[place] != ord("7") else ord("8")
+    answer["bytes"] = base64.b64encode(content).decode()
+    return json.dumps(answer).encode()
+
+
+def misquote(body):
+    """Another entry beside bytes that are as they were."""
+    answer = json.loads(body)
+    answer["entry"]["caller"] = "not-" + answer["entry"]["caller"]
+    return json.dumps(answer).encode()
+
+
+def proof_lines(body):
+    """The parts of a proof: its own lines, the checkpoint's three, and the signatures."""
+    head, note, signatures = body.decode().split("\n\n")
+    return head.split("\n"), note.split("\n"), signatures.split("\n")
+
+
+def joined(head, note, signatures):
+    return "\n\n".join("\n".join(lines) for lines in (head, note, signatures)).encode()
+
+
+def change_proof(place):
+    def change(body):
+        head, note, signatures = proof_lines(body)
+        head[place] = changed_base64(head[place], 5)
+        return joined(head, note, signatures)
+    return change
+
+
+def drop_proof_hash(body):
+    head, note, signatures = proof_lines(body)
+    return joined(head[:-1], note, signatures)
+
+
+def add_proof_hash(body):
+    head, note, signatures = proof_lines(body)
+    return joined(head + head[-1:], note, signatures)
+
+
+def change_index(body):
+    return re.sub(rb"index (\d+)", lambda found: b"index %d" % (int(found[1]) + 1), body)
+
+
+def change_size(body):
+    head, note, signatures = proof_lines(body)
+    note[1] = str(int(note[1]) + 1)
+    return joined(head, note, signatures)
+
+
+def change_root(body):
+    head, note, signatures = proof_lines(body)
+    note[2] = changed_base64(note[2], 31)
+    return joined(head, note, signatures)
+
+
+def change_signature(body):
+    head, note, signatures = proof_lines(body)
+    line, name, signature = signatures[0].split(" ")
+    signatures[0] = f"{line} {name} {changed_base64(signature, 20)}"
+    return joined(head, note, signatures)
+
+
+def change_key_id(body):
+    head, note, signatures = proof_lines(body)
+    line, name, signature = signatures[0].split(" ")
+    signatures[0] = f"{line} {name} {changed_base64(signature, 0)}"
+    return joined(head, note, signatures)
+
+
+def change_log_key(body):
+    """A well-formed key of somebody else, with the id that belongs to it."""
+    import hashlib
+    answer = json.loads(body)
+    name = answer["verifierKey"].split("+")[0]
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    key = b"\x01" + Ed25519PrivateKey.generate().public_key().public_bytes(
+        serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    identity = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
+    answer["verifierKey"] = f"{name}+{identity.hex()}+{base64.b64encode(key).decode()}"
+    return json.dumps(answer).encode()
+
+
+TAMPERING = [
+    ("entry", change_entry, "The entry is in the log"),
+    ("proof", change_proof(2), "The entry is in the log"),
+    ("proof", change_proof(-1), "The entry is in the log"),
+    ("proof", drop_proof_hash, "fewer hashes"),
+    ("proof", add_proof_hash, "more hashes"),
+    ("proof", change_index, "The entry is in the log"),
+    ("proof", change_size, "The"),
+    ("proof", change_root, "The entry is in the log"),
+    ("proof", change_signature, "The log's key signed the root"),
+    ("proof", change_key_id, "The log's key signed the root"),
+    ("log", change_log_key, "The log's key signed the root"),
+]
+
+
+@scenario
+def tampering(walk):
+    """One changed byte, wherever it is, and the page says that the entry does not verify."""
+    browser, index = walk.browser, walk.settings["index"]
+    paths = {"entry": f"/v1/audit/entries/{index}", "proof": f"/v1/audit/entries/{index}/proof", "log": "/v1/audit/log"}
+    with Between(walk) as proxy:
+        walk.sign_in(route=f"entries/{index}")
+        browser.find("#proof .notice.good", "Verified in this browser")
+        for what, change, step in TAMPERING:
+            proxy.change = lambda path, body: change(body) if path == paths[what] else body
+            walk.go("nowhere")
+            walk.go(f"entries/{index}")
+            expect(not browser.all("#proof .notice.good"), f"{change.__name__} of the {what} goes unnoticed")
+            browser.find("#proof .notice.bad", "does NOT verify")
+            last = browser.run("return [...document.querySelectorAll('#proof .steps li')].at(-1).innerText")
+            expect("✗" in last and step in last, f"{change.__name__}: {last}")
+        # What stands beside the bytes counts for nothing.
+        proxy.change = lambda path, body: misquote(body) if path == paths["entry"] else body
+        walk.go("nowhere")
+        walk.go(f"entries/{index}")
+        browser.find("#proof .notice.good", "Verified in this browser")
+        expect("not-" not in browser.text(".facts"), "what is shown is not what was verified")
+        change = TAMPERING[0][1]
+        proxy.change = lambda path, body: change(body) if path == paths["entry"] else body
+        walk.go("nowhere")
+        walk.go(f"entries/{index}")
+        browser.find("#proof .notice.bad", "does NOT verify")
+        walk.accept()
+        walk.picture("console-tampered-1280-light", height=900)
+
+
+@scenario
+def other_log_key(walk):
+    """A log with another key than the pinned one is noticed in every view, and verifies nothing."""
+    browser, index = walk.browser, walk.settings["index"]
+    with Between(walk) as proxy:
+        walk.sign_in(route="log")
+        walk.follow(browser.find("#pin").click)
+        proxy.change = lambda path, body: change_log_key(body) if path == "/v1/audit/log" else body
+        walk.go("entries")
+        browser.find("#notices .notice.bad", "not the one that you pinned")
+        walk.go(f"entries/{index}")
+        browser.find("#proof .notice.good")
+        browser.run("localStorage.clear()")
+        walk.go("nowhere")
+        walk.go(f"entries/{index}")
+        browser.find("#proof .notice.bad", "does NOT verify")
+
+
+NEEDLES = [
+    "<img src=x onerror=\"document.title='owned'\">", "</title><script>document.title='owned'</script>",
+    "\u202egpj.exe\u2066", "javascript:document.title='owned'", "a\u0000b\u200b\u2028c\ufeff\u00ad", "' onmouseover='x' \"x",
+    "{{7*7}}${7*7}", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629",
+]
+
+
+def plant(value, place=[0]):
+    """Replaces texts that callers chose by hostile ones, wherever they are in an answer."""
+    if isinstance(value, list):
+        return [plant(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    chosen = {"caller", "offer", "product", "bundle", "rule", "ev", "code", "detail", "name", "outcome", "kid", "key",
+              "origin", "cause"}
+    planted = {}
+    for name, member in value.items():
+        if name in chosen and isinstance(member, str):
+            place[0] += 1
+            member = NEEDLES[place[0] % len(NEEDLES)]
+        planted[name] = plant(member)
+    return planted
+
+
+@scenario
+def hostile_text(walk):
+    """Whatever strings the log holds, they are shown as text, with what is invisible made visible."""
+    browser, index = walk.browser, walk.settings["index"]
+    walk.expected_complaints = [r"status of 40[04]"]
+
+    def change(path, body):
+        if not path.startswith("/v1/") or path.startswith("/v1/callers") or path.endswith("/proof") or b"{" not in body[:1]:
+            return body
+        answer = plant(json.loads(body))
+        if "bytes" in answer:
+            answer["bytes"] = base64.b64encode(json.dumps(plant(answer["entry"]), ensure_ascii=False).encode()).decode()
+        return json.dumps(answer).encode()
+
+    with Between(walk) as proxy:
+        proxy.change = change
+        for width in (1280, 390):
+            walk.sign_in(width=width)
+            for route in ("", "entries", "entries?group=caller", f"entries/{index}", "log", "reconciliation",
+                          "entries?caller=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"):
+                walk.go("nowhere")
+                walk.go(route)
+                browser.find("main .value")
+                strange = browser.run("""
+                    return [...document.querySelectorAll("img, script:not([src]), iframe, object, embed, b, [onerror], [onmouseover], " +
+                        "a[href^='javascript'], a[href^='http']")].map((node) => node.outerHTML);
+                """)
+                expect(not strange, f"{route}: markup came out of the record: {strange[:2]}")
+                raw = browser.run(r"return document.body.textContent.match(/[\u0000-\u0008\u200b\u2028\u202e\u2066\ufeff\u00ad]/u)?.[0] ?? null")
+                expect(raw is None, f"{route}: {raw!r} is shown as it is")
+                expect("owned" not in browser.command("GET", "/title"), "a script ran")
+                problems = [problem for problem in problems_of(browser) if "two elements" not in problem]
+                expect(not problems, f"{route}: {problems[:4]}")
+            walk.go("entries")
+            expect("onerror" in browser.text("main"), "the needles are not shown at all")
+            expect(browser.run("return [...document.querySelectorAll('.odd')].some((node) => node.textContent === 'U+202E')"),
+                   "the override of direction is not made visible")
+            walk.picture(f"console-hostile-{width}-light", height=900)
+
+
+# When something does not work
+
+
+@scenario
+def outages(walk):
+    """What the service can't do is said where it is missed, with what to do; trying again helps once it can."""
+    browser = walk.browser
+    with Between(walk) as proxy:
+        walk.expected_complaints = [r"status of 50[03]", r"status of 40[13]", r"ERR_EMPTY_RESPONSE"]
+        walk.sign_in()
+        proxy.change = lambda path, body: b"<html>no</html>" if path.startswith("/v1/audit/summary") else body
+        walk.go("?days=7")
+        browser.find("[aria-labelledby=usage] .notice.bad", "The answer can't be read")
+        expect("active" in browser.text("[aria-labelledby=keys]"), "one failure hides the rest")
+        walk.accept()
+        proxy.change = lambda path, body: body
+        problem = {"type": "/problems/overloaded", "title": "Too much is waiting", "detail": "Later.",
+                   "instance": "urn:uuid:0193-test"}
+        proxy.instead = lambda path: (503, problem, [("Retry-After", "7")]) if path.startswith("/v1/audit/entries") else None
+        walk.go("entries")
+        notice = browser.find(".panel-body .notice.bad", "Too much is waiting").text
+        expect("wait 7 seconds" in notice and "0193-test" in notice and "/health/ready" in notice, notice)
+        proxy.instead = lambda path: None
+        browser.find(".panel-body .notice.bad button", "Try again").click()
+        browser.find("table.entries")
+        proxy.is_cut = True
+        walk.go("log")
+        notice = browser.find("[aria-labelledby=state-title] .notice.bad", "The service can't be reached")
+        expect("Check your connection" in notice.text, "no advice")
+        walk.accept()
+        proxy.is_cut = False
+        browser.find("[aria-labelledby=state-title] .notice.bad button", "Try again").click()
+        browser.find("#checkpoint .notice.good")
+        problem = {"type": "/problems/role-not-allowed", "title": "The role may not ask for this"}
+        proxy.instead = lambda path: (403, problem, []) if path.startswith("/v1/keys") else None
+        walk.go("")
+        browser.find("[aria-labelledby=keys] .notice.bad", "This API key may not do that")
+        problem = {"type": "/problems/unauthenticated", "title": "No valid API key"}
+        proxy.instead = lambda path: (401, problem, []) if path.startswith("/v1/") else None
+        browser.run("location.hash = '#/log'")
+        browser.find("#sign-in-messages .notice.bad", "The API key is not accepted")
+        browser.find("#api-key")
+        walk.accept()
+
+
+# Acting
+
+
+@scenario
+def administration(walk):
+    """Administrators switch a key and seal the service, after a dialog that keeps the focus; auditors see no button."""
+    browser, key = walk.browser, walk.settings["key"]
+    walk.sign_in()
+    browser.find(".key-link")
+    expect(not browser.all("main section button") and not browser.all("#seal"), "an auditor is offered what is not theirs")
+    walk.sign_in("admin", width=390, dark=True)
+    browser.find("main button", "Disable").click()
+    browser.find("dialog h2", f"Disable key {key}?")
+    walk.accept()
+    for _ in range(8):
+        browser.press(TAB)
+        expect(browser.run("return document.activeElement === document.body || document.activeElement.closest('dialog') !== null"),
+               "the focus left the dialog")
+    browser.press(ESCAPE)
+    wait_for("the dialog is closed", lambda: not browser.all("dialog"))
+    expect(browser.run("return document.activeElement.textContent") == "Disable", "the focus is not where it was")
+    walk.sign_in("admin")
+    browser.find("main button", "Disable").click()
+    walk.follow(browser.find("dialog button.danger").click)
+    browser.find(".badge.bad", "disabled")
+    browser.find("main button", "Enable").click()
+    walk.follow(browser.find("dialog button.danger").click)
+    browser.find(".badge.good", "active")
+    browser.find("#seal", "Seal …").click()
+    browser.find("dialog button.danger").click()
+    expect(browser.run("return document.querySelector('dialog').open"), "it can be sealed without a reason")
+    reason = "a <b>laptop</b> was lost"
+    browser.find("#reason").type(reason)
+    walk.picture("console-seal-1280-light", height=700)
+    walk.follow(browser.find("dialog button.danger").click)
+    notice = browser.find("#notices .notice.bad", "The service is sealed")
+    expect(reason in notice.text, f"the reason is not shown as text: {notice.text}")
+    walk.accept()
+    walk.picture("console-sealed-1280-light", height=700)
+    browser.find("#seal", "Unseal …").click()
+    browser.find("#reason").type("found again")
+    walk.follow(browser.find("dialog button.danger").click)
+    wait_for("the service signs", lambda: "The service signs" in browser.text("#notices"))
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        settings = json.load(file)
+    walk = Walk(settings)
+    failures = 0
+    try:
+        for name in sys.argv[2:]:
+            began = time.monotonic()
+            try:
+                SCENARIOS[name](walk)
+                walk.end_scenario()
+                print(f"{name}: as it should be, {time.monotonic() - began:.1f} s")
+            except Failure as failure:
+                failures += 1
+                walk.forget()
+                print(f"{name}: {failure}\n{traceback.format_exc()}\n{walk.browser.text()[:1500]}", file=sys.stderr)
+    finally:
+        walk.browser.close()
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

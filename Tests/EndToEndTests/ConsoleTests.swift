@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// The page for auditors, used in a real browser as people use it.
+    ///
+    /// `Checkers/Console` clicks, types and reads, and judges what it finds: that every text has enough contrast and
+    /// every field a name, that nothing scrolls sideways at 390 pixels, that the browser complains of nothing, and that
+    /// nobody but the service is asked.
+    @Suite struct ConsoleTests {
+        /// By their names in `console.py`, which says what each is about; what changes the service comes last.
+        private static let scenarios = [
+            "sign-in", "wrong-keys", "overview", "three-clicks", "search", "entry", "other-views", "keyboard",
+            "tampering", "other-log-key", "hostile-text", "outages", "administration",
+        ]
+
+        @Test func `people find, verify and do in a browser what the console is for`() async throws {
+            let place = try await ConsolePlace()
+            let settings = place.demo.directory.path(of: "settings.json")
+            try JSONEncoder().encode(place.settings).write(to: URL(filePath: settings))
+            let outcome = try await runProcess(
+                [Program.python, "-B", Program.checker("Console/console"), settings] + Self.scenarios,
+                patience: 600
+            )
+            for scenario in Self.scenarios {
+                #expect(outcome.output.contains("\(scenario): as it should be"), "\(scenario)")
+            }
+            #expect(outcome.succeeded, "\(outcome)")
+        }
+    }
+}

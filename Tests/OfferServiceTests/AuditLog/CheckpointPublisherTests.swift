@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Foundation
+import OfferService
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+/// What is signed of the log: kept first, then shown; never less than before, and never something else.
+struct CheckpointPublisherTests {
+    @Test func `keeps each checkpoint in the database and in the file before anybody sees it`() async throws {
+        try await withCheckpoints(NaiveLog()) { place throws in
+            let publisher = place.publisher()
+            publisher.publish()
+            #expect(publisher.latest == nil, "a log without entries is not signed")
+            for size in [1, 2, 3, 300] {
+                place.heads.grow(to: size)
+                publisher.publish()
+                publisher.publish()
+                let latest = try #require(publisher.latest)
+                #expect(latest.checkpoint.head == place.heads.newest)
+                #expect(try latest.note.verified(by: place.key.verifierKey).key == place.key.verifierKey)
+            }
+            let notes = place.published.withLock { $0.map(\.note.bytes) }
+            #expect(notes.count == 4, "one for each head, and none again")
+            #expect(place.keptBefore.withLock { $0 } == notes.map { [$0, $0] })
+            #expect(try place.check().newest?.checkpoint.size == 300)
+        }
+    }
+
+    @Test func `signs within a second of what was recorded, and covers the end when it is stopped`() async throws {
+        try await withCheckpoints(NaiveLog(1)) { place throws in
+            let publisher = place.publisher()
+            publisher.start()
+            for _ in 0..<6000 where publisher.latest == nil { usleep(10_000) }
+            place.heads.grow(to: 2)
+            for _ in 0..<6000 where publisher.latest?.checkpoint.size != 2 { usleep(10_000) }
+            #expect(publisher.latest?.checkpoint.size == 2)
+            place.heads.grow(to: 3)
+            publisher.stop()
+            #expect(publisher.latest?.checkpoint.size == 3)
+        }
+    }
+
+    @Test func `shows nothing that could not be kept, and goes on when it can`() async throws {
+        let faults = Faults()
+        try await withCheckpoints(NaiveLog(3), faults: faults) { place throws in
+            let publisher = place.publisher()
+            publisher.publish()
+            place.heads.grow(to: 4)
+            faults.failCommits(Faults.diskFull)
+            publisher.publish()
+            place.clock.advance(seconds: 7)
+            #expect(publisher.latest?.checkpoint.size == 3 && publisher.obstacle != nil)
+            #expect(publisher.ageSeconds == 7)
+            publisher.publish()
+            #expect(publisher.latest?.checkpoint.size == 4 && publisher.obstacle == nil && publisher.ageSeconds == 0)
+
+            // A directory in the place of the file's draft.
+            place.heads.grow(to: 5)
+            let draft = place.file.path + ".new"
+            try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
+            publisher.publish()
+            #expect(publisher.latest?.checkpoint.size == 4 && publisher.obstacle != nil)
+            try FileManager.default.removeItem(atPath: draft)
+            publisher.publish()
+            #expect(publisher.latest?.checkpoint.size == 5)
+            #expect(place.contradictions.withLock { $0 }.isEmpty, "neither is a reason to distrust the log")
+        }
+    }
+
+    @Test func `publishes after a restart what it had kept and not shown`() async throws {
+        let (directory, key, heads) = (try TemporaryDirectory(), try makeLogKey(), NaiveLog(3))
+        try await withCheckpoints(heads, key: key, directory: directory) { place throws in
+            let keeping = DurableCheckpoints(committer: place.committer, file: place.file)
+            let head = try #require(heads.newest)
+            try keeping.keep(SignedCheckpoint(head, signedBy: key, at: place.clock.now))
+            #expect(place.published.withLock { $0 }.isEmpty, "it ended here")
+        }
+        heads.grow(to: 4)
+        try await withCheckpoints(heads, key: key, directory: directory) { place throws in
+            let stored = try #require(try place.check().newest)
+            let publisher = place.publisher(stored: stored)
+            #expect(publisher.latest?.checkpoint.size == 3)
+            publisher.publish()
+            #expect(publisher.latest?.checkpoint.size == 4)
+        }
+    }
+
+    struct FaultRow: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let reason: String
+        let harm: @Sendable (NaiveLog) -> Void
+    }
+
+    private static let other = SHA256.digest(of: [7])
+
+    static let contradictions = [
+        FaultRow(testDescription: "fewer entries", reason: "entries are missing") { $0.cut(to: 4) },
+        FaultRow(testDescription: "another entry", reason: "entries were changed") { log in
+            log.grow(to: 6)
+            log.change(2)
+        },
+        FaultRow(testDescription: "another hash of as many entries", reason: "entries were changed") { log in
+            log.claim(TreeHead(size: 5, rootHash: other))
+        },
+        FaultRow(testDescription: "another hash than what is stored", reason: "entries were changed") { log in
+            log.grow(to: 6)
+            log.claim(TreeHead(size: 6, rootHash: other))
+        },
+        FaultRow(testDescription: "fewer stored than claimed", reason: "damaged") { log in
+            log.grow(to: 6)
+            let head = log.newest
+            log.cut(to: 5)
+            if let head { log.claim(head) }
+        },
+    ]
+
+    @Test(arguments: contradictions)
+    func `signs nothing that contradicts what it signed, and says so once`(row: FaultRow) async throws {
+        try await withCheckpoints(NaiveLog(5)) { place throws in
+            let publisher = place.publisher()
+            publisher.publish()
+            let before = publisher.latest
+            row.harm(place.heads)
+            publisher.publish()
+            publisher.publish()
+            #expect(publisher.latest == before)
+            #expect(try place.stored().map(\.size) == [5])
+            let reasons = place.contradictions.withLock { $0 }
+            #expect(reasons.count == 1 && reasons[0].contains(row.reason), "\(reasons)")
+            #expect(place.log.lines.count { $0.contains("no checkpoint of the audit log could be signed") } == 1)
+        }
+    }
+
+    @Test func `takes a log that can't be read for that, and not for another`() async throws {
+        try await withCheckpoints(NaiveLog(5)) { place throws in
+            let publisher = place.publisher()
+            publisher.publish()
+            place.heads.grow(to: 6)
+            place.heads.setUnreadable(true)
+            publisher.publish()
+            #expect(publisher.latest?.checkpoint.size == 5 && publisher.obstacle != nil)
+            #expect(place.contradictions.withLock { $0 }.isEmpty)
+            place.heads.setUnreadable(false)
+            publisher.publish()
+            #expect(publisher.latest?.checkpoint.size == 6)
+        }
+    }
+
+    @Test func `keeps no smaller checkpoint, and none of the same size with another hash`() async throws {
+        try await withCheckpoints(NaiveLog(5)) { place throws in
+            let keeping = DurableCheckpoints(committer: place.committer, file: place.file)
+            func signed(_ size: Int64, _ seed: UInt8) throws -> SignedCheckpoint {
+                let head = TreeHead(size: size, rootHash: SHA256.digest(of: [seed]))
+                return try SignedCheckpoint(head, signedBy: place.key, at: place.clock.now)
+            }
+            try keeping.keep(signed(5, 1))
+            try keeping.keep(signed(5, 1))
+            let kept = try place.file.read()
+            for (size, seed) in [(5, 2), (4, 1)] {
+                do {
+                    try keeping.keep(signed(Int64(size), UInt8(seed)))
+                    Issue.record("size \(size) was kept")
+                } catch CheckpointKeepingError.contradictsEarlier {
+                }
+            }
+            #expect(try place.stored().map(\.note) == [signed(5, 1).note.bytes])
+            #expect(try place.file.read() == kept, "what the database refuses is not written to the file either")
+        }
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OfferDomain
+import OfferService
+import Storage
+import TestSupport
+import Testing
+
+extension FakePlayWorld {
+    /// One entry in both stores.
+    static func catalogue(_ eligibility: String, product: String = "premium") -> String {
+        """
+        {
+          apps: [{
+            bundleId: "com.example.app", packageName: "\(FakeGooglePlay.firstApp)",
+            plans: [{
+              appStore: {productId: "pro.monthly", subscriptionGroupId: "1"},
+              googlePlay: {productId: "\(product)", basePlanId: "monthly"},
+              offers: [{id: "back", appStore: {offerId: "store_back"}, googlePlay: {offerId: "winback-50"},
+                eligibility: \(eligibility)}],
+            }],
+          }],
+        }
+        """
+    }
+
+    /// Names the app in both stores.
+    static let app = #""bundleId": "com.example.app", "packageName": "\#(FakeGooglePlay.firstApp)""#
+
+    func appStoreCall(_ members: String) -> Call {
+        service.call(
+            as: "backend",
+            #"{"bundleId": "com.example.app", "productId": "pro.monthly", "offerId": "back", \#(members)}"#
+        )
+    }
+
+    /// Has the App Store tell that a customer's subscription ended so long ago.
+    func lapseInAppStore(
+        _ customer: String,
+        daysAgo days: Int,
+        environment: StoreEnvironment = .production
+    ) async throws {
+        let now = service.clock.now
+        var transaction = AppStoreTransaction(
+            transactionID: try TransactionID("71"),
+            originalTransactionID: try TransactionID("71"),
+            bundleID: try BundleID("com.example.app"),
+            productID: "pro.monthly",
+            environment: environment,
+            signedAt: now,
+            purchasedAt: now.adding(days: -days - 30)
+        )
+        transaction.productType = .known(.autoRenewableSubscription)
+        transaction.subscriptionGroup = try SubscriptionGroupID("1")
+        transaction.expiresAt = now.adding(days: -days)
+        transaction.ownership = .known(.purchased)
+        let status = SubscriptionEvidence.Status(
+            originalTransactionID: transaction.originalTransactionID,
+            status: .known(.expired),
+            observedAt: now
+        )
+        let snapshot = service.current.value
+        let report = SubscriptionReport(
+            SubscriptionEvidence(source: .notification, transactions: [transaction], statuses: [status]),
+            keys: AppPseudonyms(snapshot.pseudonyms, in: AppName(transaction.bundleID)),
+            bundleID: transaction.bundleID,
+            catalog: snapshot.catalog,
+            customers: [.customer(try CustomerID(customer))]
+        )
+        _ = try await service.committer.absorb(report)
+    }
+}
+
+/// Decisions on what both stores tell.
+struct JoinedDecisionTests {
+    private static let lapsed = "{lapsed: {atLeastDays: 30}}"
+    private static let anna = #""customerId": "anna""#
+
+    /// A customer of Google Play who has an account there, of whose purchase the store tells by itself.
+    private func buyAndTell(_ world: FakePlayWorld, isTest: Bool = false) async throws -> String {
+        let grant = try await world.service.send(
+            world.authorizationCall(
+                #"\#(Self.anna), "facts": {"subscribedBefore": true, "status": "expired", "expiresAt": "2020-01-01T00:00:00Z"}"#
+            )
+        )
+        let account = try #require(grant.json["obfuscatedAccountId"].text, "\(grant)")
+        let bought = try world.play.buy(.init("premium", obfuscatedAccountID: account, isTest: isTest))
+        world.tick()
+        try await world.deliver(bought)
+        return bought.token
+    }
+
+    @Test func `who pays at Google Play has not lapsed in the App Store, however long ago Google told`() async throws {
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
+            _ = try await buyAndTell(world)
+            try await world.lapseInAppStore("anna", daysAgo: 60)
+            try await world.lapseInAppStore("bert", daysAgo: 60)
+            world.tick(seconds: 3 * 86_400)
+            let paying = try await world.service.send(world.appStoreCall(Self.anna))
+            #expect(paying.problem == "not-eligible", "\(paying)")
+            let lapsed = try await world.service.send(world.appStoreCall(#""customerId": "bert""#))
+            #expect(lapsed.status == 200, "\(lapsed)")
+        }
+    }
+
+    @Test func `a status that is too old at Google Play decides nothing in the App Store`() async throws {
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
+            let bought = try world.play.buy(.init("premium"))
+            let asked = try await world.service.send(
+                world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(bought.token)"]"#)
+            )
+            #expect(asked.problem == "not-eligible", "\(asked)")
+            try await world.lapseInAppStore("anna", daysAgo: 60)
+            let paying = try await world.service.send(world.appStoreCall(Self.anna))
+            #expect(paying.problem == "not-eligible", "\(paying)")
+            world.tick(seconds: 3 * 86_400)
+            let open = try await world.service.send(world.appStoreCall(Self.anna))
+            #expect(open.problem == "eligibility-undecided", "\(open)")
+        }
+    }
+
+    @Test func `a token that nobody has read is read, whatever is known without it`() async throws {
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
+            try await world.lapseInAppStore("anna", daysAgo: 60)
+            let without = try await world.service.send(world.authorizationCall(Self.anna))
+            #expect(without.status == 200, "\(without)")
+            let bought = try world.play.buy(.init("premium"))
+            let reply = try await world.service.send(
+                world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(bought.token)"]"#)
+            )
+            #expect(reply.problem == "not-eligible", "\(reply)")
+            #expect(try world.play.counts().requests(to: .purchase) == 1)
+            try world.play.listen(false)
+            let other = try world.play.buy(.init("premium")).token
+            try await world.lapseInAppStore("bert", daysAgo: 60)
+            let silent = try await world.service.send(
+                world.authorizationCall(#""customerId": "bert", "purchaseTokens": ["\#(other)"]"#)
+            )
+            #expect(silent.problem == "store-unavailable", "\(silent)")
+        }
+    }
+
+    @Test func `a purchase that a request names counts, under whichever name and whatever is stated`() async throws {
+        let rule = "{grants: {atMost: 1}}"
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+            func ask(_ customer: String, _ token: String) async throws -> Reply {
+                try await world.service.send(
+                    world.authorizationCall(
+                        #""customerId": "\#(customer)", "purchaseTokens": ["\#(token)"], "facts": {"subscribedBefore": true}"#
+                    )
+                )
+            }
+            #expect(try await ask("anna", "token-1").status == 200)
+            let renamed = try await ask("bert", "token-1")
+            #expect(renamed.problem == "not-eligible", "\(renamed)")
+            #expect(try await ask("bert", "token-2").status == 200, "another subscription, another customer")
+        }
+    }
+
+    @Test func `a test purchase in one store never stands beside real ones in the other`() async throws {
+        let rule = #"{all: [{environment: "production"}, \#(Self.lapsed)]}"#
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+            let bought = try world.play.buy(.init("premium"))
+            let asked = try await world.service.send(
+                world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(bought.token)"]"#)
+            )
+            #expect(asked.problem == "not-eligible", "\(asked)")
+            try await world.lapseInAppStore("anna", daysAgo: 60, environment: .sandbox)
+            world.tick(seconds: 3 * 86_400)
+            let mixed = try await world.service.send(world.appStoreCall(Self.anna))
+            #expect(mixed.status == 403, "\(mixed)")
+        }
+    }
+
+    @Test func `a retry of what can't be had any more is told so, and records no authorization`() async throws {
+        try await withFakePlay { world in
+            let call = world.authorizationCall(#"\#(Self.anna), "facts": {"subscribedBefore": true}"#)
+                .with("Idempotency-Key", "k")
+            #expect(try await world.service.send(call).status == 200)
+            try world.play.setOffer(.init("winback-50", of: "premium", state: "INACTIVE"))
+            world.tick(seconds: 600)
+            try world.play.advance(seconds: 600)
+            // The copy is used until it has been read anew.
+            var others = 0
+            while try await world.service.send(
+                world.authorizationCall(#""customerId": "c\#(others)", "facts": {"subscribedBefore": true}"#)
+            ).status == 200 { others += 1 }
+            let again = try await world.service.send(call)
+            #expect(again.status == 409 && again.problem == "offer-not-usable", "\(again)")
+            #expect(try world.service.entries("authorize.intent").count == 1 + others)
+        }
+    }
+
+    @Test func `one customer whose record can't be read spoils nobody else's request`() async throws {
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
+            let token = try await buyAndTell(world)
+            let connection = try world.service.ledger.open()
+            try connection.run(SQL("UPDATE google_play_purchases SET record = 'x'"))
+            let bodies = (0..<40).map { index in
+                index % 8 == 0
+                    ? #"\#(Self.anna), "purchaseTokens": ["\#(token)"]"#
+                    : #""customerId": "c\#(index)", "facts": {"subscribedBefore": true, "status": "expired", "expiresAt": "2020-01-01T00:00:00Z"}"#
+            }
+            let statuses = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+                for (index, body) in bodies.enumerated() {
+                    group.addTask { (index, try await world.service.send(world.authorizationCall(body)).status) }
+                }
+                return try await group.reduce(into: [Int: Int]()) { $0[$1.0] = $1.1 }
+            }
+            for (index, status) in statuses {
+                #expect(status == (index % 8 == 0 ? 503 : 200), "request \(index)")
+            }
+        }
+    }
+}
+
+/// `POST /v1/eligibility`, where an answer could mislead.
+struct OutlookTests {
+    private static let anna = #""customerId": "anna", "facts": {"subscribedBefore": true}"#
+
+    private func maximumAge(_ reply: Reply) -> Int? {
+        reply.headers["cache-control"]?.split(separator: "=").last.flatMap { Int($0) }
+    }
+
+    @Test func `a store that is silent makes nobody ineligible, and its silence is kept by nobody`() async throws {
+        let rule = #"{status: {in: ["expired"]}}"#
+        try await withFakePlay(offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+            let bought = try world.play.buy(.init("premium"))
+            try world.play.listen(false)
+            let call = world.eligibilityCall(
+                #"\#(FakePlayWorld.app), "customerId": "anna", "purchaseTokens": ["\#(bought.token)"]"#
+            )
+            let silent = try await world.service.send(call)
+            let offer = silent.json["offers"].elements.first { $0["store"].text == "googlePlay" }
+            #expect(offer?["outcome"].text == "undecided", "\(silent)")
+            #expect(offer?["obstacle"].text == "store-unavailable", "\(silent)")
+            let product = silent.json["products"].elements.first { $0["store"].text == "googlePlay" }
+            #expect(product?["promotionalOfferEligibility"] == .null, "\(silent)")
+            #expect(maximumAge(silent) == 0)
+            try world.play.listen(true)
+            world.tick(seconds: 120)
+            try world.play.advance(seconds: 120)
+            let told = try await world.service.send(call)
+            let google = told.json["offers"].elements.first { $0["store"].text == "googlePlay" }
+            #expect(google?["outcome"].text == "notEligible" && google?["obstacle"].text == nil, "\(told)")
+            #expect((1...300).contains(maximumAge(told) ?? 0))
+        }
+    }
+
+    @Test func `an answer is kept no longer than any rule stands`() async throws {
+        let start = Date().addingTimeInterval(90)
+        let text = ISO8601DateFormatter().string(from: start)
+        for window in ["until", "from"] {
+            let rule = "{any: [{window: {\(window): \"\(text)\"}}, {grants: {atMost: 1}}]}"
+            try await withFakePlay(offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+                let reply = try await world.service.send(
+                    world.eligibilityCall("\(FakePlayWorld.app), \(Self.anna)")
+                )
+                #expect((1...90).contains(maximumAge(reply) ?? 0), "\(window): \(reply.headers)")
+            }
+        }
+    }
+
+    @Test func `an offer that no key could sign is told as such`() async throws {
+        try await withFakePlay(offers: FakePlayWorld.catalogue("{grants: {atMost: 1}}")) { world in
+            let reply = try await world.service.send(world.eligibilityCall("\(FakePlayWorld.app), \(Self.anna)"))
+            let apple = reply.json["offers"].elements.first { $0["store"].text == "appStore" }
+            #expect(apple?["outcome"].text == "eligible" && apple?["obstacle"].text == "key-unavailable", "\(reply)")
+            let product = reply.json["products"].elements.first { $0["store"].text == "appStore" }
+            #expect(product?["promotionalOfferEligibility"] == .boolean(false), "\(reply)")
+        }
+    }
+
+    @Test func `another's purchase is left out of account, and a name that the team gave itself is none`() async throws
+    {
+        let rule = #"{status: {in: ["active"]}}"#
+        try await withFakePlay(offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+            let account = try await world.service.send(
+                world.authorizationCall(
+                    #""customerId": "bob", "facts": {"subscribedBefore": true, "status": "active", "expiresAt": "2099-01-01T00:00:00Z"}"#
+                )
+            ).json["obfuscatedAccountId"].text
+            func outlook(_ account: String?) async throws -> String? {
+                let token = try world.play.buy(.init("premium", obfuscatedAccountID: account)).token
+                let reply = try await world.service.send(
+                    world.eligibilityCall(
+                        as: "app",
+                        #"\#(FakePlayWorld.app), "anonymousId": "mallory", "purchaseTokens": ["\#(token)"]"#
+                    )
+                )
+                #expect(reply.status == 200, "\(reply)")
+                return reply.json["offers"].elements.first { $0["store"].text == "googlePlay" }?["outcome"].text
+            }
+            #expect(try await outlook(account) == "undecided")
+            #expect(try await outlook("own-name-of-somebody") == "eligible")
+            #expect(try await outlook(nil) == "eligible")
+        }
+    }
+
+    @Test func `who may ask for some apps is told of another as of one that there isn't`() async throws {
+        let catalogue = FakePlayWorld.catalogue("{grants: {atMost: 1}}")
+            .replacing(#"bundleId: "com.example.app""#, with: #"bundleId: "com.example.other""#)
+        try await withFakePlay(offers: catalogue) { world in
+            var details: Set<String> = []
+            for package in [FakeGooglePlay.firstApp, "com.example.none"] {
+                let members = #""packageName": "\#(package)", "anonymousId": "device-1""#
+                let call = world.authorizationCall(as: "scoped", #""anonymousId": "device-1""#)
+                var authorization = call
+                authorization.body = Array(
+                    String(decoding: call.body, as: UTF8.self).replacing(FakeGooglePlay.firstApp, with: package).utf8
+                )
+                for reply in [
+                    try await world.service.send(authorization),
+                    try await world.service.send(world.eligibilityCall(as: "scoped", members)),
+                ] {
+                    #expect(reply.problem == "bundle-not-allowed" && reply.pointers == ["/packageName"], "\(reply)")
+                    #expect(!reply.body.contains("com.example.other"), "\(reply)")
+                    details.insert(reply.json["detail"].text?.replacing(package, with: "X") ?? "")
+                }
+            }
+            #expect(details.count == 1)
+        }
+    }
+}

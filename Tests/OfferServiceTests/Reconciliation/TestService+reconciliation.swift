@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+import Storage
+import Testing
+
+extension TestService {
+    /// Every use that a store told of, oldest first: its state and what it is.
+    func uses() throws -> [String] {
+        try rows([
+            """
+            SELECT text FROM (
+                SELECT state || ' ' || matched_as AS text, redeemed_at FROM app_store_redemptions
+                UNION ALL SELECT state || ' ' || matched_as, redeemed_at FROM google_play_redemptions
+            ) ORDER BY redeemed_at
+            """
+        ])
+    }
+
+    /// The answer of the call, of production unless `parameters` say otherwise.
+    func reconciliation(_ parameters: String = "") async throws -> Tree {
+        let reply = try await send(reconciliationCall(parameters))
+        #expect(reply.status == 200, "\(reply)")
+        return reply.json
+    }
+
+    func reconciliationCall(as caller: String = "auditor", _ parameters: String = "") -> Call {
+        let call = Call.get("/v1/audit/reconciliation\(parameters)")
+        return credentials[caller].map { call.with("Authorization", "Bearer \($0)") } ?? call
+    }
+
+    func entry(_ index: Int) throws -> Tree { try Tree(try entries()[index]) }
+
+    /// What comes of computing everything anew.
+    func recomputed() throws -> ReconciliationCheck.Outcome {
+        try ReconciliationCheck(
+            connection: try ledger.openForReading(),
+            catalog: loaded.catalog,
+            pseudonyms: loaded.keys.pseudonyms
+        ).run()
+    }
+
+    func change(_ statement: StaticString) throws {
+        try ledger.open().run(SQL(statement))
+    }
+}
