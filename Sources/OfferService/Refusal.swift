@@ -109,3 +109,14 @@ package enum ServiceFault: Sendable {
     /// These causes still hold, and why; nothing was lifted.
     case stillSealed([SealObstacle])
 }
+
+extension Refusal {
+    /// What a caller is told when the log could not be read for them.
+    init(_ error: LogReadersError) {
+        switch error {
+        case .overloaded: self = .service(.overloaded)
+        case .stopped: self = .service(.auditUnavailable)
+        case .log(let error): self = .service(.logUnreadable(error))
+        }
+    }
+}

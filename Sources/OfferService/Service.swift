@@ -204,9 +204,10 @@ package final class Service: Sendable {
                 seal: seal,
                 current: current,
                 lastUses: { [committer] in committer.keyUses },
+                reads: reads,
                 refresh: { [housekeeper] in await housekeeper.lookNow() }
             ),
-            seal: SealCall(seal: seal),
+            seal: SealCall(seal: seal, reads: reads),
             audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
             reconciliation: ReconciliationCall(reconciler: reconciler, reads: reads),
             logCalls: LogCalls(readers: readers, reads: reads, isPublic: settings.isLogPublic) {

@@ -10,22 +10,26 @@ package struct KeysCall: Sendable {
     private let lastUses: @Sendable () -> [KeyID: Timestamp]
     /// Takes key states from the database into force.
     private let refresh: @Sendable () async -> Void
+    private let reads: AuditReads
 
     package init(
         seal: Seal,
         current: CurrentSnapshot,
         lastUses: @escaping @Sendable () -> [KeyID: Timestamp],
+        reads: AuditReads,
         refresh: @escaping @Sendable () async -> Void
     ) {
         self.seal = seal
         self.current = current
         self.lastUses = lastUses
         self.refresh = refresh
+        self.reads = reads
     }
 
     /// All keys, in the order of the file.
     func list(_ request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
-        _ = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        reads.noteFetch(caller: caller.id, call: .keys)
         let uses = lastUses()
         var writer = JSONWriter()
         writer.beginObject()

@@ -6,14 +6,17 @@ import OfferDomain
 /// `GET /v1/seal`, `POST /v1/seal`, `POST /v1/unseal`: the switch for the whole service.
 package struct SealCall: Sendable {
     private let seal: Seal
+    private let reads: AuditReads
 
-    package init(seal: Seal) {
+    package init(seal: Seal, reads: AuditReads) {
         self.seal = seal
+        self.reads = reads
     }
 
     /// Whether the service is sealed, and why.
     func show(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
-        _ = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        reads.noteFetch(caller: caller.id, call: .seal)
         return response()
     }
 

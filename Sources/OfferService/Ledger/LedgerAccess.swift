@@ -5,7 +5,7 @@ package import Storage
 /// Opens the database of the service, with its schema brought up to date.
 package struct LedgerAccess: Sendable {
     private let location: DatabaseLocation
-    private let clock: WallClock
+    let clock: WallClock
 
     package init(location: DatabaseLocation, clock: WallClock) {
         self.location = location

@@ -24,7 +24,7 @@ enum CustomersCommand: Command {
         The app is what the ledger calls it: its bundle id, or its package name if it is at Google Play alone.
 
         destroy-epoch ends an epoch for good, but not the one in force. It records that, has the ledger forget what was
-        granted and linked while the epoch was in force, then overwrites its file and removes it. From then on nobody
+        granted, linked and redeemed while the epoch was in force, then overwrites its file and removes it. From then on nobody
         can say whom the epoch's pseudonyms in the records stand for; and what was granted under it counts against no
         cap. Take it from the keys file afterwards. What backups, snapshots and the spare blocks of an SSD keep of the
         file is not in its hands: destroy those copies too. The running service lets go of it within a second.

@@ -185,11 +185,8 @@ private struct PlayLedger {
 
     func purchases(of customer: String) throws -> Int {
         let key = try pseudonym(customer).ledgerKey
-        var count = 0
-        try write { writer throws(LedgerError) in
-            count = try writer.googlePlayHistory(of: [key], purchases: [PurchaseKey]()).purchases.count
-        }
-        return count
+        let tables = GooglePlayTables(connection: try service.ledger.openForReading())
+        return try tables.history(of: [key], purchases: [PurchaseKey]()).purchases.count
     }
 
     private func pseudonym(_ name: String) throws -> Pseudonym {

@@ -211,6 +211,21 @@ struct AppStoreReconciliationTests {
         }
     }
 
+    @Test(arguments: rows)
+    fileprivate func `comes to the same while the secret of customers' ids changes`(row: Row) async throws {
+        try await withStoreService(asksStore: false) { world in
+            try await world.prepare(row)
+            let ids = try world.buy(row.purchases)
+            try world.service.beginEpoch("2")
+            for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
+            let told = try world.service.entries("offer.redemption").count
+            try world.service.beginEpoch("3")
+            for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
+            #expect(try world.service.uses() == row.expected)
+            #expect(try world.service.entries("offer.redemption").count == told, "nothing is new")
+        }
+    }
+
     @Test func `keeps what it was told to one entry for each change`() async throws {
         try await withStoreService(asksStore: false) { world in
             let row = Row("", [.to(bert, chain: firstChain)], [bought()], [])

@@ -107,8 +107,8 @@ final class TestService: Sendable {
             random: random,
             log: log
         )
-        let reads = AuditReads(committer: committer, clock: clock.wallClock, log: log)
         reconciler = Reconciler(ledger: ledger, clock: clock.wallClock, log: log)
+        let reads = AuditReads(committer: committer, clock: clock.wallClock, log: log)
         let purchases: any GooglePlayPurchaseSource = files.googlePlay ?? stores.googlePlayAPI
         let push: (any GooglePushAuthentication)? = files.googlePlay ?? stores.googlePush
         api = API(
@@ -151,11 +151,12 @@ final class TestService: Sendable {
                 seal: seal,
                 current: current,
                 lastUses: { [committer] in committer.keyUses },
+                reads: reads,
                 refresh: { [current, loaded, ledger] in
                     if let next = try? Self.snapshot(loaded, ledger) { current.swap(next) }
                 }
             ),
-            seal: SealCall(seal: seal),
+            seal: SealCall(seal: seal, reads: reads),
             audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
             reconciliation: ReconciliationCall(reconciler: reconciler, reads: reads),
             logCalls: LogCalls(

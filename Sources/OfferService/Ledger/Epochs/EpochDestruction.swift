@@ -64,7 +64,7 @@ package struct EpochDestruction {
         guard epoch.destroyedAt == nil else { return [] }
         guard let next = known.first(where: { $0.ordinal > epoch.ordinal }) else { throw .inForce }
         do {
-            try table.destroy(epoch, before: next.firstEntry, at: clock.now())
+            try table.destroy(epoch, before: next, at: clock.now())
         } catch {
             throw .ledger(.database(error))
         }

@@ -30,6 +30,7 @@ package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
 /// Compares the secrets that are loaded with those on record, and takes new ones on record.
 package struct EpochRegister {
     private let ledger: LedgerAccess
+    private var clock: WallClock { ledger.clock }
 
     package init(ledger: LedgerAccess) {
         self.ledger = ledger
@@ -77,7 +78,7 @@ package struct EpochRegister {
         do throws(LedgerChangeError<StorageError>) {
             try ledger.change { connection throws(StorageError) in
                 let table = EpochTable(connection: connection)
-                for epoch in begun { try table.add(epoch) }
+                for epoch in begun { try table.add(epoch, at: clock.now()) }
                 return begun.map { .epochBegun($0.name) }
             }
         } catch {

@@ -10,6 +10,7 @@ package struct EpochTable {
         package let ordinal: Int64
         package let checkValue: [UInt8]
         package let firstEntry: Int64
+        package let begunAt: Timestamp
         package let destroyedAt: Timestamp?
     }
 
@@ -21,13 +22,16 @@ package struct EpochTable {
 
     package func all() throws(StorageError) -> [Entry] {
         try connection.all(
-            SQL("SELECT epoch, ordinal, check_value, first_entry, destroyed_at FROM customer_epochs ORDER BY ordinal")
+            SQL(
+                "SELECT epoch, ordinal, check_value, first_entry, destroyed_at, begun_at FROM customer_epochs ORDER BY ordinal"
+            )
         ) { row in
             Entry(
                 name: row.text(0),
                 ordinal: row.integer(1),
                 checkValue: row.blob(2),
                 firstEntry: row.integer(3),
+                begunAt: Timestamp(milliseconds: row.integer(5)),
                 destroyedAt: row.optionalInteger(4).map(Timestamp.init(milliseconds:))
             )
         }
@@ -43,47 +47,54 @@ package struct EpochTable {
     /// Notes that the secret of an epoch is destroyed, and forgets what would lead from its entries to anybody.
     ///
     /// What was granted while it was in force is found under later secrets if its customers have come back since, and
-    /// a grant names its entry of the audit log, which has the old pseudonyms. So are links; `next` is the first entry
-    /// after.
-    func destroy(_ epoch: Entry, before next: Int64, at now: Timestamp) throws(StorageError) {
-        let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next)]
-        for statement in Self.forgetting { try connection.run(SQL(statement, span)) }
+    /// a grant names its entry of the audit log, which has the old pseudonyms. So are links. `next` is the epoch that took
+    /// over.
+    func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
+        let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next.firstEntry)]
+        for statement in Self.forgettingEntries { try connection.run(SQL(statement, span)) }
+        let until = SQLValue.integer(next.begunAt.milliseconds)
+        for statement in Self.forgettingUses { try connection.run(SQL(statement, until)) }
         try connection.run(
             SQL(
-                "UPDATE customer_epochs SET destroyed_at = ? WHERE epoch = ?",
+                "UPDATE customer_epochs SET destroyed_at = ?, forgotten_until = ? WHERE epoch = ?",
                 .integer(now.milliseconds),
+                until,
                 .text(epoch.name)
             )
         )
     }
 
-    private static let forgetting: [StaticString] = [
-        """
-        UPDATE app_store_redemptions SET grant_id = NULL WHERE grant_id IN (
-            SELECT grant_id FROM grants WHERE entry_index >= ? AND entry_index < ?
-        )
-        """,
-        """
-        UPDATE google_play_redemptions SET grant_id = NULL, matched_by = NULL WHERE grant_id IN (
-            SELECT grant_id FROM grants WHERE entry_index >= ? AND entry_index < ?
-        )
-        """,
+    private static let forgettingEntries: [StaticString] = [
         "DELETE FROM grants WHERE entry_index >= ? AND entry_index < ?",
+        "DELETE FROM issued_grants WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
     ]
 
+    /// Uses of offers, whose grants are gone: without them each would pass for one that nobody granted.
+    private static let forgettingUses: [StaticString] = [
+        "DELETE FROM app_store_redemptions WHERE redeemed_at < ?",
+        "DELETE FROM google_play_redemptions WHERE redeemed_at < ?",
+    ]
+
+    /// Uses of offers before this are not looked at any more; `nil` if no epoch was destroyed.
+    func forgottenUntil() throws(StorageError) -> Timestamp? {
+        try connection.first(SQL("SELECT max(forgotten_until) FROM customer_epochs")) { $0.optionalInteger(0) }
+            .flatMap(\.self).map(Timestamp.init(milliseconds:))
+    }
+
     /// Puts one more into force.
-    func add(_ epoch: CustomerEpoch) throws(StorageError) {
+    func add(_ epoch: CustomerEpoch, at now: Timestamp) throws(StorageError) {
         try connection.run(
             SQL(
                 """
-                INSERT INTO customer_epochs (epoch, ordinal, check_value, first_entry)
-                SELECT ?, count(*), ?, CASE count(*) WHEN 0 THEN 0
+                INSERT INTO customer_epochs (epoch, ordinal, check_value, begun_at, first_entry)
+                SELECT ?, count(*), ?, ?, CASE count(*) WHEN 0 THEN 0
                     ELSE (SELECT coalesce(max(entry_index) + 1, 0) FROM audit_entries) END
                 FROM customer_epochs
                 """,
                 .text(epoch.name),
-                .blob(epoch.checkValue)
+                .blob(epoch.checkValue),
+                .integer(now.milliseconds)
             )
         )
     }

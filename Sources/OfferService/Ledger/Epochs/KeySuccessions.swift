@@ -55,6 +55,7 @@ struct KeySuccessions {
             try connection.run(SQL(remove, .blob(earlier)))
         }
         try renameHolder(earlier, to: current)
+        try renameAccount(earlier, to: current)
         try renameFirstTransaction(earlier, to: current)
     }
 
@@ -86,6 +87,34 @@ struct KeySuccessions {
                 .blob(current),
                 .blob(earlier),
                 .blob(current),
+                .blob(current)
+            )
+        )
+    }
+
+    /// Grants name the account that they were given to, and transactions the account that they were bought by; both are
+    /// among those whose rows have just moved.
+    private func renameAccount(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                UPDATE issued_grants SET account = ? WHERE account = ? AND grant_id IN (
+                    SELECT grant_id FROM grants WHERE subject = ?
+                )
+                """,
+                .blob(current),
+                .blob(earlier),
+                .blob(current)
+            )
+        )
+        try connection.run(
+            SQL(
+                """
+                UPDATE app_store_transactions SET record = replace(record, ?, ?)
+                WHERE chain IN (SELECT chain FROM app_store_customers WHERE subject = ?)
+                """,
+                .text(AuditEntry.text(ofKey: earlier)),
+                .text(AuditEntry.text(ofKey: current)),
                 .blob(current)
             )
         )
@@ -154,9 +183,11 @@ struct KeySuccessions {
         (
             """
             INSERT INTO app_store_redemptions (
-                chain, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id
+                chain, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id, bundle_id,
+                environment, matched_as, entry_index
             )
-            SELECT ?, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id
+            SELECT ?, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id, bundle_id,
+                environment, matched_as, entry_index
             FROM app_store_redemptions WHERE chain = ? ON CONFLICT DO NOTHING
             """,
             "DELETE FROM app_store_redemptions WHERE chain = ?"
@@ -200,10 +231,10 @@ struct KeySuccessions {
             """
             INSERT INTO google_play_redemptions (
                 purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
-                matched_by
+                matched_by, package_name, environment, matched_as, entry_index
             )
             SELECT ?, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
-                matched_by
+                matched_by, package_name, environment, matched_as, entry_index
             FROM google_play_redemptions WHERE purchase = ? ON CONFLICT DO NOTHING
             """,
             "DELETE FROM google_play_redemptions WHERE purchase = ?"

@@ -4,7 +4,8 @@ package import Storage
 extension LedgerSchema {
     /// Which secrets customers' ids have been kept under, each with what tells it from another.
     ///
-    /// `first_entry` is the index of the first entry of the audit log that may have its pseudonyms.
+    /// `first_entry` is the index of the first entry of the audit log that may have its pseudonyms. Of one that was
+    /// destroyed, `forgotten_until` is when the next began: of the uses of offers before that nothing is kept.
     package static let epochs = Migration(
         version: 7,
         name: "epochs of customers' ids",
@@ -15,7 +16,9 @@ extension LedgerSchema {
                 ordinal BIGINT NOT NULL,
                 check_value BLOB NOT NULL,
                 first_entry BIGINT NOT NULL,
-                destroyed_at BIGINT
+                begun_at BIGINT NOT NULL,
+                destroyed_at BIGINT,
+                forgotten_until BIGINT
             )
             """
         ]

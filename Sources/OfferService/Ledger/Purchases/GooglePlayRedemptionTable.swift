@@ -218,7 +218,9 @@ package struct GooglePlayRedemptionTable {
     ) throws(StorageError) -> [Candidate] {
         guard let record = try tables.record(of: purchase) else { return [] }
         var candidates: [Candidate] = []
+        let forgottenUntil = try EpochTable(connection: tables.connection).forgottenUntil()
         for redemption in record.redemptions(purchase) {
+            if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
             guard let offer = place.offer(redemption.offer)?.ledgerKey else { continue }
             let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
                 place.keys.isGenuine($0, for: offer) ? $0 : nil

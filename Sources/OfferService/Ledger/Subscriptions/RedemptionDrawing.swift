@@ -86,7 +86,9 @@ struct RedemptionDrawing {
     ) throws(StorageError) -> [Candidate] {
         guard let known = try subscriptions.chain(chain)?.chain, let observedAt = known.observedAt else { return [] }
         var candidates: [Candidate] = []
+        let forgottenUntil = try EpochTable(connection: subscriptions.connection).forgottenUntil()
         for redemption in known.redemptions(chain: chain, at: observedAt) {
+            if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
             var grants: Set<GrantCandidate> = []
             if let offer = offer(redemption) {
                 grants = try self.grants.candidates(of: [chain.bytes] + customers, offerKey: offer.ledgerKey)

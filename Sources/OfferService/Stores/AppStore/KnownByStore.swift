@@ -60,6 +60,11 @@ struct KnownByStore: Sendable {
         case nil: account = request.transactionID ?? shown.ids.first
         }
         accounts = account == nil ? [] : shown.accounts
+        if let account {
+            knowledge.successions += keys.successions(
+                of: [.originalTransaction(account), .appTransaction(account)] + accounts
+            )
+        }
         self.canAsk = canAsk
         self.knowledge = knowledge
         if case .introductoryOfferEligibility = statement { bindToAccount(&knowledge) }
