@@ -15,7 +15,7 @@ package struct AuditReading: Sendable {
 
 extension AuditReads {
     /// Records a reading before its answer leaves.
-    func note(_ reading: AuditReading) async {
+    package func note(_ reading: AuditReading) async {
         guard let call = AuditCall(rawValue: reading.route.rawValue) else { return }
         await note(caller: reading.caller, call: call, conditions: reading.query.conditions, count: reading.count)
     }
