@@ -35,7 +35,6 @@ extension EndToEnd {
                 DemoFolder.product
             )
             #expect(holds.succeeded, "\(holds)")
-            #expect(kills > 3)
             #expect(try await service.stop() == .exited(0))
             print("log: \(kills) kills, answers and entries \(holds.output)\(verdict.output)", terminator: "")
             try await export(audited, history)
@@ -52,8 +51,8 @@ extension EndToEnd {
                 let service = try await RunningService(demo, port: port)
                 port = service.port
                 try Load.aim(at: service)
-                try await Task.sleep(for: .milliseconds(Int.random(in: 200...3000)))
-                guard try audited.logState(service).size < size else {
+                try await Task.sleep(for: .milliseconds(Int.random(in: 100...1000)))
+                guard try kills < 5 || audited.logState(service).size < size else {
                     let counts = try await load.stop()
                     // The kills came amid work, or the test has shown nothing.
                     #expect(counts["no answer", default: 0] > kills / 2, "\(counts)")
