@@ -115,7 +115,7 @@ struct RedemptionMatchTests {
 
     @Test func `gives a grant to the first purchase alone, however its mark is passed on`() async throws {
         try await withPlayService { world in
-            let grant = try world.grant(to: "anna", daysAgo: 9)
+            let grant = try world.grant(to: "anna", daysAgo: 6)
             let mark = try world.mark(grant)
             for (index, customer) in ["bert", "anna", "cleo"].enumerated() {
                 let sample = try Self.used(world, by: customer, daysAgo: Double(3 + index), mark: mark)
@@ -136,12 +136,25 @@ struct RedemptionMatchTests {
 
     @Test func `gives a grant that a mark claims to no other use of the customer's`() async throws {
         try await withPlayService { world in
-            let grant = try world.grant(to: "anna", daysAgo: 9)
+            let grant = try world.grant(to: "anna", daysAgo: 4)
             // By time, the first would have it; the mark says that it was the second.
-            try await buy(world, "a", Self.used(world, by: "anna", daysAgo: 8))
+            try await buy(world, "a", Self.used(world, by: "anna", daysAgo: 3.5))
             #expect(try world.redemptions() == ["winback-50 redeemed customer"])
             try await buy(world, "b", Self.used(world, by: "bert", daysAgo: 2, mark: world.mark(grant)))
             #expect(try world.redemptions() == ["winback-50 redeemed without grant", "winback-50 redeemed mark"])
+        }
+    }
+
+    @Test func `an authorization that has run out is no grant, whether a mark names it or not`() async throws {
+        for (days, ways) in [(3.9, ["mark", "customer"]), (4.1, ["without grant", "without grant"])] {
+            for (isMarked, way) in zip([true, false], ways) {
+                try await withPlayService { world in
+                    let grant = try world.grant(to: "anna", daysAgo: 2 + days)
+                    let mark = isMarked ? try world.mark(grant) : nil
+                    try await buy(world, "a", Self.used(world, by: "anna", daysAgo: 2, mark: mark))
+                    #expect(try world.redemptions() == ["winback-50 redeemed \(way)"], "\(days) days")
+                }
+            }
         }
     }
 

@@ -155,6 +155,14 @@ package struct GooglePlayRedemptionTable {
         /// All names of the account that the purchase names; empty if it names none.
         let accounts: [[UInt8]]
         let grants: Set<GrantCandidate>
+
+        /// Whether the grant was still good, however well everything else fits: an authorization that is kept is none.
+        ///
+        /// It is good for 24 hours, and a payment may be pending for three days.
+        func isInTime(_ grant: GrantCandidate) -> Bool {
+            let hours = AuthorizedOffer.lifetimeHours + 72
+            return grant.id.timestamp >= redemption.redeemedAt.adding(hours: -hours)
+        }
     }
 
     /// Every redemption that may have come from the same grants, with no grant for two: first those with a mark, then
@@ -181,13 +189,15 @@ package struct GooglePlayRedemptionTable {
         var matches: [GooglePlayRedemption: (grant: GrantCandidate, way: Match.Way)] = [:]
         var taken: Set<UniqueID> = []
         for candidate in candidates {
-            guard let grant = candidate.marked, taken.insert(grant.id).inserted else { continue }
+            guard let grant = candidate.marked, candidate.isInTime(grant), taken.insert(grant.id).inserted
+            else { continue }
             matches[candidate.redemption] = (grant, .mark)
         }
         for isOfOther in [false, true] {
             for candidate in candidates where matches[candidate.redemption] == nil {
                 let free = candidate.grants.filter { grant in
-                    !taken.contains(grant.id) && grant.isOfOther(than: candidate.accounts) == isOfOther
+                    !taken.contains(grant.id) && candidate.isInTime(grant)
+                        && grant.isOfOther(than: candidate.accounts) == isOfOther
                 }
                 guard let grant = free.nearest(to: candidate.redemption.redeemedAt) else { continue }
                 taken.insert(grant.id)
