@@ -142,7 +142,7 @@ package final class Service: Sendable {
             health: health,
             metrics: metrics,
             seals: { seal.causes },
-            warnings: { [watch] in stores.warnings + watch.warnings },
+            warnings: { [watch] in stores.warnings + watch.warnings + signedLog.warnings },
             gauges: { [committer] in
                 gauges.read(committer) + stores.gauges + signedLog.gauges + reconciler.gauges
             }

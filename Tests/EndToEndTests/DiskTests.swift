@@ -14,7 +14,7 @@ extension EndToEnd {
             init(_ demo: DemoFolder) async throws {
                 self.demo = demo
                 let script = """
-                    mount -t tmpfs -o size=3m,mode=0700 tmpfs "$1" && cp -p "$2" "$1/" && shift 2 && exec "$@"
+                    mount -t tmpfs -o size=12m,mode=0700 tmpfs "$1" && cp -p "$2" "$1/" && shift 2 && exec "$@"
                     """
                 let folder = demo.path(of: "disk")
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

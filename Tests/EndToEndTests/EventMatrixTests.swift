@@ -36,6 +36,9 @@ extension EndToEnd {
             Act("audit query", "--key", "ABC123DEFG", "--user", "ada@example.com", leaves: "audit.read"),
             Act("audit export", leaves: "audit.export"),
             Act("audit reconcile", leaves: "audit.read"),
+            Act("audit proof", "--index", "0", leaves: "audit.read"),
+            Act("audit verify", leaves: "audit.read"),
+            Act("audit index", "--compare", leaves: "audit.read"),
             Act("seal", "--reason", "a drill", leaves: "service.seal service.sealed"),
             Act("unseal", "--reason", "it is over", leaves: "service.unseal"),
             Act(
@@ -53,9 +56,36 @@ extension EndToEnd {
         static let elsewhere: Set = [
             "serve",  // ServiceTests: start, configuration, keys, reload, stop
             "notifications catch-up",  // NotificationCommandTests
+            "audit find",  // below
+            "audit new-log",  // LogRollbackTests: only while no service runs
         ]
         /// The example is made before there is anything to record in.
         static let excepted: Set = ["demo"]
+
+        @Test func `what an app received is found on record, and that it was looked for is on record too`() async throws
+        {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            let answer = try service.sign(demo.request(customer: "ada", token: "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"))
+            let members = try #require(
+                try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]
+            )
+            func text(_ name: String) throws -> String { "\(try #require(members[name]))" }
+            let options = [
+                "audit", "find", "--database", "sqlite:\(demo.database)", "--bundle-id", "com.example.app",
+                "--product-id", "com.example.pro.monthly", "--offer-id", try text("identifier"),
+                "--key-id", try text("keyIdentifier"), "--nonce", try text("nonce"),
+                "--app-account-token", try text("appAccountToken"), "--signature", try text("signature"),
+                "--public-key", demo.path(of: "public-key.pem"),
+            ]
+            let found = try await Program.run(options + ["--timestamp", try text("timestamp")])
+            #expect(found.succeeded && found.output.contains(#""signatureVerifies":true"#), "\(found)")
+            #expect(found.output.contains(try text("grantId")))
+            let other = try await Program.run(options + ["--timestamp", "1700000000000"])
+            #expect(other.end == .exited(1), "\(other)")
+            #expect(try await service.stop() == .exited(0))
+            #expect(try await events(demo).count { $0 == "audit.read" } == 2)
+        }
 
         /// The events of all entries, in order.
         private func events(_ demo: DemoFolder) async throws -> [String] {

@@ -21,6 +21,8 @@ package enum AuditCall: String, CaseIterable, Hashable, Sendable {
     case proofCommand = "audit proof"
     case verifyCommand = "audit verify"
     case reconcileCommand = "audit reconcile"
+    case findCommand = "audit find"
+    case indexCommand = "audit index"
 }
 
 /// Something that a reader of the log asked for, as it is recorded: with its value only where that tells of nobody.
@@ -42,6 +44,12 @@ package struct AuditCondition: Hashable, Sendable {
             return
         }
         text = "\(name)=\(value)"
+    }
+
+    /// The same, where the value is one that entries are searched for.
+    var withoutSearchedValue: AuditCondition {
+        let name = text.prefix { $0 != "=" }
+        return AuditQuery.Field(rawValue: String(name)) == nil ? self : AuditCondition(name: String(name), nil)
     }
 
     private static func isRecorded(_ value: String, of name: String) -> Bool {
@@ -72,7 +80,8 @@ package struct AuditRead: Hashable, Sendable {
     package init(caller: CallerID?, call: AuditCall, conditions: [AuditCondition], count: Int) {
         self.caller = caller
         self.call = call
-        self.conditions = Array(conditions.prefix(24))
+        // What finds nothing may be anything, pasted into the wrong place; what finds something is in the log already.
+        self.conditions = (count > 0 ? conditions : conditions.map(\.withoutSearchedValue)).prefix(24).map(\.self)
         self.count = count
     }
 }

@@ -82,6 +82,7 @@ package final class SignedLog: Sendable {
             clock: clock,
             log: log,
             contradiction: { contradictions.add($0) },
+            mayPublish: { contradictions.latest == nil },
             published: { _ in audience.withLock { $0 }?.checkpointPublished() }
         )
         watch = LogWatch(
@@ -127,6 +128,11 @@ package final class SignedLog: Sendable {
 
     /// In what the log was found not to be what was signed of it; `nil` while all is well.
     package var contradiction: String? { contradictions.latest }
+
+    /// What whoever runs the service should know of the log.
+    package var warnings: [Obstacle] {
+        publisher.obstacle.map { [Obstacle("checkpoint-unsigned", $0)] } ?? []
+    }
 
     /// Signs what is on record, and asks the witnesses to.
     package func start() throws(ServiceError) {

@@ -54,6 +54,15 @@ package struct LoadedConfiguration: Sendable {
 
     /// Refuses a configuration whose log has another name or key: a log that runs can't become another one.
     func requireSameLog(as other: LoadedConfiguration) throws(ConfigurationError) {
+        guard logPolicy == other.logPolicy else {
+            throw ConfigurationError([
+                ConfigurationIssue(
+                    .error,
+                    place: Setting.logPolicy.flag,
+                    "names other witnesses than before; they come into force when the service is started anew"
+                )
+            ])
+        }
         guard keys.logKey.verifierKey != other.keys.logKey.verifierKey else { return }
         throw ConfigurationError([
             ConfigurationIssue(

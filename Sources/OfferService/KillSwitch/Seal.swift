@@ -19,6 +19,7 @@ package final class Seal: Sendable {
 
     private enum Subject: Hashable {
         case service(SealCause)
+        case end(SealCause)
         case key(KeyID)
     }
 
@@ -99,7 +100,6 @@ package final class Seal: Sendable {
             "the service is sealed: nothing is signed",
             ["cause": .text(cause.rawValue), "detail": .text(known), "by": .text(requester.name)]
         )
-        gate.waitUntilUnused()
         record(seal, serial, done)
     }
 
@@ -109,6 +109,8 @@ package final class Seal: Sendable {
         _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
         busy.withLock { _ = $0.insert(.service(seal.cause)) }
+        // Also where it is tried again: whoever was first may still wait.
+        gate.waitUntilUnused()
         committer.change { writer throws(LedgerError) in
             try writer.seal(seal)
         } _: { [self] result in
@@ -133,6 +135,11 @@ package final class Seal: Sendable {
             record(held.value, held.serial) { _ in }
         }
         for (key, held) in gate.heldKeys where !isBusy(.key(key)) { record(key, held) { _ in } }
+        // A log that was found to be changed stays so, whoever lifts the seal beside the service.
+        let contradiction = conditions.withLock { $0[.checkpoint] }?()
+        if let contradiction, !gate.seals.contains(where: { $0.cause == .checkpoint }) {
+            seal(.checkpoint, detail: contradiction)
+        }
     }
 
     private func isBusy(_ subject: Subject) -> Bool { busy.withLock { $0.contains(subject) } }
@@ -174,14 +181,17 @@ package final class Seal: Sendable {
     package func set(_ cause: SealCause, holds detail: String?, by requester: Requester = .service) {
         let held = gate.held.first { $0.value.cause == cause }
         switch (detail, held) {
-        case (nil, nil), (.some, .some): return
+        case (nil, nil): return
         case (let detail?, nil): seal(cause, detail, by: requester) { _ in }
+        case (let detail?, .some):
+            // It is back before its end was written, which lifts only what was there then.
+            if isBusy(.end(cause)) { seal(cause, detail, by: requester) { _ in } }
         case (nil, let held?): end(cause, held.serial, by: requester)
         }
     }
 
     private func end(_ cause: SealCause, _ serial: Int, by requester: Requester) {
-        guard busy.withLock({ $0.insert(.service(cause)).inserted }) else { return }
+        guard !isBusy(.service(cause)), busy.withLock({ $0.insert(.end(cause)).inserted }) else { return }
         committer.change { writer throws(LedgerError) in
             try writer.unseal([cause], by: requester, reason: "the cause is gone")
         } _: { [self] result in
@@ -189,7 +199,7 @@ package final class Seal: Sendable {
                 gate.release(cause, serial)
                 log(.warning, "a cause of the seal is gone", ["cause": .text(cause.rawValue)])
             }
-            busy.withLock { _ = $0.remove(.service(cause)) }
+            busy.withLock { _ = $0.remove(.end(cause)) }
         }
     }
 
@@ -204,7 +214,6 @@ package final class Seal: Sendable {
     package func disable(_ key: KeyID, by requester: Requester) async throws(LedgerError) {
         let serial = gate.hold(key, by: requester)
         log(.error, "a key is switched off", ["key": .text(key.text), "by": .text(requester.name)])
-        gate.waitUntilUnused(key)
         try await withCheckedContinuation { continuation in
             record(key, KeyGate.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
         }.get()
@@ -216,6 +225,7 @@ package final class Seal: Sendable {
         _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
         busy.withLock { _ = $0.insert(.key(key)) }
+        gate.waitUntilUnused(key)
         committer.change { writer throws(LedgerError) in
             try writer.set(key, isDisabled: true, by: held.value)
         } _: { [gate, busy] result in

@@ -302,7 +302,9 @@ extension Committer {
             writer?.rollback()
             if error.needsNewConnection { writer = nil }
             if error.isOfOneRequest, batch.count > 1 {
-                for job in batch { settle([job], with: &writer, &cleaning) }
+                let middle = batch.count / 2
+                settle(Array(batch[..<middle]), with: &writer, &cleaning)
+                settle(Array(batch[middle...]), with: &writer, &cleaning)
             } else {
                 observer.failed(error)
                 for job in batch { job.fail(error) }
@@ -465,7 +467,7 @@ extension LedgerError {
     /// Whether it comes of what one request reads or wants signed, and not of the database.
     fileprivate var isOfOneRequest: Bool {
         switch self {
-        case .database(.unexpectedValue), .unbuildable: true
+        case .database(.unexpectedValue), .database(.constraint), .unbuildable: true
         case .database, .databaseGone, .overloaded, .stopped, .log: false
         }
     }

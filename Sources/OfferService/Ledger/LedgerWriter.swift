@@ -158,6 +158,8 @@ package final class LedgerWriter {
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
         connection.rollback()
+        // What was read within it may have been written within it.
+        isTreeRead = false
         reconciliation = ReconciliationMemory()
     }
 

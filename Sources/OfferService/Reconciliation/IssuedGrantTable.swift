@@ -63,6 +63,28 @@ struct IssuedGrantTable {
         )
     }
 
+    /// The keys of the offers that were granted under that name in a store, whether the catalogue still has them or not:
+    /// what was granted stays granted.
+    func formerKeys(
+        _ store: Store,
+        productID: String,
+        basePlanID: String? = nil,
+        offerID: String
+    ) throws(StorageError) -> [Int64] {
+        try connection.all(
+            SQL(
+                """
+                SELECT offer_key FROM granted_offers
+                WHERE store = ? AND product_id = ? AND coalesce(base_plan_id, '') = ? AND offer_id = ? ORDER BY offer_key
+                """,
+                .text(store.recordName),
+                .text(productID),
+                .text(basePlanID ?? ""),
+                .text(offerID)
+            )
+        ) { $0.integer(0) }
+    }
+
     /// The grants of an offer that count under any of these names.
     func candidates(of subjects: [[UInt8]], offerKey: Int64) throws(StorageError) -> Set<GrantCandidate> {
         var candidates: Set<GrantCandidate> = []

@@ -19,10 +19,18 @@ extension AuditCommand {
         } catch {
             throw CommandError("\(error)", .unavailable)
         }
-        guard case .recorded(let index, let entry) = trace else { throw CommandError(NoRecord(trace).description) }
+        let isRecorded = if case .recorded = trace { true } else { false }
+        let conditions = [AuditCondition("digest", presented.digest.hex)]
+        let read = AuditRead(caller: nil, call: .findCommand, conditions: conditions, count: isRecorded ? 1 : 0)
+        guard case .recorded(let index, let entry) = trace else {
+            Terminal.complain(NoRecord(trace).description)
+            try record(.recordsRead(read), in: ledger)
+            return .failure
+        }
         let verifies = key.map { $0.verifies(presented.signature, of: presented.digest) ? "true" : "false" } ?? "null"
         let text = String(decoding: entry, as: UTF8.self)
         Terminal.say("{\"index\":\(index),\"entry\":\(text),\"signatureVerifies\":\(verifies)}")
+        try record(.recordsRead(read), in: ledger)
         return verifies == "false" ? .failure : .success
     }
 
@@ -86,6 +94,8 @@ extension AuditCommand {
             throw CommandError(usage: "expected --compare or --rebuild")
         }
         guard ledger.exists else { throw CommandError("There is no such database.", .unavailable) }
+        let read = AuditRead(caller: nil, call: .indexCommand, conditions: [], count: 0)
+        try record(.recordsRead(read), in: ledger)
         do {
             let maintenance = try AuditIndexMaintenance(ledger)
             if flag == "--rebuild" {

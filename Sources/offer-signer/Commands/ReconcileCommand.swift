@@ -11,14 +11,17 @@ enum ReconcileCommand {
     /// Exit code 1 if an offer was redeemed that nobody granted, or by another account, or if a recomputation differs.
     static func run(_ arguments: Arguments, _ ledger: LedgerAccess) throws(CommandError) -> ExitCode {
         let query = try query(arguments)
+        let settings = arguments.flags.contains("--recompute") ? try SettingsOptions.settings(arguments) : nil
+        // Before anything is digested: memory that is to hold keys has to be set up first.
+        if let settings { try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory) }
         let report = try read(ledger) { connection throws(StorageError) in
             try ReconciliationReader(connection: connection).report(query, at: WallClock.system.now())
         }
         for line in lines(report) { Terminal.say(line) }
         let read = AuditRead(caller: nil, call: .reconcileCommand, conditions: query.conditions, count: report.entries)
         try AuditCommand.record(.recordsRead(read), in: ledger)
-        guard arguments.flags.contains("--recompute") else { return report.isAlarming ? .failure : .success }
-        let isSame = try recompute(try SettingsOptions.settings(arguments), ledger)
+        guard let settings else { return report.isAlarming ? .failure : .success }
+        let isSame = try recompute(settings, ledger)
         return report.isAlarming || !isSame ? .failure : .success
     }
 
@@ -49,7 +52,6 @@ enum ReconcileCommand {
 
     /// Whether everything is kept as it is computed.
     private static func recompute(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> Bool {
-        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
         let loaded: LoadedConfiguration
         do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
         let outcome = try read(ledger) { connection throws(StorageError) in

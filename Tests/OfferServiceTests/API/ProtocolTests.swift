@@ -72,7 +72,7 @@ struct ProtocolTests {
             "/", "/v1", "/v1/app-store/promotional-offers", "/v1/app-store/promotional-offers/signatures/",
             "/V1/app-store/promotional-offers/signatures", "/v1//app-store/promotional-offers/signatures",
             "/v1/app-store/promotional-offers/%73ignatures", "/v1/../v1/app-store/promotional-offers/signatures",
-            "/v1/keys", "/v1/audit/entries", "/other", "/metrics/",
+            "/v1/keys/", "/v1/audit", "/audit", "/other", "/metrics/",
         ]
     )
     func `has nothing at any other path, however near`(wire: Wire, path: String) async throws {

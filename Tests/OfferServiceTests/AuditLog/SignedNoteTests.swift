@@ -31,7 +31,7 @@ struct SignedNoteTests {
         BadRow("a text alone", "a\n", .noSignatures),
         BadRow("no signature after the empty line", "a\n\n", .noSignatures),
         BadRow("no line feed at the end", lines("— k AAAAAGFi"), .lineNotEnded),
-        BadRow("CR", lines("— k AAAAAGFi\r\n"), .controlCharacter(offset: 18)),
+        BadRow("CR", lines("— k AAAAAGFi\r\n"), .controlCharacter(offset: 17)),
         BadRow("NUL in the text", "a\0\n\n— k AAAAAGFi\n", .controlCharacter(offset: 1)),
         BadRow("a tab", "a\tb\n\n— k AAAAAGFi\n", .controlCharacter(offset: 1)),
         BadRow("Latin 1", bytes: [0xE9] + Array("\n\n— k AAAAAGFi\n".utf8), .notUTF8),

@@ -25,6 +25,8 @@ package final class CheckpointPublisher: Sendable {
     private let clock: WallClock
     private let log: Log
     private let contradiction: @Sendable (String) -> Void
+    /// Not once something signed was found that the log contradicts: each checkpoint more would be a fork more.
+    private let mayPublish: @Sendable () -> Bool
     private let published: @Sendable (SignedCheckpoint) -> Void
     private let state: Guarded<State>
     private let stopping = DispatchSemaphore(value: 0)
@@ -43,6 +45,7 @@ package final class CheckpointPublisher: Sendable {
         clock: WallClock,
         log: Log,
         contradiction: @escaping @Sendable (String) -> Void,
+        mayPublish: @escaping @Sendable () -> Bool = { true },
         published: @escaping @Sendable (SignedCheckpoint) -> Void = { _ in }
     ) {
         self.key = key
@@ -51,6 +54,7 @@ package final class CheckpointPublisher: Sendable {
         self.clock = clock
         self.log = log
         self.contradiction = contradiction
+        self.mayPublish = mayPublish
         self.published = published
         state = Guarded(State(latest: stored, coveredAt: clock.now()))
     }
@@ -96,7 +100,7 @@ package final class CheckpointPublisher: Sendable {
     /// One look at the log, and a checkpoint if there is something new.
     package func publish() {
         let now = clock.now()
-        guard let head = heads.newest, head.size > 0 else { return }
+        guard mayPublish(), let head = heads.newest, head.size > 0 else { return }
         let earlier = latest?.checkpoint
         guard head != earlier?.head else {
             state.withLock { ($0.coveredAt, $0.obstacle) = (now, nil) }

@@ -45,7 +45,27 @@ package struct NewLog {
         }
         defer { lock?.release() }
         guard !stored.contains(where: { $0.origin == key.origin.text }) else { throw .nameUsed(key.origin) }
+        try refuseNameInFile(connection)
         return try begin(after: try previous(stored), connection)
+    }
+
+    /// A file that says that more was signed under the name is believed, whatever the database has forgotten; one that the
+    /// log fits was left by a run of this very command that was interrupted.
+    private func refuseNameInFile(_ connection: any DatabaseConnection) throws(NewLogError) {
+        let inFile: [UInt8]?
+        do { inFile = try file.read() } catch { throw .file(error) }
+        let checkpoint = inFile.flatMap { try? Checkpoint(parsing: SignedNote(parsing: $0).text) }
+        guard let checkpoint, checkpoint.origin == key.origin else { return }
+        let reader = LogReader(connection: connection)
+        do throws(AuditReadError) {
+            if checkpoint.size <= (try reader.head().size) {
+                let root = try reader.rootHash(ofSize: checkpoint.size)
+                if root == checkpoint.rootHash { return }
+            }
+        } catch {
+            throw .records(LedgerError(error))
+        }
+        throw .nameUsed(key.origin)
     }
 
     /// The largest checkpoint of another name, in the database or in the file; whether its signature is good does not

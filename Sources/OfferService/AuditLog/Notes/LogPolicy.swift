@@ -36,8 +36,12 @@ package struct LogPolicy: Hashable, Sendable {
     /// Reads the text of a policy; everything that is wrong is thrown at once, with the number of its line.
     package init(parsing text: String) throws(LogPolicyError) {
         var reader = Reader()
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r\n" || $0 == "\r" })
+        for (index, line) in text.split(
+            omittingEmptySubsequences: false,
+            // CR and LF together are one character.
+            whereSeparator: { $0 == "\n" || $0 == "\r\n" }
+        ).enumerated() {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" })
                 .map(String.init)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             reader.read(first, Array(words.dropFirst()), line: index + 1)

@@ -264,12 +264,19 @@ async function download(query, format, messages, signal) {
   }
 }
 
+// The service looks at so many entries for one answer; while it has found nothing and has more, it is asked on.
+async function firstPage(query, signal) {
+  let cursor = query.get("cursor");
+  for (;;) {
+    const page = await getJSON("v1/audit/entries", { ...asked(query), limit: pageSize, cursor }, signal);
+    if (page.entries.length > 0 || !page.next) return page;
+    cursor = page.next;
+    announce("Nothing yet; still looking");
+  }
+}
+
 async function results(query, signal) {
-  const page = await getJSON(
-    "v1/audit/entries",
-    { ...asked(query), limit: pageSize, cursor: query.get("cursor") },
-    signal,
-  );
+  const page = await firstPage(query, signal);
   announce(page.entries.length ? `${page.entries.length} entries shown` : "No entries found");
   const messages = element("div", { "aria-live": "polite" });
   const button = (format, name) =>

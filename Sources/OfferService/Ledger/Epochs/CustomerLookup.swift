@@ -26,12 +26,14 @@ package struct CustomerLookup {
             throw .database(error)
         }
         let pseudonyms = pseudonyms.without(destroyed)
-        let users = identities.map { pseudonyms.pseudonym(of: $0, in: app) }.flatMap { [$0] + $0.earlier }
+        let newest = identities.map { pseudonyms.pseudonym(of: $0, in: app) }
+        let users = newest.flatMap { [$0] + $0.earlier }
         do throws(LedgerChangeError<Never>) {
             try ledger.change { _ in
+                // Of each name the newest alone: an entry with two would say who is who after one's secret is destroyed.
                 // An entry has room for so many.
-                stride(from: 0, to: users.count, by: 32).map { start in
-                    .customerLookedUp(app, users: Array(users[start..<min(start + 32, users.count)]))
+                stride(from: 0, to: newest.count, by: 32).map { start in
+                    .customerLookedUp(app, users: Array(newest[start..<min(start + 32, newest.count)]))
                 }
             }
         } catch {

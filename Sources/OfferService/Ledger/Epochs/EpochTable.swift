@@ -54,6 +54,7 @@ package struct EpochTable {
         for statement in Self.forgettingEntries { try connection.run(SQL(statement, span)) }
         let until = SQLValue.integer(next.begunAt.milliseconds)
         for statement in Self.forgettingUses { try connection.run(SQL(statement, until)) }
+        for statement in Self.forgettingGrantIDs { try connection.run(SQL(statement)) }
         try connection.run(
             SQL(
                 "UPDATE customer_epochs SET destroyed_at = ?, forgotten_until = ? WHERE epoch = ?",
@@ -74,6 +75,22 @@ package struct EpochTable {
     private static let forgettingUses: [StaticString] = [
         "DELETE FROM app_store_redemptions WHERE redeemed_at < ?",
         "DELETE FROM google_play_redemptions WHERE redeemed_at < ?",
+    ]
+
+    /// Grants that are gone, wherever something still leads to their entries.
+    private static let forgettingGrantIDs: [StaticString] = [
+        """
+        UPDATE google_play_purchases SET marked_grant = NULL
+        WHERE marked_grant NOT IN (SELECT grant_id FROM grants)
+        """,
+        """
+        DELETE FROM app_store_redemptions WHERE grant_id IS NOT NULL
+            AND grant_id NOT IN (SELECT grant_id FROM grants)
+        """,
+        """
+        DELETE FROM google_play_redemptions WHERE grant_id IS NOT NULL
+            AND grant_id NOT IN (SELECT grant_id FROM grants)
+        """,
     ]
 
     /// Uses of offers before this are not looked at any more; `nil` if no epoch was destroyed.

@@ -231,7 +231,9 @@ package struct GooglePlayRedemptionTable {
         let forgottenUntil = try EpochTable(connection: tables.connection).forgottenUntil()
         for redemption in record.redemptions(purchase) {
             if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
-            guard let offer = place.offer(redemption.offer)?.ledgerKey else { continue }
+            var key = place.offer(redemption.offer)?.ledgerKey
+            if key == nil { key = try formerKey(of: redemption) }
+            guard let offer = key else { continue }
             let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
                 place.keys.isGenuine($0, for: offer) ? $0 : nil
             }
@@ -249,6 +251,19 @@ package struct GooglePlayRedemptionTable {
             )
         }
         return candidates
+    }
+
+    /// Of an offer that the catalogue no longer has: the key under which it was granted, or its use was kept.
+    private func formerKey(of redemption: GooglePlayRedemption) throws(StorageError) -> Int64? {
+        let offer = redemption.offer
+        let granted = try issued.formerKeys(
+            .googlePlay,
+            productID: offer.productID,
+            basePlanID: offer.basePlanID,
+            offerID: offer.offerID
+        )
+        if let key = granted.first { return key }
+        return try lines(of: redemption.purchase).first { $0.offer == offer }?.offerKey
     }
 
     /// All names of the account that a purchase names; empty if it names none.

@@ -90,14 +90,22 @@ struct RedemptionDrawing {
         for redemption in known.redemptions(chain: chain, at: observedAt) {
             if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
             var grants: Set<GrantCandidate> = []
-            if let offer = offer(redemption) {
-                grants = try self.grants.candidates(of: [chain.bytes] + customers, offerKey: offer.ledgerKey)
+            var keys = offer(redemption).map { [$0.ledgerKey] } ?? []
+            if keys.isEmpty { keys = try formerKeys(of: redemption) }
+            for key in keys {
+                grants.formUnion(try self.grants.candidates(of: [chain.bytes] + customers, offerKey: key))
             }
             let account = (redemption.account?.bytes).map { [$0] } ?? []
             let accounts = try account + links.linked(to: account)
             candidates.append(Candidate(redemption: redemption, accounts: accounts, grants: grants))
         }
         return candidates
+    }
+
+    /// Of an offer that the catalogue no longer has: under which keys it was granted.
+    private func formerKeys(of redemption: Redemption) throws(StorageError) -> [Int64] {
+        guard let offerID = redemption.offerID else { return [] }
+        return try grants.formerKeys(.appStore, productID: redemption.productID, offerID: offerID)
     }
 
     /// The chains that have one of the grants.
