@@ -36,16 +36,20 @@ const rangeLinks = (chosen) =>
     ),
   );
 
+// What is counted from an index that is being built may be less than there is.
+const incomplete = (summary) =>
+  summary.isComplete === false && notice("warn", "The index is still being built", paragraph("There may be more than is shown."));
+
 function usage(summary, range, { from, until }) {
   if (summary.keys.every(({ counts }) => counts.length === 0)) {
-    return paragraph("No key was used in this time. Choose a longer one, or look at the entries.");
+    return [
+      incomplete(summary),
+      paragraph("No key was used in this time. Choose a longer one, or look at the entries."),
+    ];
   }
   const link = (key, { at }) =>
     entriesLink({ key, from: rfc3339(at), until: rfc3339(at + range.step), group: "caller" });
-  return [
-    summary.isComplete === false && notice("warn", "The index is still being built", paragraph("There may be more than is shown.")),
-    usageChart({ keys: summary.keys, from, until, step: range.step, link }),
-  ];
+  return [incomplete(summary), usageChart({ keys: summary.keys, from, until, step: range.step, link })];
 }
 
 const lastUse = (instant) =>
