@@ -177,6 +177,14 @@ struct SignedLogTests {
             file: CheckpointFile(path: place.running.settings.checkpointPath),
             clock: place.running.clock.wallClock
         )
+        // A checkpoint of that name that the log does not fit: it was used, and the database has forgotten it.
+        let checkpointPath = place.running.settings.checkpointPath
+        let signed = try [UInt8](Data(contentsOf: URL(filePath: checkpointPath)))
+        let forgotten = TreeHead(size: 9999, rootHash: SHA256.digest(of: [1]))
+        try Data(try SignedCheckpoint(forgotten, signedBy: key, at: place.running.clock.now).ownNote.bytes)
+            .write(to: URL(filePath: checkpointPath))
+        #expect(throws: NewLogError.self) { try new.begin() }
+        try Data(signed).write(to: URL(filePath: checkpointPath))
         let outcome = try new.begin()
         #expect(outcome.previous.origin.text == "example.com/log" && outcome.previous.size == Int64(size))
         #expect(outcome.first.checkpoint.size == Int64(size) + 1)

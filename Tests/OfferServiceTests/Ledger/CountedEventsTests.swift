@@ -99,6 +99,13 @@ struct CountedEventsTests {
             #expect(entries.count == 1)
             #expect(entries[0]["caller"] == .text("auditor") && entries[0]["count"] == .number(2))
             #expect(entries[0]["for"].elements.map(\.text) == ["key=K"])
+            // What is in no entry may be anything, such as a key that was pasted into the wrong field.
+            let searched = [AuditCondition("nonce", "pasted"), AuditCondition("from", "2026-01-01T00:00:00Z")]
+            await reads.note(caller: caller, call: .entries, conditions: searched, count: 0)
+            #expect(
+                try service.entries("audit.read")[1]["for"].elements.map(\.text)
+                    == ["nonce", "from=2026-01-01T00:00:00Z"]
+            )
             await service.stop()
             await reads.note(caller: caller, call: .entries, conditions: [], count: 2)
             reads.noteFetch(caller: nil, call: .tile)

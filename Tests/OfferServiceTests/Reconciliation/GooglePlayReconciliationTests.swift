@@ -95,6 +95,23 @@ struct GooglePlayReconciliationTests {
         }
     }
 
+    @Test(arguments: rows)
+    fileprivate func `what was granted stays granted when its offer leaves the catalogue`(row: Row) async throws {
+        try await withPlayService { world in
+            let messages = try world.prepare(row)
+            if let link = row.link { try await world.service.transfer(from: link.from, to: link.to) }
+            for message in messages { #expect(try await world.service.send(message).status == 204) }
+            let told = try world.service.entries("offer.redemption").count
+            world.service.endAllOffers()
+            world.service.clock.advance(seconds: 60)
+            for index in messages.indices {
+                try await world.deliver(PlayService.change(2, "purchase-\(index)"), id: "later-\(index)")
+            }
+            #expect(try world.service.uses() == row.expected)
+            #expect(try world.service.entries("offer.redemption").count == told, "nothing is new")
+        }
+    }
+
     @Test func `counts test purchases apart`() async throws {
         try await withPlayService { world in
             var sample = PlaySample("ACTIVE", .init { $0.offer = "winback-50" }) { $0.startedDaysAgo = 2 }

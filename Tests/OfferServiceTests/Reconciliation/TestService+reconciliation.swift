@@ -5,6 +5,24 @@ import Storage
 import Testing
 
 extension TestService {
+    /// Takes every offer out of the catalogue, as if the team had ended them.
+    func endAllOffers() {
+        let before = current.value
+        current.swap(
+            Snapshot(
+                catalog: Catalog(
+                    apps: Array(before.catalog.apps.values),
+                    googlePlayApps: Array(before.catalog.googlePlayApps.values),
+                    offers: [],
+                    digest: before.catalog.digest
+                ),
+                keyRing: before.keyRing,
+                pseudonyms: before.pseudonyms,
+                callers: before.callers
+            )
+        )
+    }
+
     /// Every use that a store told of, oldest first: its state and what it is.
     func uses() throws -> [String] {
         try rows([
