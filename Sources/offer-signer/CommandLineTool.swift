@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import Glibc
 import JSON
 import OfferService
 
@@ -41,8 +42,11 @@ enum CommandLineTool {
             Terminal.say(command.help)
             return .success
         }
+        // Whoever reads what is printed may go away early.
+        signal(SIGPIPE, SIG_IGN)
         do {
-            return try command.run(arguments)
+            let code = try command.run(arguments)
+            return Terminal.isCut ? .unavailable : code
         } catch {
             Terminal.complain("offer-signer \(command.name): \(error.message)")
             return error.exitCode

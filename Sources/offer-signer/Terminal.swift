@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Synchronization
 
 /// What the program says to the person who runs it.
 enum Terminal {
+    private static let cut = Atomic<Bool>(false)
+
+    /// Whether something could not be written to standard output; what follows is dropped, and the command ends with 3.
+    ///
+    /// The command goes on: what was read of the records until then is still to be recorded.
+    static var isCut: Bool { cut.load(ordering: .relaxed) }
+
     /// Writes one line to standard output.
     static func say(_ line: String) {
         write(Array((line + "\n").utf8), to: STDOUT_FILENO)
@@ -19,13 +27,14 @@ enum Terminal {
     }
 
     private static func write(_ text: [UInt8], to descriptor: Int32) {
+        if descriptor == STDOUT_FILENO, isCut { return }
         var bytes = text[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else {
                 // What was asked for did not arrive; whoever pipes it on must not take it for whole.
-                if descriptor == STDOUT_FILENO { exit(ExitCode.unavailable.rawValue) }
+                if descriptor == STDOUT_FILENO { cut.store(true, ordering: .relaxed) }
                 return
             }
             bytes = bytes.dropFirst(count)
