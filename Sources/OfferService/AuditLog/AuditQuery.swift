@@ -60,10 +60,16 @@ package struct AuditQuery: Hashable, Sendable {
     func matches(_ entry: JSONObject) -> Bool {
         fields.allSatisfy { field, wanted in
             if field == .user, tellsOfTransfer(entry, wanted) { return true }
+            if field == .caller, Self.countedCallers(entry).contains(where: { $0.string(equals: wanted) }) { return true }
             guard let value = entry[field.member] else { return false }
             if let list = value.array { return list.contains { $0.string(equals: wanted) } }
             return value.string(equals: wanted)
         }
+    }
+
+    /// Of what was counted, who did it: an entry that sums up names several.
+    static func countedCallers(_ entry: JSONObject) -> [JSONValue] {
+        entry["counts"]?.array.map { $0.compactMap { $0.object?["caller"] } } ?? []
     }
 
     /// The members in which an entry names both sides of a transfer.

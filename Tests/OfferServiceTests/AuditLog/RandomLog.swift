@@ -83,7 +83,7 @@ final class RandomLog {
     ]
     static let events = [
         "sign.intent", "sign.deny", "authorize.intent", "authorize.deny", "customer.transferred", "store.token",
-        "subscription.transferred", "audit.export", "service.start",
+        "subscription.transferred", "audit.export", "audit.fetch", "service.start",
     ]
 
     private func entry() -> [UInt8] {
@@ -107,6 +107,7 @@ final class RandomLog {
             writer.endArray()
         }
         writeReasons(&writer)
+        if event == "audit.fetch" { writeCounts(&writer) }
         writer.endObject()
         return writer.bytes
     }
@@ -126,6 +127,22 @@ final class RandomLog {
             default: break
             }
         }
+    }
+
+    private func writeCounts(_ writer: inout JSONWriter) {
+        writer.name("counts")
+        writer.beginArray()
+        for _ in 0..<Int.random(in: 0...3, using: &random) {
+            writer.beginObject()
+            if let callers = Self.members[.caller]?.values, !random.chance(in: 4) {
+                writer.name("caller")
+                writer.string(random.pick(callers))
+            }
+            writer.name("count")
+            writer.integer(1)
+            writer.endObject()
+        }
+        writer.endArray()
     }
 
     private func writeReasons(_ writer: inout JSONWriter) {

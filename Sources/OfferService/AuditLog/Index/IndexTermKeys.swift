@@ -29,6 +29,9 @@ package struct IndexTermKeys: Hashable, Sendable {
                 for case let text? in list.lazy.map(\.stringSlice) { each(key(field, text)) }
             }
         }
+        for caller in AuditQuery.countedCallers(entry) {
+            if let text = caller.stringSlice { each(key(.caller, text)) }
+        }
         for end in AuditQuery.transferEnds {
             if let text = entry[end]?.stringSlice { each(key(.user, text)) }
         }
