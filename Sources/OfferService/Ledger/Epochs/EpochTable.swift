@@ -52,7 +52,9 @@ package struct EpochTable {
     func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
         let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next.firstEntry)]
         for statement in Self.forgettingEntries { try connection.run(SQL(statement, span)) }
-        let until = SQLValue.integer(next.begunAt.milliseconds)
+        // What was granted at the very end was used a little later, and would now pass for used without a grant.
+        let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
+        let until = SQLValue.integer(settled.milliseconds)
         for statement in Self.forgettingUses { try connection.run(SQL(statement, until)) }
         for statement in Self.forgettingGrantIDs { try connection.run(SQL(statement)) }
         try connection.run(
@@ -64,6 +66,9 @@ package struct EpochTable {
             )
         )
     }
+
+    /// How long after a grant a use of it may come, in either store.
+    private static let settlingHours = 96
 
     private static let forgettingEntries: [StaticString] = [
         "DELETE FROM grants WHERE entry_index >= ? AND entry_index < ?",
