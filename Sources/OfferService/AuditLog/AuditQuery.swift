@@ -60,7 +60,9 @@ package struct AuditQuery: Hashable, Sendable {
     func matches(_ entry: JSONObject) -> Bool {
         fields.allSatisfy { field, wanted in
             if field == .user, tellsOfTransfer(entry, wanted) { return true }
-            if field == .caller, Self.countedCallers(entry).contains(where: { $0.string(equals: wanted) }) { return true }
+            if field == .caller, Self.countedCallers(entry).contains(where: { $0.string(equals: wanted) }) {
+                return true
+            }
             guard let value = entry[field.member] else { return false }
             if let list = value.array { return list.contains { $0.string(equals: wanted) } }
             return value.string(equals: wanted)

@@ -87,11 +87,11 @@ package enum SignatureTrace: Sendable {
 extension AuditSearch {
     /// Looks for the record of a signature.
     package func trace(_ presented: PresentedSignature) throws(AuditReadError) -> SignatureTrace {
-        if let found = try first([.event: "sign.intent", .digest: presented.digest.hex]) {
+        if let found = try first(1, [.event: "sign.intent", .digest: presented.digest.hex]).first {
             return .recorded(index: found.index, entry: found.entry)
         }
         var closest: (index: Int64, differences: [String])?
-        for found in try page(AuditQuery(fields: [.event: "sign.intent", .nonce: presented.nonce], limit: 16)).entries {
+        for found in try first(16, [.event: "sign.intent", .nonce: presented.nonce]) {
             guard let entry = (try? JSONDocument(found.entry))?.root.object,
                 entry["fmt"]?.string(equals: presented.form.rawValue) == true
             else { continue }
@@ -101,15 +101,18 @@ extension AuditSearch {
         return closest.map { .sameNonce(index: $0.index, differences: $0.differences) } ?? .none
     }
 
-    /// The first entry that matches, however many pages it takes.
-    private func first(_ fields: [AuditQuery.Field: String]) throws(AuditReadError) -> (index: Int64, entry: [UInt8])? {
-        let query = AuditQuery(fields: fields, limit: 1)
+    /// The first entries that match, at least one if there is any, however many pages it takes.
+    private func first(
+        _ count: Int,
+        _ fields: [AuditQuery.Field: String]
+    ) throws(AuditReadError) -> [(index: Int64, entry: [UInt8])] {
+        let query = AuditQuery(fields: fields, limit: count)
         var position: Int64?
         repeat {
             let page = try page(query, from: position)
-            if let found = page.entries.first { return found }
+            if !page.entries.isEmpty { return page.entries }
             position = page.next
         } while position != nil
-        return nil
+        return []
     }
 }
