@@ -115,7 +115,7 @@ package final class KeyGate: Sendable {
 
     /// Shuts the gate for all keys.
     ///
-    /// - Returns: The act, for ``settle(_:_:)`` and ``release(_:_:)``.
+    /// - Returns: The act, for `settle` and `release`.
     package func hold(_ seal: ActiveSeal) -> Int {
         state.withLock { state in
             let serial = state.nextSerial()

@@ -3,7 +3,7 @@ import Cryptography
 
 /// One row of a run: the postings of all keys in a range of keys.
 ///
-/// The ranges of a run's parts follow each other from 0 to ``endOfKeys``, so whoever looks for a key finds either
+/// The ranges of a run's parts follow each other from 0 to `endOfKeys`, so whoever looks for a key finds either
 /// the one part that would have it, or notices that a part is missing. Bytes, numbers being little-endian and varints as
 /// in LEB128: 8 of checksum, then the end of the range less its first key, then for each key the difference to the one
 /// before it, the number of its entries, and their offsets, each less the one before it. Where a bit for every entry of

@@ -20,7 +20,7 @@ package struct NoteVerifierKey: Hashable, Sendable, CustomStringConvertible {
     /// The first 4 bytes of SHA-256 over name, line feed, algorithm and key, big-endian.
     package let keyID: UInt32
 
-    /// A key under a name that is one (``name(_:)``).
+    /// A key under a name that is one (`name(_:)`).
     package init(name: String, algorithm: Algorithm, publicKey: Ed25519PublicKey) {
         self.name = name
         self.algorithm = algorithm

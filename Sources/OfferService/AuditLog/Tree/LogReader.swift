@@ -13,7 +13,7 @@ package struct LogReader {
         tables = LogTables(connection: connection)
     }
 
-    /// The newest tree; without entries where there are none, and while ``LogUpgrade`` has not come to the first.
+    /// The newest tree; without entries where there are none, and while `LogUpgrade` has not come to the first.
     package func head() throws(AuditReadError) -> TreeHead { try tables.head() }
 
     /// The root that the log had when it was of that size.

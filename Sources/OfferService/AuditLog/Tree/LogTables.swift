@@ -6,7 +6,7 @@ extension LedgerSchema {
     /// The log's tree: its head, and its tiles.
     ///
     /// Of level 0 there are full tiles alone; of the levels above it the last one grows. Whoever has entries from before has
-    /// their tree built by ``LogUpgrade``.
+    /// their tree built by `LogUpgrade`.
     package static let logTree = Migration(
         version: 5,
         name: "the tree over the records",
