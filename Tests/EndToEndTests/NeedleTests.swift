@@ -179,7 +179,39 @@ extension EndToEnd {
             return [
                 hex, hex.uppercased(), Data(raw).base64EncodedString(), demo.apiKey, String(demo.apiKey.dropFirst(17)),
             ]
-                + accountLines
+                + accountLines + logKeyTexts()
+        }
+
+        /// Of the key that signs checkpoints: its text, and its seed, which are the last 32 bytes.
+        private func logKeyTexts() -> [String] {
+            let line = demo.text(of: "audit-log.key").split(separator: "\n").first { !$0.hasPrefix("-") }
+            let seed = Array((Data(base64Encoded: String(line ?? "")) ?? Data()).suffix(32))
+            return [
+                String(line ?? ""), Data(seed).base64EncodedString(), seed.map { String(format: "%02x", $0) }.joined(),
+            ]
+        }
+
+        /// What auditors are answered, and the console.
+        private func askAsAuditor(_ service: RunningService) async throws -> String {
+            let added = try await Program.run(
+                ["callers", "add", "looker", "--role", "auditor", "--database", "sqlite:\(demo.database)"]
+            )
+            let key = added.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            try await eventually("the auditor is known") {
+                try service.ask("/v1/seal", apiKey: key).status == 200
+            }
+            var said = ""
+            for path in [
+                "/v1/audit/log", "/v1/audit/entries?limit=500", "/v1/audit/entries?limit=500&format=csv",
+                "/v1/audit/entries/0", "/v1/audit/entries/0/proof", "/v1/audit/summary", "/v1/audit/reconciliation",
+                "/v1/keys", "/v1/callers/self", "/audit/checkpoint", "/audit/tile/0/000.p/1", "/console/",
+            ] {
+                let answer = try service.ask(path, apiKey: key)
+                #expect(answer.status == 200, "\(path): \(answer)")
+                said += answer.body
+            }
+            #expect(!said.contains(key.dropFirst(17)))
+            return said
         }
 
         private func search(_ files: [String], _ texts: [String]) async throws -> ProcessOutcome {
@@ -204,6 +236,7 @@ extension EndToEnd {
                 let outcome = try await Program.run(arguments + demo.options())
                 said += outcome.output + outcome.errors
             }
+            said += try await askAsAuditor(service)
             #expect(said.contains("sign.intent") && said.contains("customer.lookup") && said.contains("hmac:1:"))
             return try demo.directory.write(Array(said.utf8), to: "said")
         }
