@@ -22,8 +22,7 @@ package struct AuditEntriesCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
-        guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
         let asked = try AuditEntriesRequest(request.query)
         let found = try await page(asked)
         let count = found.page.entries.count

@@ -22,8 +22,7 @@ package struct AuditLookupsCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
-        guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
         try request.requireJSON()
         let presented = try AuditLookupRequest(request.body).presented
         let trace = try await trace(presented)

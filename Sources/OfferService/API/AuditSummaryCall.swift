@@ -20,8 +20,7 @@ package struct AuditSummaryCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
-        guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
         let asked = try AuditSummaryRequest(request.query, at: now)
         let summary: LogSummary
         do throws(LogReadersError) {

@@ -143,8 +143,6 @@ package struct CheckpointCalls: Sendable {
         _ snapshot: Snapshot,
         _ now: Timestamp
     ) throws(Refusal) -> CallerID {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
-        guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
-        return caller.id
+        try snapshot.callers.authenticate(request.headers, at: now).requireReading().id
     }
 }

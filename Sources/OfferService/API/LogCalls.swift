@@ -143,9 +143,7 @@ package struct LogCalls: Sendable {
         _ snapshot: Snapshot,
         _ now: Timestamp
     ) throws(Refusal) -> CallerID {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
-        guard caller.role.mayReadRecords else { throw .caller(.roleNotAllowed(caller.role)) }
-        return caller.id
+        try snapshot.callers.authenticate(request.headers, at: now).requireReading().id
     }
 
     private static func response(_ type: String, _ body: [UInt8]) -> Response {

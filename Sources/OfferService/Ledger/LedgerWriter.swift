@@ -239,21 +239,6 @@ package final class LedgerWriter {
         return .recorded
     }
 
-    /// Forgets idempotency keys that are past their time.
-    package func forgetIdempotencyKeys(before instant: Timestamp, atMost: Int) throws(LedgerError) {
-        try run(
-            SQL(
-                """
-                DELETE FROM idempotency_keys WHERE key_digest IN (
-                    SELECT key_digest FROM idempotency_keys WHERE signed_at < ? ORDER BY signed_at LIMIT ?
-                )
-                """,
-                .integer(instant.milliseconds),
-                .integer(Int64(atMost))
-            )
-        )
-    }
-
     // MARK: - Granting
 
     private func grant(
@@ -285,7 +270,7 @@ package final class LedgerWriter {
     }
 
     /// One entry for each signature that will be made.
-    private func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
+    func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
         let first = tree.size
         switch request.deliverable {
         case .signature(let plan):
@@ -332,7 +317,7 @@ package final class LedgerWriter {
         )
     }
 
-    private func intents(
+    func intents(
         _ deliverable: Deliverable,
         _ allows: Bool,
         _ nonce: UniqueID,
@@ -343,81 +328,6 @@ package final class LedgerWriter {
         } catch {
             throw .unbuildable(error)
         }
-    }
-
-    // MARK: - Idempotency
-
-    private struct EarlierGrant {
-        let requestDigest: [UInt8]
-        let grantID: UniqueID
-        let nonce: UniqueID
-        let signedAt: Timestamp
-        let decisionJSON: [UInt8]
-    }
-
-    private func earlierGrant(_ claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> EarlierGrant? {
-        var earlier: EarlierGrant?
-        try rows(
-            SQL(
-                """
-                SELECT request_digest, grant_id, nonce, signed_at, decision
-                FROM idempotency_keys WHERE key_digest = ? AND signed_at > ?
-                """,
-                .blob(claim.keyDigest),
-                .integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
-            )
-        ) { row in
-            guard let grantID = UniqueID(bytes: row.blob(1)), let nonce = UniqueID(bytes: row.blob(2)) else { return }
-            earlier = EarlierGrant(
-                requestDigest: row.blob(0),
-                grantID: grantID,
-                nonce: nonce,
-                signedAt: Timestamp(milliseconds: row.integer(3)),
-                decisionJSON: row.blob(4)
-            )
-        }
-        return earlier
-    }
-
-    /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
-    private func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Grant {
-        guard let decision = RecordedDecision(earlier.decisionJSON),
-            let allows = request.deliverable.answer(to: decision.outcome)
-        else { throw .database(.unexpectedValue(column: 4)) }
-        let grant = Grant(
-            id: earlier.grantID,
-            allows: allows,
-            nonce: earlier.nonce,
-            signedAt: earlier.signedAt,
-            intents: try intents(request.deliverable, allows, earlier.nonce, earlier.signedAt),
-            basis: .replay(decision)
-        )
-        _ = try record(grant, request)
-        return grant
-    }
-
-    private func remember(
-        _ claim: IdempotencyClaim,
-        _ grant: Grant,
-        _ decisionJSON: [UInt8]
-    ) throws(LedgerError) {
-        try run(
-            SQL(
-                """
-                INSERT INTO idempotency_keys (key_digest, request_digest, grant_id, nonce, signed_at, decision)
-                VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT (key_digest) DO UPDATE SET
-                    request_digest = excluded.request_digest, grant_id = excluded.grant_id,
-                    nonce = excluded.nonce, signed_at = excluded.signed_at, decision = excluded.decision
-                """,
-                .blob(claim.keyDigest),
-                .blob(claim.requestDigest),
-                .blob(grant.id.bytes),
-                .blob(grant.nonce.bytes),
-                .integer(grant.signedAt.milliseconds),
-                .blob(decisionJSON)
-            )
-        )
     }
 
     // MARK: - What the rules ask
@@ -515,7 +425,7 @@ package final class LedgerWriter {
         do { return try body() } catch { throw .database(error) }
     }
 
-    private func run(_ sql: SQL) throws(LedgerError) {
+    func run(_ sql: SQL) throws(LedgerError) {
         do { try connection.run(sql) } catch { throw .database(error) }
     }
 
