@@ -30,7 +30,7 @@ extension EndToEnd {
             Act("callers add-key", "shop", leaves: "caller.key"),
             Act("callers list", leaves: nil),
             Act("callers revoke", "shop", leaves: "caller.revoke"),
-            Act("keys disable", "ABC123DEFG", leaves: "key.disable"),
+            Act("keys disable", "ABC123DEFG", leaves: "key.disable key.disabled"),
             Act("keys enable", "ABC123DEFG", leaves: "key.enable"),
             Act("keys list", leaves: nil),
             Act("audit query", "--key", "ABC123DEFG", "--user", "ada@example.com", leaves: "audit.read"),

@@ -22,6 +22,7 @@ extension AuditEntry {
         case .serviceSealed(let seal):
             [("cause", .text(seal.cause.rawValue)), ("reason", .text(seal.detail))] + details(of: seal.requester)
         case .sealAcknowledged(let cause): [("cause", .text(cause.rawValue))]
+        case .keyAcknowledged(let keyID): [("kid", .text(keyID.text))]
         case .serviceUnsealed(let cause, let requester, let reason):
             [("cause", .text(cause.rawValue)), ("reason", .text(reason))] + details(of: requester)
         case .clockStepped(let from, let to):

@@ -20,6 +20,8 @@ package enum AuditEvent: Sendable {
     /// The key of a service account of Google's was read.
     case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)
     case keyDisabled(KeyID, by: Requester)
+    /// The service has seen that somebody else switched a key off, and made its last signature with it.
+    case keyAcknowledged(KeyID)
     case keyEnabled(KeyID, by: Requester)
     /// Nothing is signed from here on; written once the last signature is made, or, by a command, once no more begin.
     case serviceSealed(ActiveSeal)
@@ -85,6 +87,7 @@ package enum AuditEvent: Sendable {
         case .recordsResumed: .auditResume
         case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded: .keyLoad
         case .keyDisabled: .keyDisable
+        case .keyAcknowledged: .keyDisabled
         case .keyEnabled: .keyEnable
         case .serviceSealed: .serviceSeal
         case .sealAcknowledged: .serviceSealed

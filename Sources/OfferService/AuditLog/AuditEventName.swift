@@ -15,6 +15,7 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case clockStep = "clock.step"
     case keyLoad = "key.load"
     case keyDisable = "key.disable"
+    case keyDisabled = "key.disabled"
     case keyEnable = "key.enable"
     case configLoad = "config.load"
     case configRefuse = "config.refuse"

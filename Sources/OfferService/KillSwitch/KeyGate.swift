@@ -18,8 +18,8 @@ package final class KeyGate: Sendable {
         var seals: [SealCause: Held<ActiveSeal>] = [:]
         var keys: [KeyID: Held<Requester>] = [:]
         var serial = 0
-        /// How many uses of each key are under way.
-        var uses: [KeyID: Int] = [:]
+        /// How many uses of each key are under way; those of keys that have no switch of their own are under nil.
+        var uses: [KeyID?: Int] = [:]
         var waiting = 0
 
         mutating func nextSerial() -> Int {
@@ -49,8 +49,10 @@ package final class KeyGate: Sendable {
     }
 
     /// Uses a key, unless something keeps it from that; `body` is short, and waits for nobody.
+    ///
+    /// `nil` is a key that only a seal of the whole service stops: a service account's.
     package func use<Value, Failure: Error>(
-        _ key: KeyID,
+        _ key: KeyID?,
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Result<Value, KeyStop> {
         let stop = state.withLock { state in
@@ -63,7 +65,7 @@ package final class KeyGate: Sendable {
         return .success(try body())
     }
 
-    private func end(_ key: KeyID) {
+    private func end(_ key: KeyID?) {
         let hasWaiting = state.withLock { state in
             state.uses[key, default: 1] -= 1
             return state.waiting > 0

@@ -43,6 +43,8 @@ extension LedgerWriter {
     package func acknowledgeSwitches() throws(LedgerError) {
         guard switches.awaitsAcknowledgement else { return }
         for seal in switches.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
+        let keys = switches.keys.filter { !$0.value }.keys.sorted { $0.text < $1.text }
+        for key in keys { try append(.keyAcknowledged(key)) }
         try database { () throws(StorageError) in try SealStore(connection: connection).acknowledge(at: recordedAt) }
         try readSwitches()
     }

@@ -193,7 +193,7 @@ package final class Committer: Sendable {
     /// Records the use of a key before it happens.
     ///
     /// - Returns: What keeps the key from being used; then nothing is recorded.
-    package func append(_ events: [AuditEvent], using key: KeyID) async throws(LedgerError) -> KeyStop? {
+    package func append(_ events: [AuditEvent], using key: KeyID?) async throws(LedgerError) -> KeyStop? {
         let found = Guarded<KeyStop?>(nil)
         try await change { [gate] writer throws(LedgerError) in
             let stop = gate.stop(of: key)

@@ -118,15 +118,17 @@ package final class Stores: Sendable {
 
     /// Signs with the service account in force, once the use of its key is on record.
     private static func assertionSigner(_ current: CurrentSnapshot, _ committer: Committer) -> KeyRingAssertionSigner {
-        KeyRingAssertionSigner { packageName in
+        KeyRingAssertionSigner(gate: committer.gate) { packageName in
             current.value.keyRing.serviceAccount(for: packageName)
         } record: { account, expiresAt, digest throws(StoreError) in
             let event = AuditEvent.googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt)
+            let stop: KeyStop?
             do throws(LedgerError) {
-                try await committer.append([event])
+                stop = try await committer.append([event], using: nil)
             } catch {
                 throw .cannotSign(reason: error.label)
             }
+            if let stop { throw .cannotSign(reason: stop.reason) }
         }
     }
 

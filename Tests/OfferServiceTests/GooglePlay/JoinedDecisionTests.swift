@@ -214,6 +214,28 @@ struct JoinedDecisionTests {
     }
 }
 
+extension JoinedDecisionTests {
+    @Test func `a sealed service signs no question to Google either, and asks again once it may`() async throws {
+        try await withFakePlay(.inProcess) { world in
+            try await world.service.seal.seal(.administrator, detail: "a drill", by: .service)
+            let bought = try world.play.buy(.init("premium"))
+            let message = try #require(bought.messageIDs.first)
+            let silent = try await world.push(message)
+            #expect(silent.status == 503, "\(silent)")
+            #expect(try world.service.entries("store.token").isEmpty)
+            #expect(try world.play.counts().requests(to: .token) == 0)
+            let reason = try SwitchReason(Array("over".utf8))
+            try await world.service.seal.unseal(reason, by: .service)
+            // The breaker and the pause after a failure.
+            world.tick(seconds: 120)
+            try world.play.advance(seconds: 120)
+            let told = try await world.push(message)
+            #expect(told.status == 204, "\(told)")
+            #expect(try world.service.entries("store.token").count == 1)
+        }
+    }
+}
+
 /// `POST /v1/eligibility`, where an answer could mislead.
 struct OutlookTests {
     private static let anna = #""customerId": "anna", "facts": {"subscribedBefore": true}"#

@@ -94,7 +94,7 @@ struct AuditEntryTests {
         ] + switchEvents(caller) + readingEvents(caller) + googlePlayEvents()
     }
 
-    private static func switchEvents(_ caller: CallerID) -> [AuditEvent] {
+    private static func switchEvents(_ caller: CallerID) throws -> [AuditEvent] {
         let time = Timestamp(milliseconds: 1_782_907_200_123)
         let seal = ActiveSeal(
             cause: .administrator,
@@ -104,7 +104,7 @@ struct AuditEntryTests {
             isRecorded: false
         )
         return [
-            .serviceSealed(seal), .sealAcknowledged(.clockStepped),
+            .serviceSealed(seal), .sealAcknowledged(.clockStepped), .keyAcknowledged(try KeyID("ABC123DEFG")),
             .serviceUnsealed(.file, by: .file, reason: "the cause is gone"),
             .clockStepped(from: time, to: time.adding(hours: -1)),
         ]

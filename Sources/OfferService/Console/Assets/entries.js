@@ -9,7 +9,7 @@ import { formatted, fromInput, presets, recentDays, rfc3339, toInput } from "./t
 
 const events = [
   "sign.intent", "sign.deny", "sign.failed", "authorize.intent", "authorize.deny", "service.start", "service.stop",
-  "service.seal", "service.sealed", "service.unseal", "clock.step", "key.load", "key.disable", "key.enable",
+  "service.seal", "service.sealed", "service.unseal", "clock.step", "key.load", "key.disable", "key.disabled", "key.enable",
   "config.load", "config.refuse", "caller.create", "caller.key", "caller.revoke", "audit.read", "audit.fetch",
   "audit.export", "audit.resume", "log.restarted", "noise", "epoch.begin", "epoch.destroy", "customer.lookup",
   "customer.transferred", "subscription.transferred", "store.notification", "store.token", "offer.redemption",

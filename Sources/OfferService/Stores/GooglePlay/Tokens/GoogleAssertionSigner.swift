@@ -69,13 +69,20 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
     package typealias Recording =
         @Sendable (GoogleServiceAccount, _ expiresAt: Timestamp, SHA256Digest) async throws(StoreError) -> Void
 
+    private let gate: KeyGate
     private let account: @Sendable (PackageName) -> GoogleServiceAccount?
     private let record: Recording
 
     /// - Parameters:
+    ///   - gate: What keeps keys from being used.
     ///   - account: The account of an app, as the ring has it now.
     ///   - record: Makes the use of the key durable.
-    package init(account: @escaping @Sendable (PackageName) -> GoogleServiceAccount?, record: @escaping Recording) {
+    package init(
+        gate: KeyGate = KeyGate(),
+        account: @escaping @Sendable (PackageName) -> GoogleServiceAccount?,
+        record: @escaping Recording
+    ) {
+        self.gate = gate
         self.account = account
         self.record = record
     }
@@ -95,11 +102,18 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
         )
         let digest = SHA256.digest(of: unsigned.signingInput)
         try await record(account, times.expiresAt, digest)
+        let signature: Result<[UInt8], KeyStop>
         do throws(SigningError) {
-            let signature = try account.privateKey.signatureRS256(of: digest)
-            return SignedAssertion(text: unsigned.serialized(rs256: signature), account: account.name)
+            signature = try gate.use(nil) { () throws(SigningError) in
+                try account.privateKey.signatureRS256(of: digest)
+            }
         } catch {
             throw .cannotSign(reason: error.description)
+        }
+        switch signature {
+        case .success(let signature):
+            return SignedAssertion(text: unsigned.serialized(rs256: signature), account: account.name)
+        case .failure(let stop): throw .cannotSign(reason: stop.reason)
         }
     }
 
