@@ -39,6 +39,8 @@ package final class Service: Sendable {
     private let signedLog: SignedLog
     private let readers: LogReaders
     private let indexer: AuditIndexer
+    /// `nil` where no other service may use the database.
+    private let membership: Membership?
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -56,7 +58,9 @@ package final class Service: Sendable {
         health = Health(metrics: metrics, clock: clock, log: log)
         let loaded = try Self.load(settings)
         let ledger = LedgerAccess(location: settings.database, clock: clock)
-        let gate = KeyGate()
+        let lease = ledger.isShared ? Lease(clock: clock) : nil
+        let gate = KeyGate(lease: lease)
+        let instanceID = UniqueID.version7(at: clock.now(), random.next(), random.next())
         let connection: any DatabaseConnection
         do throws(StorageError) {
             instanceLock = try ledger.lockInstance()
@@ -76,6 +80,7 @@ package final class Service: Sendable {
             observer: health,
             gate: gate,
             acknowledges: true,
+            instance: ledger.isShared ? instanceID : nil,
             wakeUp: .onceATurn,
             place: ledger.place(),
             open: ledger.open
@@ -120,6 +125,25 @@ package final class Service: Sendable {
             random: random,
             log: log
         )
+        let reloading = Reloading()
+        let membership = lease.map { [committer] lease in
+            Membership(
+                Instance(
+                    id: instanceID,
+                    name: Instance.processName,
+                    version: Self.version,
+                    policyName: loaded.catalog.policyName,
+                    keysDigest: loaded.keys.digest.hex
+                ),
+                lease: lease,
+                committer: committer,
+                clock: clock,
+                log: log,
+                open: ledger.open,
+                reload: reloading.start
+            )
+        }
+        self.membership = membership
         let reads = AuditReads(committer: committer, clock: clock, log: log)
         let noise = MinuteCounter<Noise>()
         let signedLog = try SignedLog(
@@ -142,7 +166,9 @@ package final class Service: Sendable {
             health: health,
             metrics: metrics,
             seals: { seal.causes },
-            warnings: { [watch] in stores.warnings + watch.warnings + signedLog.warnings },
+            warnings: { [watch] in
+                stores.warnings + watch.warnings + signedLog.warnings + (membership?.warnings ?? [])
+            },
             gauges: { [committer] in
                 gauges.read(committer) + stores.gauges + signedLog.gauges + reconciler.gauges
             }
@@ -229,6 +255,7 @@ package final class Service: Sendable {
             throw .server(error)
         }
         gauges.read(server)
+        reloading.set { [weak self] in _ = self?.readAnew() }
         committer.start(on: connection, at: head)
         for warning in loaded.keys.warnings { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
     }
@@ -253,6 +280,7 @@ package final class Service: Sendable {
         do { try committer.appendBlocking(events) } catch { throw .records(error) }
         watch.start(lastRecordedAt: lastRecordedAt)
         housekeeper.start()
+        do { try membership?.start() } catch { throw ServiceError(error) }
         try signedLog.start()
         readers.start()
         indexer.start()
@@ -267,15 +295,24 @@ package final class Service: Sendable {
     }
 
     /// Reads keys, offers, callers and the TLS certificate anew: all of them come into force, or none.
+    ///
+    /// Where several share the database, the others do so too.
     package func reload() {
+        if readAnew() { membership?.tellOthersToReload() }
+    }
+
+    private func readAnew() -> Bool {
         do {
             let loaded = try LoadedConfiguration(settings)
             try server.reloadTLS { try housekeeper.adopt(loaded) }
+            membership?.note(policyName: loaded.catalog.policyName, keysDigest: loaded.keys.digest.hex)
             metrics.count(.reloads(succeeded: true))
             log(.info, "configuration reloaded", ["policy": .text(loaded.catalog.policyName)])
+            return true
         } catch {
             metrics.count(.reloads(succeeded: false))
             refuseReload(error)
+            return false
         }
     }
 
@@ -313,6 +350,7 @@ package final class Service: Sendable {
         readers.stop()
         indexer.stop()
         reconciler.stop()
+        membership?.stop()
         try? committer.appendBlocking([.serviceStopped])
         signedLog.stop()
         committer.stop()

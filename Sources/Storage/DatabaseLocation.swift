@@ -21,6 +21,13 @@ package enum DatabaseLocation: Hashable, Sendable {
         }
     }
 
+    /// Whether several services may write to it at once.
+    package var isShared: Bool {
+        switch self {
+        case .sqlite: false
+        }
+    }
+
     /// Keeps other services from writing to the same database; nil where the engine lets several do so.
     package func lockInstance() throws(StorageError) -> InstanceLock? {
         switch self {

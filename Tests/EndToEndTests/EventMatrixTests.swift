@@ -57,6 +57,7 @@ extension EndToEnd {
             "serve",  // ServiceTests: start, configuration, keys, reload, stop
             "notifications catch-up",  // NotificationCommandTests
             "audit find",  // below
+            "migrate",  // LedgerMoveTests: only while no service runs
             "audit new-log",  // LogRollbackTests: only while no service runs
         ]
         /// The example is made before there is anything to record in.

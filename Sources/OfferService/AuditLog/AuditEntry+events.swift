@@ -32,6 +32,7 @@ extension AuditEntry {
                 ("origin", .text(previous.origin.text)), ("size", .integer(previous.size)),
                 ("root", .text(String(decoding: Base64.encode(previous.rootHash.bytes), as: UTF8.self))),
             ]
+        case .ledgerMoved(let entries): [("entries", .integer(entries))]
         case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
         case .configurationLoaded(let policy, let keys, let settings):
             [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]

@@ -34,6 +34,8 @@ package enum AuditEvent: Sendable {
     case logKeyLoaded(origin: String, publicKeyDigest: String)
     /// The log was begun anew under another name, because what was signed under its earlier name is lost.
     case logRestarted(previous: Checkpoint)
+    /// The whole history was moved into this database; so many entries came with it.
+    case ledgerMoved(entries: Int64)
     /// A new configuration is in force.
     case configurationLoaded(policyName: String, keysDigest: String, settingsDigest: String)
     /// A new configuration was refused; the old one stays in force.
@@ -85,6 +87,7 @@ package enum AuditEvent: Sendable {
         case .serviceStarted: .serviceStart
         case .serviceStopped: .serviceStop
         case .recordsResumed: .auditResume
+        case .ledgerMoved: .ledgerMoved
         case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded: .keyLoad
         case .keyDisabled: .keyDisable
         case .keyAcknowledged: .keyDisabled

@@ -27,6 +27,7 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case auditExport = "audit.export"
     case auditResume = "audit.resume"
     case logRestarted = "log.restarted"
+    case ledgerMoved = "ledger.moved"
     case noise
     case epochBegin = "epoch.begin"
     case epochDestroy = "epoch.destroy"

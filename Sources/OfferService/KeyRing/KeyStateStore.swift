@@ -31,6 +31,7 @@ package struct KeyStateStore {
                 acknowledgedAt.map { .integer($0.milliseconds) } ?? .null
             )
         )
+        try InstanceTable(connection: connection).expectObedience()
     }
 
     package func enable(_ id: KeyID) throws(StorageError) {

@@ -38,14 +38,19 @@ package final class KeyGate: Sendable {
     }
 
     private let state = Guarded(State())
+    private let lease: Lease?
 
-    package init() {}
+    /// An open gate; with a `lease`, only for as long as that is held.
+    package init(lease: Lease? = nil) {
+        self.lease = lease
+    }
 
     // MARK: - Using a key
 
     /// What keeps that key from being used now, or, without a key, anything from being granted.
     package func stop(of key: KeyID?) -> KeyStop? {
-        state.withLock { $0.stop(of: key) }
+        if let lease, !lease.isHeld { return .cutOff }
+        return state.withLock { $0.stop(of: key) }
     }
 
     /// Uses a key, unless something keeps it from that; `body` is short, and waits for nobody.
@@ -62,6 +67,8 @@ package final class KeyGate: Sendable {
         }
         if let stop { return .failure(stop) }
         defer { end(key) }
+        // Asked after the use was counted: whoever waits for it to end has not yet said that this instance obeys.
+        if let lease, !lease.isHeld { return .failure(.cutOff) }
         return .success(try body())
     }
 

@@ -39,12 +39,15 @@ package enum KeyStop: Error, Hashable, Sendable {
     case sealed([SealCause])
     /// This key is switched off.
     case disabled(KeyID)
+    /// This instance has not heard of the others for too long to know what is switched off.
+    case cutOff
 
     /// For records and logs.
     package var reason: String {
         switch self {
         case .sealed(let causes): "the service is sealed: \(causes.map(\.rawValue).joined(separator: ", "))"
         case .disabled: "the key is disabled"
+        case .cutOff: "the database that other instances share has not answered for too long"
         }
     }
 }
@@ -94,6 +97,7 @@ package struct SealStore {
                 acknowledgedAt.map { .integer($0.milliseconds) } ?? .null
             )
         )
+        try InstanceTable(connection: connection).expectObedience()
     }
 
     package func remove(_ cause: SealCause) throws(StorageError) {

@@ -6,9 +6,11 @@ extension LedgerWriter {
     /// Records a seal; one that lasts is kept for the next start.
     package func seal(_ seal: ActiveSeal) throws(LedgerError) {
         if seal.cause.isSticky {
+            let obeyed = try obedience()
             try database { () throws(StorageError) in
-                try SealStore(connection: connection).add(seal, acknowledgedAt: recordedAt)
+                try SealStore(connection: connection).add(seal, acknowledgedAt: obeyed)
             }
+            _ = try noteObedience()
             try readSwitches()
         }
         try append(.serviceSealed(seal))
@@ -27,21 +29,26 @@ extension LedgerWriter {
 
     /// Switches a key off, or leaves it to the `keys` file again, and records that.
     package func set(_ key: KeyID, isDisabled: Bool, by requester: Requester) throws(LedgerError) {
+        let obeyed = try obedience()
         try database { () throws(StorageError) in
             let store = KeyStateStore(connection: connection)
             if isDisabled {
-                try store.disable(key, at: recordedAt, acknowledgedAt: recordedAt)
+                try store.disable(key, at: recordedAt, acknowledgedAt: obeyed)
             } else {
                 try store.enable(key)
             }
         }
+        _ = try noteObedience()
         try append(isDisabled ? .keyDisabled(key, by: requester) : .keyEnabled(key, by: requester))
         try readSwitches()
     }
 
     /// Records that the service obeys what others have switched off: it signs no more of that.
+    ///
+    /// Where several share the database, whoever obeys last records it for all.
     package func acknowledgeSwitches() throws(LedgerError) {
-        guard switches.awaitsAcknowledgement else { return }
+        let isObeyed = try noteObedience()
+        guard isObeyed, switches.awaitsAcknowledgement else { return }
         for seal in switches.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
         let keys = switches.keys.filter { !$0.value }.keys.sorted { $0.text < $1.text }
         for key in keys { try append(.keyAcknowledged(key)) }

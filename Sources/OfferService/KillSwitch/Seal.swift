@@ -77,6 +77,16 @@ package final class Seal: Sendable {
         try await withCheckedContinuation { continuation in
             seal(cause, detail, by: requester) { continuation.resume(returning: $0) }
         }.get()
+        await awaitObedience()
+    }
+
+    /// Where several share the database, waits until each of them obeys, or is taken for gone.
+    private func awaitObedience() async {
+        for _ in 0..<100 {
+            guard committer.gate.stored.awaitsAcknowledgement else { return }
+            await Pause.system(milliseconds: 50)
+            committer.change({ _ in }, { _ in })
+        }
     }
 
     func seal(
@@ -217,6 +227,7 @@ package final class Seal: Sendable {
         try await withCheckedContinuation { continuation in
             record(key, KeyGate.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
         }.get()
+        await awaitObedience()
     }
 
     private func record(

@@ -36,8 +36,13 @@ package struct SwitchFollower {
         return .silent(seconds: patienceSeconds)
     }
 
-    /// Whether a service holds the database; taking its lock for a moment is the only way to know.
+    /// Whether a service uses the database; taking its lock for a moment is the only way to know, or, where several may use
+    /// it, that one of them is listed: who is gone without a word is taken from the list by the next that looks.
     private var isServed: Bool {
+        if ledger.isShared {
+            let listed = try? InstanceTable(connection: ledger.openForReading()).all()
+            return listed?.isEmpty == false
+        }
         do throws(StorageError) {
             try ledger.lockInstance()?.release()
             return false

@@ -16,7 +16,7 @@ package final class Committer: Sendable {
         case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
         case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
         case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
-        case keep(LogSignature, @Sendable (Result<Bool, LedgerError>) -> Void)
+        case keep(LogSignature, @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void)
     }
 
     /// What is to be done within the transaction; what it throws undoes the whole batch.
@@ -52,6 +52,7 @@ package final class Committer: Sendable {
     /// What keeps anything from being granted, and keys from being used.
     package let gate: KeyGate
     private let acknowledges: Bool
+    private let instance: UniqueID?
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
 
@@ -66,12 +67,14 @@ package final class Committer: Sendable {
 
     /// A committer that is not yet running; it lets at most `maximumWaiting` requests wait and refuses more.
     ///
-    /// That of the service itself `acknowledges` what others switch off: it records when nothing is signed any more.
+    /// That of the service itself `acknowledges` what others switch off: it records when nothing is signed any more; where
+    /// several share the database, `instance` says which it is.
     package init(
         clock: WallClock,
         observer: any CommitObserver,
         gate: KeyGate = KeyGate(),
         acknowledges: Bool = false,
+        instance: UniqueID? = nil,
         maximumWaiting: Int = 4096,
         wakeUp: WakeUp = .forEachRequest,
         place: DatabasePlace? = nil,
@@ -81,6 +84,7 @@ package final class Committer: Sendable {
         self.observer = observer
         self.gate = gate
         self.acknowledges = acknowledges
+        self.instance = instance
         self.maximumWaiting = maximumWaiting
         self.wakeUp = wakeUp
         self.place = place
@@ -163,12 +167,12 @@ package final class Committer: Sendable {
         try outcome.wait { $0 }.get()
     }
 
-    /// Keeps what was signed of the log; false if that contradicts what was kept before.
+    /// Keeps what was signed of the log, unless there is another checkpoint that is not to be replaced.
     ///
     /// For a thread that may block, like ``appendBlocking(_:)``.
-    package func keepBlocking(_ signature: LogSignature) throws(LedgerError) -> Bool {
-        let outcome = Guarded<Result<Bool, LedgerError>?>(nil)
-        let done: @Sendable (Result<Bool, LedgerError>) -> Void = { result in
+    package func keepBlocking(_ signature: LogSignature) throws(LedgerError) -> CheckpointTable.Keeping {
+        let outcome = Guarded<Result<CheckpointTable.Keeping, LedgerError>?>(nil)
+        let done: @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void = { result in
             outcome.withLock { $0 = result }
             outcome.wakeOne()
         }
@@ -277,7 +281,7 @@ extension Committer {
 
     /// Writes until it is told to stop; when it returns, no connection is open.
     private func work(_ first: Handover<any DatabaseConnection>) {
-        var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead) }
+        var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead, instance: instance) }
         var cleaning = Cleaning()
         while let batch = nextBatch() {
             if batch.isEmpty { doChore(with: &writer) } else { settle(batch, with: &writer, &cleaning) }
@@ -328,7 +332,7 @@ extension Committer {
     private func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
         guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
-        do { return LedgerWriter(connection: try open(), after: knownHead) } catch { throw .database(error) }
+        do { return LedgerWriter(connection: try open(), after: knownHead, instance: instance) } catch { throw .database(error) }
     }
 
     /// What a log that is opened must go on from.
@@ -341,7 +345,7 @@ extension Committer {
         case transferred(TransferOutcome)
         case previewed([PreviewedOffer])
         case done
-        case kept(Bool)
+        case kept(CheckpointTable.Keeping)
     }
 
     /// Takes over what others have switched off: before anything is decided, and before keys are used again.
@@ -433,7 +437,7 @@ extension Committer.Job {
         case (.preview(_, let continuation), .previewed(let result)):
             continuation.resume(returning: .success(result))
         case (.append(_, let done), .done), (.change(_, let done), .done): done(.success(()))
-        case (.keep(_, let done), .kept(let isKept)): done(.success(isKept))
+        case (.keep(_, let done), .kept(let keeping)): done(.success(keeping))
         case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _),
             (.change, _), (.keep, _):
             preconditionFailure("a job has the outcome of its kind")

@@ -29,6 +29,9 @@ package struct LedgerAccess: Sendable {
         }
     }
 
+    /// Whether several services may write to it at once.
+    package var isShared: Bool { location.isShared }
+
     /// Keeps other services from writing to the same database; `nil` where the engine lets several do so.
     package func lockInstance() throws(StorageError) -> InstanceLock? {
         try location.lockInstance()

@@ -156,5 +156,6 @@ package enum LedgerSchema {
         seals,
         auditIndex,
         reconciliation,
+        instances,
     ]
 }

@@ -8,6 +8,8 @@ package import Storage
 /// transaction that adds the grant, so there is no race between check and reservation.
 package final class LedgerWriter {
     let connection: any DatabaseConnection
+    /// The service that writes, where several share the database.
+    let instance: UniqueID?
     private let log: LogTables
     /// The log's tree with the entries of this transaction.
     private var tree = TreeEdge()
@@ -48,8 +50,9 @@ package final class LedgerWriter {
     /// Writes through a connection that has ``LedgerSchema`` applied.
     ///
     /// A log that does not begin with the tree of `durableHead` is not written to.
-    package init(connection: any DatabaseConnection, after durableHead: TreeHead? = nil) {
+    package init(connection: any DatabaseConnection, after durableHead: TreeHead? = nil, instance: UniqueID? = nil) {
         self.connection = connection
+        self.instance = instance
         self.durableHead = durableHead
         log = LogTables(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
@@ -108,13 +111,37 @@ package final class LedgerWriter {
         let (head, count) = (try log.head(), try log.entryCount())
         guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
         if isTreeRead, head == durableHead, tree.size == count { return false }
-        tree = try log.edge()
-        if let durableHead, durableHead != head { try requireContinuation(of: durableHead, in: head) }
+        if try !follow(to: head) {
+            tree = try log.edge()
+            if let durableHead, durableHead != head { try requireContinuation(of: durableHead, in: head) }
+            if count > 0 { recordedAt = max(recordedAt, try time(ofEntry: count - 1)) }
+        }
         (durableHead, isTreeRead) = (head, true)
-        if count > 0 { recordedAt = max(recordedAt, try time(ofEntry: count - 1)) }
         links.ledgerChanged()
         return true
     }
+
+    /// Adds what others have recorded since to the tree at hand, which costs less than to read its edge anew.
+    ///
+    /// - Returns: False where there is no such tree, or too much was added.
+    private func follow(to head: TreeHead) throws(AuditReadError) -> Bool {
+        guard isTreeRead, let durableHead, tree.size == durableHead.size,
+            tree.size < head.size, head.size - tree.size <= Self.mostFollowed
+        else { return false }
+        var (next, last) = (tree, recordedAt)
+        try log.entries(in: tree.size..<head.size) { entry in
+            next.append(TreeHash.leaf(entry))
+            last = max(last, Timestamp(milliseconds: AuditEntry.recordedMilliseconds(entry) ?? 0))
+        }
+        guard next.head == head else { throw .log(.notContinued(size: durableHead.size)) }
+        // Whoever added them has written their tiles.
+        _ = next.takeChanges()
+        (tree, recordedAt) = (next, last)
+        return true
+    }
+
+    /// More entries than a tile has take longer than the edge.
+    private static let mostFollowed: Int64 = 512
 
     private func requireContinuation(of known: TreeHead, in head: TreeHead) throws(AuditReadError) {
         guard known.size <= head.size,

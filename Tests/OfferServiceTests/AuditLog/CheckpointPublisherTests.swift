@@ -159,15 +159,51 @@ struct CheckpointPublisherTests {
             try keeping.keep(signed(5, 1))
             try keeping.keep(signed(5, 1))
             let kept = try place.file.read()
-            for (size, seed) in [(5, 2), (4, 1)] {
-                do {
-                    try keeping.keep(signed(Int64(size), UInt8(seed)))
-                    Issue.record("size \(size) was kept")
-                } catch CheckpointKeepingError.contradictsEarlier {
-                }
+            do {
+                try keeping.keep(signed(5, 2))
+                Issue.record("another hash was kept")
+            } catch CheckpointKeepingError.contradictsEarlier {
+            }
+            do {
+                try keeping.keep(signed(4, 1))
+                Issue.record("a smaller one was kept")
+            } catch CheckpointKeepingError.isOutrun(let other) {
+                #expect(try other.size == 5 && other.note == signed(5, 1).note.bytes)
             }
             #expect(try place.stored().map(\.note) == [signed(5, 1).note.bytes])
             #expect(try place.file.read() == kept, "what the database refuses is not written to the file either")
+        }
+    }
+
+    @Test func `takes over what another instance has signed of more`() async throws {
+        try await withCheckpoints(NaiveLog(5)) { place throws in
+            let (ours, theirs) = (place.publisher(), place.publisher())
+            ours.publish()
+            place.heads.grow(to: 7)
+            let late = try #require(place.heads.newest)
+            place.heads.grow(to: 9)
+            theirs.publish()
+            // As ours would find it that looked before the other entries came.
+            place.heads.claim(late)
+            ours.publish()
+            #expect(ours.latest?.checkpoint.size == 9 && ours.obstacle == nil)
+            #expect(ours.latest?.note == theirs.latest?.note)
+            #expect(place.contradictions.withLock { $0 }.isEmpty)
+        }
+    }
+
+    @Test func `believes no larger checkpoint that is not of this log`() async throws {
+        try await withCheckpoints(NaiveLog(5)) { place throws in
+            let publisher = place.publisher()
+            publisher.publish()
+            place.heads.grow(to: 8)
+            let keeping = DurableCheckpoints(committer: place.committer, file: place.file)
+            let foreign = TreeHead(size: 8, rootHash: Self.other)
+            try keeping.keep(SignedCheckpoint(foreign, signedBy: place.key, at: place.clock.now))
+            place.heads.claim(try #require(NaiveLog(7).newest))
+            publisher.publish()
+            #expect(publisher.latest?.checkpoint.size == 5)
+            #expect(place.contradictions.withLock { $0 }.count == 1)
         }
     }
 }

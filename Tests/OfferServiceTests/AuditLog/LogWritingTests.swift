@@ -80,7 +80,8 @@ struct LogWritingTests {
     @Test func `takes in what another process has added`() throws {
         let place = try LogPlace()
         let (one, other) = (try place.writer(), try place.writer())
-        for count in [3, 300, 256, 1] {
+        // Few are added to the tree at hand; for many its edge is read anew.
+        for count in [3, 300, 256, 1, 0, 700, 255] {
             try one.add(count)
             try other.add(count)
             #expect(other.durableHead == (try place.expectedHead()))
@@ -88,7 +89,18 @@ struct LogWritingTests {
         try place.ledger.change { _ throws(Never) in [.recordsResumed] }
         try one.add(1)
         #expect(one.durableHead == (try place.expectedHead()))
-        #expect(try place.entries().count == 1122)
+        #expect(try place.entries().count == 3032)
+    }
+
+    @Test func `goes on from no entry of another process that is not what its head says`() throws {
+        let place = try LogPlace()
+        let (one, other) = (try place.writer(), try place.writer())
+        try one.add(3)
+        let known = try #require(one.durableHead)
+        try other.add(2)
+        try place.run("UPDATE audit_entries SET entry = x'7b7d' WHERE entry_index = 4")
+        #expect(throws: LedgerError.log(.notContinued(size: known.size))) { try one.add(1) }
+        #expect(try place.entries().count == 5)
     }
 
     @Test func `the committer knows the newest durable tree, and no other`() async throws {

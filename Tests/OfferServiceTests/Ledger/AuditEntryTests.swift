@@ -118,7 +118,7 @@ struct AuditEntryTests {
         let pseudonyms = Pseudonyms(CustomerEpoch(name: "1", key: try HMACKey(secret)))
         let user = pseudonyms.pseudonym(of: .anonymous(try AnonymousID(utf8: [0x61])), in: try AppName("com.a"))
         return [
-            .logKeyLoaded(origin: "example.com/offer-signer", publicKeyDigest: "00"),
+            .logKeyLoaded(origin: "example.com/offer-signer", publicKeyDigest: "00"), .ledgerMoved(entries: .max),
             .logRestarted(
                 previous: try Checkpoint(
                     parsing: Array("example.com/old\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n".utf8)

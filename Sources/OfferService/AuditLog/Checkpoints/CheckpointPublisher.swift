@@ -6,7 +6,8 @@ import OfferDomain
 /// Signs a checkpoint of the newest durable entries, at most a second after they are durable, on a thread of its own.
 ///
 /// A checkpoint is on the disk, in the database and in a file beside it, before anybody sees it. What would contradict an
-/// earlier one is never signed: the hash over the earlier one's entries is computed again from what is stored.
+/// earlier one is never signed: the hash over the earlier one's entries is computed again from what is stored. Where several
+/// instances share a database, each of them signs what it finds, and takes over what another has signed of more.
 package final class CheckpointPublisher: Sendable {
     private struct State {
         var latest: SignedCheckpoint?
@@ -138,7 +139,24 @@ package final class CheckpointPublisher: Sendable {
     private func keep(_ head: TreeHead, at now: Timestamp) throws(PublishingError) -> SignedCheckpoint {
         let signed: SignedCheckpoint
         do { signed = try SignedCheckpoint(head, signedBy: key, at: now) } catch { throw .signing(error) }
-        do { try keeping.keep(signed) } catch { throw .keeping(error) }
+        do throws(CheckpointKeepingError) {
+            try keeping.keep(signed)
+            return signed
+        } catch {
+            if case .isOutrun(let other) = error { return try believed(other) }
+            throw .keeping(error)
+        }
+    }
+
+    /// What another instance has signed meanwhile, if it is our key's and of this log.
+    private func believed(_ other: CheckpointTable.Stored) throws(PublishingError) -> SignedCheckpoint {
+        let signed: SignedCheckpoint
+        do throws(CheckpointFault) {
+            signed = try SignedCheckpoint(parsing: other.note, signedBy: key.verifierKey, at: other.signedAt)
+        } catch {
+            throw .notBelieved(error)
+        }
+        try demand(signed.checkpoint.head)
         return signed
     }
 

@@ -20,10 +20,15 @@ package struct CheckpointTable {
         package let signedAt: Timestamp
     }
 
-    /// Keeps a checkpoint in the place of the log's earlier one.
-    ///
-    /// - Returns: False, and keeps nothing, if the earlier one is larger, or as large with another hash.
-    package func keep(_ signed: SignedCheckpoint) throws(StorageError) -> Bool {
+    /// What came of a checkpoint that was to be kept.
+    package enum Keeping: Hashable, Sendable {
+        case kept
+        /// There is a larger one, or another one of that size; nothing was changed.
+        case hasOther(Stored)
+    }
+
+    /// Keeps a checkpoint in the place of the log's earlier one, unless that is larger, or as large with another hash.
+    package func keep(_ signed: SignedCheckpoint) throws(StorageError) -> Keeping {
         let changed = try connection.run(
             SQL(
                 """
@@ -41,7 +46,10 @@ package struct CheckpointTable {
                 .integer(signed.signedAt.milliseconds)
             )
         )
-        return changed == 1
+        guard changed == 0, let other = try all().first(where: { $0.origin == signed.checkpoint.origin.text }) else {
+            return .kept
+        }
+        return .hasOther(other)
     }
 
     /// The newest checkpoint of every log, in the order in which they were signed.

@@ -10,15 +10,15 @@ package enum LogSignature: Sendable {
 }
 
 extension LedgerWriter {
-    /// Keeps it; false if it contradicts what was kept before.
-    func keep(_ signature: LogSignature) throws(LedgerError) -> Bool {
+    /// Keeps it, unless there is another checkpoint that is not to be replaced.
+    func keep(_ signature: LogSignature) throws(LedgerError) -> CheckpointTable.Keeping {
         let table = CheckpointTable(connection: connection)
         return try database { () throws(StorageError) in
             switch signature {
             case .checkpoint(let signed): return try table.keep(signed)
             case .cosignature(let cosignature, let signed):
                 try table.keep(cosignature, of: signed)
-                return true
+                return .kept
             }
         }
     }

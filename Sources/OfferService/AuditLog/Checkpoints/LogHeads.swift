@@ -23,15 +23,18 @@ package protocol CheckpointKeeping: Sendable {
 package enum CheckpointKeepingError: Error, Sendable, CustomStringConvertible {
     case records(LedgerError)
     case file(CheckpointFileError)
-    /// The database holds a checkpoint that is larger, or as large with another hash.
+    /// The database holds a checkpoint that is as large, with another hash.
     case contradictsEarlier
+    /// The database holds a larger one, as another instance may have signed; nothing was kept.
+    case isOutrun(by: CheckpointTable.Stored)
 
     package var description: String {
         switch self {
         case .records(let error): error.description
         case .file(let error): error.description
         case .contradictsEarlier:
-            "The database holds an earlier checkpoint that is larger, or as large with another hash."
+            "The database holds an earlier checkpoint of as many entries with another hash."
+        case .isOutrun(let other): "The database holds a checkpoint of \(other.size) entries."
         }
     }
 }
@@ -47,13 +50,15 @@ package struct DurableCheckpoints: CheckpointKeeping {
     }
 
     package func keep(_ signed: SignedCheckpoint) throws(CheckpointKeepingError) {
-        let isKept: Bool
+        let outcome: CheckpointTable.Keeping
         do throws(LedgerError) {
-            isKept = try committer.keepBlocking(.checkpoint(signed))
+            outcome = try committer.keepBlocking(.checkpoint(signed))
         } catch {
             throw .records(error)
         }
-        guard isKept else { throw .contradictsEarlier }
+        if case .hasOther(let other) = outcome {
+            throw other.size > signed.checkpoint.size ? .isOutrun(by: other) : .contradictsEarlier
+        }
         do throws(CheckpointFileError) {
             try file.write(signed.ownNote.bytes)
         } catch {

@@ -100,11 +100,11 @@ package struct NewLog {
         }
         // The file first: what is only half done is refused at the start, and can be done again.
         let oldFile = try replaceFile(previous, first)
-        let isKept: Bool
-        do { isKept = try CheckpointTable(connection: connection).keep(first) } catch {
+        let outcome: CheckpointTable.Keeping
+        do { outcome = try CheckpointTable(connection: connection).keep(first) } catch {
             throw .records(.database(error))
         }
-        guard isKept else { throw .nameUsed(key.origin) }
+        guard outcome == .kept else { throw .nameUsed(key.origin) }
         return Outcome(previous: previous, first: first, oldFile: oldFile)
     }
 

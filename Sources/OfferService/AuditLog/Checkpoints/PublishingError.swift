@@ -10,14 +10,16 @@ enum PublishingError: Error, CustomStringConvertible {
     case unreadable(AuditReadError)
     case signing(SigningError)
     case keeping(CheckpointKeepingError)
+    /// The database holds a larger checkpoint that is not the log's.
+    case notBelieved(CheckpointFault)
 
     /// Whether the log is not what was signed of it; everything else may pass.
     var isContradiction: Bool {
         switch self {
         case .shrunk, .rewritten, .keeping(.contradictsEarlier), .unreadable(.damaged), .unreadable(.log),
-            .unreadable(.noSuchTree):
+            .unreadable(.noSuchTree), .notBelieved:
             true
-        case .unreadable(.database), .signing, .keeping(.records), .keeping(.file): false
+        case .unreadable(.database), .signing, .keeping(.records), .keeping(.file), .keeping(.isOutrun): false
         }
     }
 
@@ -30,6 +32,7 @@ enum PublishingError: Error, CustomStringConvertible {
         case .unreadable(let error): error.description
         case .signing(let error): error.description
         case .keeping(let error): error.description
+        case .notBelieved(let fault): "The database holds a larger checkpoint that can't be believed: \(fault)"
         }
     }
 }

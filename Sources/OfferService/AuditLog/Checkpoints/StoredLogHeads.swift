@@ -4,17 +4,21 @@ import Storage
 
 /// The log in the database, through a connection of its own that only reads.
 package final class StoredLogHeads: LogHeads {
-    private let newestHead: @Sendable () -> TreeHead
+    private let newestHead: (@Sendable () -> TreeHead)?
     private let open: Committer.Opener
     private let connection = Guarded<(any DatabaseConnection)?>(nil)
 
-    /// Reads through what `open` opens; `newest` tells what is durable.
-    package init(newest: @escaping @Sendable () -> TreeHead, open: @escaping Committer.Opener) {
+    /// Reads through what `open` opens; `newest` tells what is durable, `nil` where others add to the log too, so that only
+    /// the database knows.
+    package init(newest: (@Sendable () -> TreeHead)?, open: @escaping Committer.Opener) {
         newestHead = newest
         self.open = open
     }
 
-    package var newest: TreeHead? { newestHead() }
+    package var newest: TreeHead? {
+        if let newestHead { return newestHead() }
+        return try? read { reader throws(AuditReadError) in try reader.head() }
+    }
 
     package func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
         try read { reader throws(AuditReadError) in try reader.rootHash(ofSize: size) }

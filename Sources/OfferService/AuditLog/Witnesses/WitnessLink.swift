@@ -118,7 +118,7 @@ final class WitnessLink: Sendable {
                 let found = signed.checkpoint.size
                 return settle(
                     .init(isRefusal: true, reason: "it holds \(size) entries of this log, which has only \(found)"),
-                    isContradiction: size > (publisher.latest?.checkpoint.size ?? found)
+                    isContradiction: size > (heads.newest?.size ?? found)
                 )
             case .contradicts(let reason):
                 return settle(.init(isRefusal: true, reason: reason), isContradiction: true)

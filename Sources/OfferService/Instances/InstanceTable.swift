@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// One of the services that share a database.
+package struct Instance: Hashable, Sendable {
+    package let id: UniqueID
+    /// For people: the host, and the process.
+    package let name: String
+    package let version: String
+    /// What it decides by, and with which keys: instances that differ in them answer differently.
+    package var policyName: String
+    package var keysDigest: String
+
+    package init(id: UniqueID, name: String, version: String, policyName: String, keysDigest: String) {
+        self.id = id
+        self.name = name
+        self.version = version
+        self.policyName = policyName
+        self.keysDigest = keysDigest
+    }
+}
+
+/// The services that share a database, as rows of it.
+package struct InstanceTable {
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// An instance, and how often it has said that it lives.
+    package struct Row: Hashable, Sendable {
+        package let instance: Instance
+        package let beats: Int64
+    }
+
+    /// Adds an instance, which must yet obey what is switched off; or brings what it says of itself up to date.
+    package func join(_ instance: Instance) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO instances (instance_id, name, version, policy_name, keys_digest, beats, obeys)
+                VALUES (?, ?, ?, ?, ?, 0, 0)
+                ON CONFLICT (instance_id) DO UPDATE SET
+                    policy_name = excluded.policy_name, keys_digest = excluded.keys_digest
+                """,
+                .blob(instance.id.bytes),
+                .text(instance.name),
+                .text(instance.version),
+                .text(instance.policyName),
+                .text(instance.keysDigest)
+            )
+        )
+    }
+
+    /// Says that an instance lives.
+    ///
+    /// - Returns: False if others have taken it for gone, and removed it.
+    package func beat(_ id: UniqueID) throws(StorageError) -> Bool {
+        try connection.run(
+            SQL("UPDATE instances SET beats = beats + 1 WHERE instance_id = ?", .blob(id.bytes))
+        ) == 1
+    }
+
+    package func remove(_ id: UniqueID) throws(StorageError) {
+        try connection.run(SQL("DELETE FROM instances WHERE instance_id = ?", .blob(id.bytes)))
+    }
+
+    /// Removes an instance that has not said again that it lives.
+    package func remove(_ row: Row) throws(StorageError) {
+        try connection.run(
+            SQL(
+                "DELETE FROM instances WHERE instance_id = ? AND beats = ?",
+                .blob(row.instance.id.bytes),
+                .integer(row.beats)
+            )
+        )
+    }
+
+    /// Every instance, the oldest first.
+    package func all() throws(StorageError) -> [Row] {
+        var rows: [Row] = []
+        try connection.rows(
+            SQL(
+                """
+                SELECT instance_id, name, version, policy_name, keys_digest, beats
+                FROM instances ORDER BY instance_id
+                """
+            )
+        ) { row in
+            guard let id = UniqueID(bytes: row.blob(0)) else { return }
+            let instance = Instance(
+                id: id,
+                name: row.text(1),
+                version: row.text(2),
+                policyName: row.text(3),
+                keysDigest: row.text(4)
+            )
+            rows.append(Row(instance: instance, beats: row.integer(5)))
+        }
+        return rows
+    }
+
+    // MARK: - What was switched off
+
+    /// Something was switched off, which every instance must yet obey.
+    package func expectObedience() throws(StorageError) {
+        try connection.run(SQL("UPDATE instances SET obeys = 0 WHERE obeys <> 0"))
+    }
+
+    /// An instance uses nothing any more that is switched off.
+    package func noteObedience(of id: UniqueID) throws(StorageError) {
+        try connection.run(SQL("UPDATE instances SET obeys = 1 WHERE instance_id = ?", .blob(id.bytes)))
+    }
+
+    /// Whether no instance is left that must yet obey.
+    package func isObeyed() throws(StorageError) -> Bool {
+        try connection.first(SQL("SELECT 1 FROM instances WHERE obeys = 0 LIMIT 1")) { _ in true } == nil
+    }
+
+    // MARK: - Reloads
+
+    /// How often somebody had all instances read their files anew.
+    package func reloads() throws(StorageError) -> Int64 {
+        try connection.first(SQL("SELECT generation FROM reloads")) { $0.integer(0) } ?? 0
+    }
+
+    /// Has all instances read their files anew.
+    package func requestReload() throws(StorageError) {
+        try connection.run(SQL("UPDATE reloads SET generation = generation + 1"))
+    }
+}

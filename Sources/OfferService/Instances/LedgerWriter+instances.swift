@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+extension LedgerWriter {
+    /// Takes an instance from those that share the database; nobody waits for it any more.
+    func leave(_ id: UniqueID) throws(LedgerError) {
+        try database { () throws(StorageError) in try InstanceTable(connection: connection).remove(id) }
+        try acknowledgeSwitches()
+    }
+
+    /// Has every instance read its files anew.
+    ///
+    /// - Returns: How often that was done, this time included.
+    func requestReload() throws(LedgerError) -> Int64 {
+        try database { () throws(StorageError) in
+            let table = InstanceTable(connection: connection)
+            try table.requestReload()
+            return try table.reloads()
+        }
+    }
+
+    /// When something is obeyed that this instance obeys: now, or, with others beside it, nobody knows yet.
+    func obedience() throws(LedgerError) -> Timestamp? {
+        let others = try database { () throws(StorageError) in
+            try InstanceTable(connection: connection).all().filter { $0.instance.id != instance }
+        }
+        return others.isEmpty ? recordedAt : nil
+    }
+
+    /// Notes that this instance obeys what is switched off.
+    ///
+    /// - Returns: Whether every one does.
+    func noteObedience() throws(LedgerError) -> Bool {
+        try database { () throws(StorageError) in
+            let table = InstanceTable(connection: connection)
+            if let instance { try table.noteObedience(of: instance) }
+            return try table.isObeyed()
+        }
+    }
+}

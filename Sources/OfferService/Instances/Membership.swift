@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import OfferDomain
+package import Storage
+
+/// Keeps this service among those that share its database, on a thread of its own.
+///
+/// Twice a second it says that it lives, looks who else does, takes over what was reloaded elsewhere, and removes who has been
+/// silent for too long. Who was removed must obey what is switched off before it uses a key again.
+package final class Membership: Sendable {
+    /// How often it looks.
+    package static let intervalMilliseconds = 500
+    /// Who has been silent for so long is gone.
+    package static let patienceMilliseconds: Int64 = 3_000
+
+    private struct State {
+        var instance: Instance
+        var others: [Instance] = []
+        var failure: String?
+        /// The last time that somebody had all instances read their files anew, as far as it was done here.
+        var reloads: Int64?
+    }
+
+    private let state: Guarded<State>
+    private let lease: Lease
+    private let committer: Committer
+    private let open: Committer.Opener
+    private let clock: WallClock
+    private let log: Log
+    private let reload: @Sendable () -> Void
+    private let stopping = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    /// One that is not yet among them; `reload` is called when another instance was told to read its files anew.
+    package init(
+        _ instance: Instance,
+        lease: Lease,
+        committer: Committer,
+        clock: WallClock,
+        log: Log,
+        open: @escaping Committer.Opener,
+        reload: @escaping @Sendable () -> Void
+    ) {
+        state = Guarded(State(instance: instance))
+        self.lease = lease
+        self.committer = committer
+        self.open = open
+        self.clock = clock
+        self.log = log
+        self.reload = reload
+    }
+
+    /// Joins the others; returns once keys may be used.
+    package func start() throws(MembershipError) {
+        let round = MembershipRound(open: open, clock: clock)
+        let start = lease.now
+        try round.join(state.withLock { $0.instance })
+        try obey()
+        lease.renew(from: start)
+        let first = Handover(round)
+        Worker.start(named: "instances") { [self] in
+            let round = first.take() ?? MembershipRound(open: open, clock: clock)
+            while stopping.wait(timeout: .now() + .milliseconds(Self.intervalMilliseconds)) == .timedOut {
+                look(with: round)
+            }
+            hasEnded.signal()
+        }
+    }
+
+    /// Leaves the others, so that nobody waits for this one; keys are used no more.
+    package func stop() {
+        stopping.signal()
+        hasEnded.wait()
+        lease.end()
+        committer.gate.waitUntilUnused()
+        let id = state.withLock { $0.instance.id }
+        let left = Guarded(false)
+        committer.change { writer throws(LedgerError) in
+            try writer.leave(id)
+        } _: { _ in
+            left.withLock { $0 = true }
+            left.wakeOne()
+        }
+        _ = left.wait { $0 ? true : nil }
+    }
+
+    /// What this instance decides by, from now on.
+    package func note(policyName: String, keysDigest: String) {
+        state.withLock { ($0.instance.policyName, $0.instance.keysDigest) = (policyName, keysDigest) }
+    }
+
+    /// Has the others read their files anew, as this one has just done.
+    package func tellOthersToReload() {
+        let requested = Guarded<Int64?>(nil)
+        committer.change { writer throws(LedgerError) in
+            let generation = try writer.requestReload()
+            requested.withLock { $0 = generation }
+        } _: { [state] result in
+            guard case .success = result, let generation = requested.withLock({ $0 }) else { return }
+            // If somebody else did so too, this instance has yet to follow them.
+            state.withLock { if $0.reloads == generation - 1 { $0.reloads = generation } }
+        }
+    }
+
+    /// How many share the database, this one included.
+    package var count: Int { state.withLock { $0.others.count + 1 } }
+
+    /// What whoever runs the service should know.
+    package var warnings: [Obstacle] {
+        let (own, others, failure) = state.withLock { ($0.instance, $0.others, $0.failure) }
+        var warnings = failure.map { [Obstacle("instances-unknown", $0)] } ?? []
+        let differing = others.filter { $0.policyName != own.policyName || $0.keysDigest != own.keysDigest }
+        if !differing.isEmpty {
+            let names = differing.map(\.name).joined(separator: ", ")
+            warnings.append(Obstacle("instances-differ", "Other offers or keys are in force at: \(names)."))
+        }
+        return warnings
+    }
+
+    private func look(with round: MembershipRound) {
+        let instance = state.withLock { $0.instance }
+        let start = lease.now
+        do throws(MembershipError) {
+            let seen = try round.look(as: instance)
+            if seen.wasRemoved { try obey() }
+            lease.renew(from: start)
+            if seen.hasRemoved {
+                committer.change { writer throws(LedgerError) in
+                    try writer.acknowledgeSwitches()
+                } _: { _ in
+                }
+            }
+            let mustReload = state.withLock { state in
+                (state.others, state.failure) = (seen.others, nil)
+                defer { state.reloads = max(state.reloads ?? 0, seen.reloads) }
+                return seen.reloads > state.reloads ?? seen.reloads
+            }
+            if mustReload { reload() }
+        } catch {
+            let reason = error.description
+            let isNew = state.withLock { state in
+                defer { state.failure = reason }
+                return state.failure == nil
+            }
+            if isNew { log(.error, "the other instances can't be heard of", ["reason": .text(reason)]) }
+        }
+    }
+
+    /// Has the committer read what is switched off, and returns once nothing of that is used any more.
+    private func obey() throws(MembershipError) {
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
+        committer.change { [gate = committer.gate] writer throws(LedgerError) in
+            try writer.readSwitches()
+            gate.follow(writer.switches)
+            gate.waitUntilUnused()
+            try writer.acknowledgeSwitches()
+        } _: { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        do throws(LedgerError) { try outcome.wait { $0 }.get() } catch { throw .ledger(error) }
+    }
+}
+
+/// Why this service can't be among those that share its database.
+package enum MembershipError: Error, Sendable, CustomStringConvertible {
+    case database(StorageError)
+    case ledger(LedgerError)
+
+    package var description: String {
+        switch self {
+        case .database(let error): error.description
+        case .ledger(let error): error.description
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+import Storage
+
+/// `offer-signer migrate`.
+enum MigrateCommand: Command {
+    static let name = "migrate"
+    static let summary = "move the whole history into another database"
+    static var help: String {
+        """
+        offer-signer migrate moves everything that a service has recorded into another database: the ledger with its
+        caps, the callers, the audit log with its checkpoints, and the index over it.
+
+        Usage:
+          offer-signer migrate --from sqlite:PATH --to postgres://USER@HOST/DATABASE
+
+        Stop every service that uses either database first. The other database must be new; it gets all of it, or nothing.
+        Before the command says that it is done it computes the root of the log from the entries that arrived. The old
+        database stays as it is: move it away afterwards, so that no service goes on with it. A service that starts on
+        the new one continues the same log; give it the old one's checkpoint file too.
+        """
+    }
+
+    static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
+        let parsed = try Arguments(arguments, known: ["--from", "--to"])
+        _ = try parsed.words()
+        let (source, target) = (try location("--from", parsed), try location("--to", parsed))
+        guard source != target else { throw CommandError(usage: "--from and --to are the same database") }
+        let move = LedgerMove(
+            from: LedgerAccess(location: source, clock: .system),
+            to: LedgerAccess(location: target, clock: .system)
+        )
+        let outcome: LedgerMove.Outcome
+        do throws(LedgerMoveError) { outcome = try move.run() } catch {
+            throw CommandError(error.description, .unavailable)
+        }
+        Terminal.say("moved \(outcome.rows) rows; the log's \(outcome.entries) entries have the same root as before")
+        return .success
+    }
+
+    private static func location(_ option: String, _ parsed: Arguments) throws(CommandError) -> DatabaseLocation {
+        guard let location = try parsed.value(option, "sqlite:PATH or postgres://…", { DatabaseLocation($0) }) else {
+            throw CommandError(usage: "\(option) is missing")
+        }
+        return location
+    }
+}

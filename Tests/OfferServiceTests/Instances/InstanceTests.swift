@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// Services that share a database know of each other, and what is switched off holds for all of them.
+struct InstanceTests {
+    fileprivate static func instance(_ number: UInt64, policyName: String = "sha256:00") -> Instance {
+        Instance(
+            id: .version7(at: Timestamp(milliseconds: 1_782_907_200_000 + Int64(number)), number, number),
+            name: "host-\(number):1",
+            version: "1",
+            policyName: policyName,
+            keysDigest: "00"
+        )
+    }
+
+    /// A ledger with two writers, each of an instance of its own, both listed.
+    private struct Pair {
+        let place: LogPlace
+        let (one, other): (LedgerWriter, LedgerWriter)
+
+        init() throws {
+            place = try LogPlace()
+            one = LedgerWriter(connection: try place.ledger.open(), instance: InstanceTests.instance(1).id)
+            other = LedgerWriter(connection: try place.ledger.open(), instance: InstanceTests.instance(2).id)
+            let table = InstanceTable(connection: try place.ledger.open())
+            for number in 1...2 {
+                try table.join(InstanceTests.instance(UInt64(number)))
+                try table.noteObedience(of: InstanceTests.instance(UInt64(number)).id)
+            }
+        }
+
+        func switches() throws -> KillSwitches { try SealStore(connection: place.ledger.openForReading()).switches() }
+
+        func names() throws -> [String] {
+            try place.entries().map { String(decoding: $0, as: UTF8.self) }.map { entry in
+                ["service.seal", "service.sealed", "key.disable", "key.disabled"].last { entry.contains("\"\($0)\"") }
+                    ?? entry
+            }
+        }
+
+        /// As a committer does at the beginning of a batch.
+        func obey(_ writer: LedgerWriter) throws {
+            try writer.begin(at: place.clock.now)
+            if writer.switches.awaitsAcknowledgement { try writer.acknowledgeSwitches() }
+            try writer.commit()
+        }
+    }
+
+    @Test func `a seal by command is on record as obeyed once the last instance obeys it`() throws {
+        let pair = try Pair()
+        try SealSwitch(ledger: pair.place.ledger, clock: pair.place.clock.wallClock).seal(detail: "drill")
+        #expect(try pair.switches().awaitsAcknowledgement)
+        try pair.obey(pair.one)
+        #expect(try pair.switches().awaitsAcknowledgement, "the other may still be signing")
+        try pair.obey(pair.one)
+        #expect(try pair.switches().awaitsAcknowledgement, "and saying it twice does not make two of one")
+        try pair.obey(pair.other)
+        #expect(try !pair.switches().awaitsAcknowledgement)
+        #expect(try pair.names() == ["service.seal", "service.sealed"])
+    }
+
+    @Test func `what one instance switches off itself waits for the others too`() throws {
+        let pair = try Pair()
+        let key = try KeyID("ACTIVE0001")
+        try pair.one.begin(at: pair.place.clock.now)
+        try pair.one.set(key, isDisabled: true, by: .command)
+        try pair.one.commit()
+        #expect(try pair.switches().keys == [key: false])
+        try pair.obey(pair.other)
+        #expect(try pair.switches().keys == [key: true])
+        #expect(try pair.names() == ["key.disable", "key.disabled"])
+    }
+
+    @Test func `an instance that leaves is waited for no more`() throws {
+        let pair = try Pair()
+        try SealSwitch(ledger: pair.place.ledger, clock: pair.place.clock.wallClock).seal(detail: "drill")
+        try pair.obey(pair.one)
+        try pair.other.begin(at: pair.place.clock.now)
+        try pair.other.leave(Self.instance(2).id)
+        try pair.other.commit()
+        #expect(try !pair.switches().awaitsAcknowledgement)
+        #expect(try InstanceTable(connection: pair.place.ledger.open()).all().map(\.instance) == [Self.instance(1)])
+    }
+
+    @Test func `an instance alone obeys itself at once`() throws {
+        let place = try LogPlace()
+        let writer = LedgerWriter(connection: try place.ledger.open(), instance: Self.instance(1).id)
+        try InstanceTable(connection: place.ledger.open()).join(Self.instance(1))
+        try writer.begin(at: place.clock.now)
+        try writer.set(try KeyID("ACTIVE0001"), isDisabled: true, by: .command)
+        try writer.commit()
+        #expect(try !SealStore(connection: place.ledger.openForReading()).switches().awaitsAcknowledgement)
+    }
+
+    // MARK: - Who lives
+
+    private static func rounds(_ place: LogPlace) -> (MembershipRound, MembershipRound) {
+        let clock = place.clock.wallClock
+        return (
+            MembershipRound(open: place.ledger.open, clock: clock),
+            MembershipRound(open: place.ledger.open, clock: clock)
+        )
+    }
+
+    @Test func `who is silent for three seconds is removed, and notices when it is back`() throws {
+        let place = try LogPlace()
+        let (one, other) = Self.rounds(place)
+        let (first, second) = (Self.instance(1), Self.instance(2))
+        try one.join(first)
+        try other.join(second)
+        for _ in 0..<8 {
+            place.clock.advance(milliseconds: 500)
+            #expect(try one.look(as: first).others == [second])
+            #expect(try other.look(as: second).others == [first])
+        }
+        place.clock.advance(milliseconds: 2_999)
+        #expect(try one.look(as: first).others == [second], "not yet")
+        place.clock.advance(milliseconds: 1)
+        let seen = try one.look(as: first)
+        #expect(seen.others.isEmpty && seen.hasRemoved && !seen.wasRemoved)
+        #expect(try !one.look(as: first).hasRemoved, "only once")
+        #expect(try other.look(as: second).wasRemoved)
+        #expect(try !other.look(as: second).wasRemoved, "it has joined again")
+        #expect(try one.look(as: first).others == [second])
+    }
+
+    @Test func `who says that it lives while it is being removed is not`() throws {
+        let place = try LogPlace()
+        let table = InstanceTable(connection: try place.ledger.open())
+        try table.join(Self.instance(1))
+        let row = try #require(try table.all().first)
+        #expect(try table.beat(Self.instance(1).id))
+        try table.remove(row)
+        #expect(try table.all().count == 1)
+        #expect(try !table.beat(Self.instance(2).id), "who is not listed is told so")
+    }
+
+    @Test func `tells what the others decide by as soon as that changes`() throws {
+        let place = try LogPlace()
+        let (one, other) = Self.rounds(place)
+        try one.join(Self.instance(1))
+        try other.join(Self.instance(2))
+        let changed = Self.instance(2, policyName: "sha256:01")
+        _ = try other.look(as: changed)
+        #expect(try one.look(as: Self.instance(1)).others == [changed])
+    }
+
+    @Test func `counts reloads for everybody`() throws {
+        let place = try LogPlace()
+        let writer = try place.writer()
+        let (one, _) = Self.rounds(place)
+        try one.join(Self.instance(1))
+        #expect(try one.look(as: Self.instance(1)).reloads == 0)
+        try writer.begin(at: place.clock.now)
+        #expect(try writer.requestReload() == 1)
+        try writer.commit()
+        #expect(try one.look(as: Self.instance(1)).reloads == 1)
+    }
+
+    // MARK: - The lease
+
+    @Test func `uses no key once others may take it for gone`() throws {
+        let clock = SettableClock()
+        let lease = Lease(clock: clock.wallClock)
+        let gate = KeyGate(lease: lease)
+        let key = try KeyID("ACTIVE0001")
+        func use() -> Bool {
+            if case .success = gate.use(key, { true }) { true } else { false }
+        }
+        #expect(gate.stop(of: key) == .cutOff && !use(), "not before it has joined")
+        lease.renew(from: lease.now)
+        #expect(gate.stop(of: key) == nil && use())
+        clock.advance(milliseconds: Lease.lifetimeMilliseconds - 1)
+        #expect(gate.stop(of: nil) == nil && use())
+        clock.advance(milliseconds: 1)
+        #expect(gate.stop(of: nil) == .cutOff && !use())
+        lease.renew(from: lease.now)
+        #expect(use())
+        lease.end()
+        #expect(!use())
+        #expect(Lease.lifetimeMilliseconds + 500 < Membership.patienceMilliseconds)
+    }
+}
