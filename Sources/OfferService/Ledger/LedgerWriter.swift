@@ -426,7 +426,7 @@ package final class LedgerWriter {
     }
 
     func run(_ sql: SQL) throws(LedgerError) {
-        do { try connection.run(sql) } catch { throw .database(error) }
+        do { try connection.enqueue(sql) } catch { throw .database(error) }
     }
 
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
