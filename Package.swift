@@ -9,6 +9,8 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        // Only its header, from libpq-dev: the library is loaded when it is needed, and never linked to.
+        .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
 
@@ -21,7 +23,7 @@ let package = Package(
             dependencies: ["COpenSSL", "CLinux", "JSON"],
             resources: [.embedInCode("Resources")]
         ),
-        .target(name: "Storage", dependencies: ["CSQLite"]),
+        .target(name: "Storage", dependencies: ["CSQLite", "CLibPQ"]),
         .target(name: "HTTP", dependencies: ["CLibEvent", "CCurl", "COpenSSL", "CLinux"]),
         .target(
             name: "OfferService",

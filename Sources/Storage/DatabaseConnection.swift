@@ -11,6 +11,12 @@ package protocol DatabaseConnection: AnyObject {
     @discardableResult
     func run(_ sql: SQL) throws(StorageError) -> Int
 
+    /// Carries out a statement of which nobody waits to hear, in order with all others of the transaction.
+    ///
+    /// An engine on the other end of a wire may send many of them at once. What goes wrong is told at the latest by the
+    /// next answer that is read, or by the commit.
+    func enqueue(_ sql: SQL) throws(StorageError)
+
     /// Hands out the rows of an answer one by one, in their order.
     ///
     /// The closure may use the connection, but not for the very same statement.
@@ -19,7 +25,7 @@ package protocol DatabaseConnection: AnyObject {
     /// Begins a transaction; on a connection that writes, one that keeps all others from writing.
     ///
     /// Transactions do not nest. When a statement fails so badly that the engine undoes the transaction by itself, every
-    /// further statement and the commit fail with that error, until ``rollback()``.
+    /// further statement and the commit fail with that error, until ``rollback()``; PostgreSQL does so whenever one fails.
     func begin() throws(StorageError)
 
     /// Makes the transaction durable: when this returns, power may fail.
@@ -30,6 +36,11 @@ package protocol DatabaseConnection: AnyObject {
 
     /// Undoes the transaction, if there is one.
     func rollback()
+}
+
+extension DatabaseConnection {
+    /// At once, where that costs no wait.
+    package func enqueue(_ sql: SQL) throws(StorageError) { try run(sql) }
 }
 
 /// A closed list of errors with room for those of the database, as `case storage(StorageError)` gives it.

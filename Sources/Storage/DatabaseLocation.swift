@@ -4,9 +4,15 @@
 package enum DatabaseLocation: Hashable, Sendable {
     /// A file of SQLite's, in a directory that belongs to us alone.
     case sqlite(path: String)
+    /// A database of a PostgreSQL server, which several services may share.
+    case postgreSQL(PostgreSQLAddress)
 
-    /// Reads `sqlite:PATH`; nil for anything else, an empty path, or one that holds U+0000.
+    /// Reads `sqlite:PATH` or `postgres://…`; nil for anything else, an empty path, or one that holds U+0000.
     package init?(_ text: String) {
+        if let address = PostgreSQLAddress(text) {
+            self = .postgreSQL(address)
+            return
+        }
         let scheme = "sqlite:"
         guard text.utf8.starts(with: scheme.utf8) else { return nil }
         let path = String(decoding: text.utf8.dropFirst(scheme.utf8.count), as: UTF8.self)
@@ -18,6 +24,7 @@ package enum DatabaseLocation: Hashable, Sendable {
     package func connect(_ access: DatabaseAccess = .readWrite) throws(StorageError) -> any DatabaseConnection {
         switch self {
         case .sqlite(let path): try SQLiteConnection(path: path, options: SQLiteOptions(access: access))
+        case .postgreSQL(let address): try PostgreSQLConnection(address, options: PostgreSQLOptions(access: access))
         }
     }
 
@@ -25,6 +32,7 @@ package enum DatabaseLocation: Hashable, Sendable {
     package var isShared: Bool {
         switch self {
         case .sqlite: false
+        case .postgreSQL: true
         }
     }
 
@@ -32,7 +40,24 @@ package enum DatabaseLocation: Hashable, Sendable {
     package func lockInstance() throws(StorageError) -> InstanceLock? {
         switch self {
         case .sqlite(let path): try InstanceLock(database: path)
+        case .postgreSQL: nil
         }
+    }
+}
+
+extension DatabaseLocation: CustomStringConvertible {
+    /// As it is written, but for the password and the parameters of a server's address.
+    package var description: String {
+        switch self {
+        case .sqlite(let path): "sqlite:\(path)"
+        case .postgreSQL(let address): address.description
+        }
+    }
+
+    /// What may be shown of a text that is no location: nothing of what may have been meant as a server's address.
+    package static func shown(_ text: String) -> String {
+        let isAddress = text.lowercased().utf8.starts(with: "postgres".utf8)
+        return isAddress ? "an address that is not one (it may hold a password, and is not shown)" : text
     }
 }
 

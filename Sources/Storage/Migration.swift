@@ -34,6 +34,7 @@ package enum Migrations {
         to connection: any DatabaseConnection,
         at milliseconds: Int64
     ) throws(StorageError) {
+        if try isApplied(migrations, to: connection) { return }
         let areInOrder = migrations.enumerated().allSatisfy { $1.version == $0 + 1 }
         precondition(areInOrder, "versions count from 1 without gaps")
         try connection.transaction { () throws(StorageError) in
@@ -46,6 +47,18 @@ package enum Migrations {
             }
         }
         try check(migrations, in: connection)
+    }
+
+    /// Whether there is nothing to do; asked first, since to find that out within a transaction costs one for each step.
+    private static func isApplied(
+        _ migrations: [Migration],
+        to connection: any DatabaseConnection
+    ) throws(StorageError) -> Bool {
+        guard try version(of: connection) == migrations.count, !migrations.isEmpty else { return false }
+        let count = try connection.first(SQL("SELECT count(*) FROM schema_migrations")) { $0.integer(0) }
+        guard count == Int64(migrations.count) else { return false }
+        try check(migrations, in: connection)
+        return true
     }
 
     /// The version of a database; 0 for one to which nothing was ever applied.
@@ -93,7 +106,7 @@ package enum Migrations {
         let version = SQLValue.integer(Int64(migration.version))
         let listed = SQL("SELECT 1 FROM schema_migrations WHERE version = ?", version)
         guard try connection.first(listed, { _ in true }) == nil else { return }
-        for statement in migration.statements { try connection.run(SQL(statement)) }
+        for statement in migration.statements { try connection.enqueue(SQL(statement)) }
         let name = SQLValue.text(migration.name.description)
         try connection.run(SQL("INSERT INTO schema_migrations VALUES (?, ?, ?)", version, name, .integer(milliseconds)))
     }

@@ -48,7 +48,7 @@ package struct Row: ~Copyable {
         case .real: .real(source.real(at: column))
         case .text: .text(text(column))
         case .blob: .blob(source.blob(at: column))
-        case nil: rejected(column, .null)
+        case .other, nil: rejected(column, .null)
         }
     }
 
@@ -67,6 +67,8 @@ package struct Row: ~Copyable {
 /// What a column of the current row holds.
 enum ColumnType {
     case null, integer, real, text, blob
+    /// Of a kind that the program never reads.
+    case other
 }
 
 /// An engine's current row.

@@ -44,13 +44,16 @@ package enum StorageError: Error, Hashable, Sendable {
 
 /// What the engine said: its own number and its own words.
 package struct EngineReport: Hashable, Sendable {
-    /// SQLite's extended result code, or 0 where our own code noticed.
+    /// SQLite's extended result code, or 0 where another noticed.
     package let code: Int32
+    /// PostgreSQL's SQLSTATE, five letters or digits; empty where another noticed.
+    package let state: String
     /// Names tables and columns, never values.
     package let message: String
 
-    init(code: Int32 = 0, _ message: String) {
+    init(code: Int32 = 0, state: String = "", _ message: String) {
         self.code = code
+        self.state = state
         self.message = message
     }
 }
@@ -86,6 +89,9 @@ extension StorageError: CustomStringConvertible {
 }
 
 extension EngineReport: CustomStringConvertible {
-    /// Number and words.
-    package var description: String { code == 0 ? message : "\(code): \(message)" }
+    /// Number or state, and words.
+    package var description: String {
+        if code != 0 { return "\(code): \(message)" }
+        return state.isEmpty ? message : "\(state): \(message)"
+    }
 }

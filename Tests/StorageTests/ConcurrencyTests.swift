@@ -6,16 +6,17 @@ import Testing
 
 /// Several connections to one database at the same time, each with a thread of its own.
 @Suite struct ConcurrencyTests {
-    @Test func `readers see whole transactions while one writes`() async throws {
-        let folder = try Folder()
-        let writer = try folder.connectWithThings()
+    @Test(arguments: Engine.allCases)
+    func `readers see whole transactions while one writes`(engine: Engine) async throws {
+        let place = try Place(engine)
+        let writer = try place.connectWithThings()
         try writer.insertThing(0, "n0")
         let signal = Signal()
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<3 {
                 group.addTask {
                     try await onThread {
-                        let reader = try folder.connect(SQLiteOptions(access: .readOnly))
+                        let reader = try place.connect(.readOnly)
                         return try Self.countWholeStates(reader) { signal.isDone.load(ordering: .acquiring) }
                     }
                 }
@@ -39,19 +40,19 @@ import Testing
     /// A connection behind a lock that ThreadSanitizer understands, as it does not `Synchronization.Mutex`.
     final class Shared: @unchecked Sendable {
         private let lock = NSLock()
-        private let connection: SQLiteConnection
+        private let connection: any DatabaseConnection
 
-        init(_ connection: sending SQLiteConnection) {
+        init(_ connection: sending any DatabaseConnection) {
             self.connection = connection
         }
 
-        func withLock<Value>(_ body: (SQLiteConnection) throws -> Value) rethrows -> Value {
+        func withLock<Value>(_ body: (any DatabaseConnection) throws -> Value) rethrows -> Value {
             try lock.withLock { try body(connection) }
         }
     }
 
     /// Reads until told to stop; every count must be odd, and none less than the one before.
-    private static func countWholeStates(_ reader: SQLiteConnection, until isDone: () -> Bool) throws -> Int {
+    private static func countWholeStates(_ reader: any DatabaseConnection, until isDone: () -> Bool) throws -> Int {
         var states = 0
         var last: Int64 = 0
         repeat {
@@ -63,9 +64,10 @@ import Testing
         return states
     }
 
-    @Test func `a connection behind a lock can be handed from thread to thread`() async throws {
-        let folder = try Folder()
-        let shared = Shared(try folder.connectWithThings())
+    @Test(arguments: Engine.allCases)
+    func `a connection behind a lock can be handed from thread to thread`(engine: Engine) async throws {
+        let place = try Place(engine)
+        let shared = Shared(try place.connectWithThings())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
                 group.addTask {

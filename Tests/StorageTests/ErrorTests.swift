@@ -84,8 +84,10 @@ import Testing
         #expect(error != nil)
     }
 
-    @Test func `a statement cannot be used for a second answer while its first is read`() throws {
-        let connection = try Folder().connect()
+    @Test(arguments: Engine.allCases)
+    func `a statement cannot be used for a second answer while its first is read`(engine: Engine) throws {
+        let place = try Place(engine)
+        let connection = try place.connect()
         var errors: [StorageError?] = []
         let sql = SQL("SELECT 1")
         try connection.rows(sql) { _ in
@@ -97,10 +99,11 @@ import Testing
         }
     }
 
-    @Test func `a reader cannot write`() throws {
-        let folder = try Folder()
-        let writer = try folder.connectWithThings()
-        let reader = try folder.connect(SQLiteOptions(access: .readOnly))
+    @Test(arguments: Engine.allCases)
+    func `a reader cannot write`(engine: Engine) throws {
+        let place = try Place(engine)
+        let writer = try place.connectWithThings()
+        let reader = try place.connect(.readOnly)
         try writer.insertThing(1, "one")
         #expect(try reader.countThings() == 1)
         let error = storageError { () throws(StorageError) in try reader.insertThing(2, "two") }
@@ -171,10 +174,11 @@ import Testing
         }
     }
 
-    @Test func `a second writer waits, and then is told that the database is busy`() throws {
-        let folder = try Folder()
-        let first = try folder.connectWithThings()
-        let second = try folder.connect(SQLiteOptions(busyTimeoutMilliseconds: 20))
+    @Test(arguments: Engine.allCases)
+    func `a second writer waits, and then is told that the database is busy`(engine: Engine) throws {
+        let place = try Place(engine)
+        let first = try place.connectWithThings()
+        let second = try place.connect(busyTimeoutMilliseconds: 20)
         try first.begin()
         guard case .busy = storageError({ () throws(StorageError) in try second.begin() }) else {
             Issue.record("both write")
@@ -184,10 +188,13 @@ import Testing
         #expect(storageError { () throws(StorageError) in try second.begin() } == nil)
     }
 
-    @Test func `a place is a path of SQLite's, or nothing`() {
+    @Test func `a place is a path of SQLite's, an address of PostgreSQL's, or nothing`() {
         #expect(DatabaseLocation("sqlite:a/b.db") == .sqlite(path: "a/b.db"))
         #expect(DatabaseLocation("sqlite:/a") == .sqlite(path: "/a"))
-        for text in ["", "sqlite:", "sqlite", "a.db", "SQLITE:a", "sqlite:a\0b", "postgres://host/db"] {
+        for text in [
+            "", "sqlite:", "sqlite", "a.db", "SQLITE:a", "sqlite:a\0b", "postgres:/host", "POSTGRES://h",
+            "postgres://a b",
+        ] {
             #expect(DatabaseLocation(text) == nil, "\(text)")
         }
     }

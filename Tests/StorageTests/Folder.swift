@@ -32,16 +32,6 @@ final class Folder: Sendable {
     }
 }
 
-extension SQLiteConnection {
-    func insertThing(_ id: Int64, _ name: String) throws(StorageError) {
-        try run(SQL("INSERT INTO things VALUES (?, ?)", .integer(id), .text(name)))
-    }
-
-    func countThings() throws(StorageError) -> Int64 {
-        try first(SQL("SELECT count(*) FROM things")) { $0.integer(0) } ?? -1
-    }
-}
-
 /// The error that an action ends with; nil when it succeeds.
 func storageError(_ action: () throws(StorageError) -> Void) -> StorageError? {
     do {

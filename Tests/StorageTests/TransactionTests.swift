@@ -4,21 +4,16 @@ import Testing
 
 /// A transaction happens whole or not at all.
 @Suite struct TransactionTests {
-    let folder: Folder
-    let connection: SQLiteConnection
-
-    init() throws {
-        folder = try Folder()
-        connection = try folder.connectWithThings()
-    }
-
     enum Refusal: StorageErrorConvertible, Equatable {
         case capReached
         case storage(StorageError)
     }
 
-    @Test func `what was done in a transaction is there for others when it is committed, not before`() throws {
-        let reader = try folder.connect(SQLiteOptions(access: .readOnly))
+    @Test(arguments: Engine.allCases)
+    func `what was done in a transaction is there for others when it is committed, not before`(engine: Engine) throws {
+        let place = try Place(engine)
+        let connection = try place.connectWithThings()
+        let reader = try place.connect(.readOnly)
         let count = try connection.transaction { () throws(StorageError) in
             try connection.insertThing(1, "one")
             #expect(try reader.countThings() == 0)
@@ -28,23 +23,29 @@ import Testing
         #expect(try reader.countThings() == 1)
     }
 
-    private func refusingTransaction() throws(Refusal) {
+    private func refusingTransaction(_ connection: any DatabaseConnection) throws(Refusal) {
         try connection.transaction { () throws(Refusal) in
             do throws(StorageError) { try connection.insertThing(1, "one") } catch { throw .storage(error) }
             throw .capReached
         }
     }
 
-    @Test func `an error of the caller's own undoes the transaction and comes out unchanged`() throws {
+    @Test(arguments: Engine.allCases)
+    func `an error of the caller's own undoes the transaction and comes out unchanged`(engine: Engine) throws {
+        let place = try Place(engine)
+        let connection = try place.connectWithThings()
         #expect(throws: Refusal.capReached) {
-            try refusingTransaction()
+            try refusingTransaction(connection)
         }
         #expect(try connection.countThings() == 0)
         try connection.transaction { () throws(StorageError) in try connection.insertThing(1, "one") }
         #expect(try connection.countThings() == 1)
     }
 
-    @Test func `an error of the database's undoes the transaction`() throws {
+    @Test(arguments: Engine.allCases)
+    func `an error of the database's undoes the transaction`(engine: Engine) throws {
+        let place = try Place(engine)
+        let connection = try place.connectWithThings()
         let error = storageError { () throws(StorageError) in
             try connection.transaction { () throws(StorageError) in
                 try connection.insertThing(1, "one")
@@ -59,6 +60,8 @@ import Testing
     }
 
     @Test func `a statement that fails leaves the rest of its transaction`() throws {
+        let place = try Place(.sqlite)
+        let connection = try place.connectWithThings()
         try connection.transaction { () throws(StorageError) in
             try connection.insertThing(1, "one")
             #expect(storageError { () throws(StorageError) in try connection.insertThing(2, "one") } != nil)
@@ -68,6 +71,8 @@ import Testing
     }
 
     @Test func `when the engine undoes a transaction by itself, nothing more happens in it`() throws {
+        let place = try Place(.sqlite)
+        let connection = try place.connectWithThings()
         try connection.run(
             SQL(
                 """
@@ -87,7 +92,10 @@ import Testing
         #expect(try connection.countThings() == 1)
     }
 
-    @Test func `transactions do not nest`() throws {
+    @Test(arguments: Engine.allCases)
+    func `transactions do not nest`(engine: Engine) throws {
+        let place = try Place(engine)
+        let connection = try place.connectWithThings()
         try connection.begin()
         guard case .misuse = storageError({ () throws(StorageError) in try connection.begin() }) else {
             Issue.record("began twice")
@@ -103,9 +111,12 @@ import Testing
         #expect(try connection.countThings() == 1)
     }
 
-    @Test func `a commit that breaks a deferred rule is undone`() throws {
+    @Test(arguments: Engine.allCases)
+    func `a commit that breaks a deferred rule is undone`(engine: Engine) throws {
+        let place = try Place(engine)
+        let connection = try place.connectWithThings()
         try connection.run(
-            SQL("CREATE TABLE parts (thing INTEGER REFERENCES things DEFERRABLE INITIALLY DEFERRED)")
+            SQL("CREATE TABLE parts (thing BIGINT REFERENCES things DEFERRABLE INITIALLY DEFERRED)")
         )
         let error = storageError { () throws(StorageError) in
             try connection.transaction { () throws(StorageError) in
@@ -122,8 +133,11 @@ import Testing
         #expect(try connection.countThings() == 1)
     }
 
-    @Test func `a reader's transaction sees one state`() throws {
-        let reader = try folder.connect(SQLiteOptions(access: .readOnly))
+    @Test(arguments: Engine.allCases)
+    func `a reader's transaction sees one state`(engine: Engine) throws {
+        let place = try Place(engine)
+        let connection = try place.connectWithThings()
+        let reader = try place.connect(.readOnly)
         try reader.transaction { () throws(StorageError) in
             #expect(try reader.countThings() == 0)
             try connection.insertThing(1, "one")
@@ -132,9 +146,12 @@ import Testing
         #expect(try reader.countThings() == 1)
     }
 
-    @Test func `what was not committed is gone when the connection is`() throws {
+    @Test(arguments: Engine.allCases)
+    func `what was not committed is gone when the connection is`(engine: Engine) throws {
+        let place = try Place(engine)
+        let connection = try place.connectWithThings()
         do {
-            let other = try folder.connect()
+            let other = try place.connect()
             try other.begin()
             try other.insertThing(1, "one")
         }

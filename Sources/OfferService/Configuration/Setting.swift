@@ -82,7 +82,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .googlePushAudience:
             "1 to 512 visible characters, as https://offers.example.com/v1/notifications/google-play"
         case .googlePushEmail: "a service account, as push@example.iam.gserviceaccount.com"
-        case .database: "sqlite:PATH"
+        case .database: "sqlite:PATH or postgres://HOST/DATABASE"
         case .revocationCheck: RevocationCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
         case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")

@@ -142,8 +142,15 @@ private struct SettingsReader {
     var lines: [UInt8] {
         let settings = Setting.allCases.sorted { $0.rawValue < $1.rawValue }
         return settings.flatMap { setting in
-            Array((setting.rawValue + (text(setting).map { "=\($0)" } ?? "") + "\n").utf8)
+            Array((setting.rawValue + (shown(setting).map { "=\($0)" } ?? "") + "\n").utf8)
         }
+    }
+
+    /// As ``text(_:)``, without the password that the address of a database may hold.
+    private func shown(_ setting: Setting) -> String? {
+        let text = text(setting)
+        guard setting == .database, let text else { return text }
+        return DatabaseLocation(text)?.description ?? text
     }
 
     func text(_ setting: Setting) -> String? {
@@ -157,7 +164,7 @@ private struct SettingsReader {
             ConfigurationIssue(
                 .error,
                 place: place(setting),
-                "expected \(setting.expected), found \(printable(text))"
+                "expected \(setting.expected), found \(printable(setting == .database ? DatabaseLocation.shown(text) : text))"
             )
         )
         return nil
@@ -218,10 +225,11 @@ private func whole(_ text: String, in range: ClosedRange<Int>) -> Int? {
 }
 
 extension DatabaseLocation {
-    /// Where its files begin.
+    /// Where the files beside it begin, in the working directory for a database on a server.
     fileprivate var path: String {
         switch self {
         case .sqlite(let path): path
+        case .postgreSQL: "offer-signer"
         }
     }
 }

@@ -29,7 +29,7 @@ package struct KeyUses: Sendable {
     mutating func write(_ connection: any DatabaseConnection) throws(StorageError) {
         for key in changed {
             guard let time = last[key] else { continue }
-            try connection.run(
+            try connection.enqueue(
                 SQL(
                     """
                     INSERT INTO key_uses (key_id, last_used_at) VALUES (?, ?)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 package import OfferDomain
 package import Storage
 
@@ -289,7 +290,12 @@ extension Committer {
     }
 
     /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
-    private func settle(_ batch: [Job], with writer: inout LedgerWriter?, _ cleaning: inout Cleaning) {
+    private func settle(
+        _ batch: [Job],
+        with writer: inout LedgerWriter?,
+        _ cleaning: inout Cleaning,
+        attempt: Int = 1
+    ) {
         let started = clock.now()
         let stopwatch = clock.stopwatch()
         do throws(LedgerError) {
@@ -303,9 +309,13 @@ extension Committer {
             for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
             for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
         } catch {
+            let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer)
             writer?.rollback()
             if error.needsNewConnection { writer = nil }
-            if error.isOfOneRequest, batch.count > 1 {
+            if mayTryAgain {
+                usleep(UInt32(attempt) * 50_000)
+                settle(batch, with: &writer, &cleaning, attempt: attempt + 1)
+            } else if error.isOfOneRequest, batch.count > 1 {
                 let middle = batch.count / 2
                 settle(Array(batch[..<middle]), with: &writer, &cleaning)
                 settle(Array(batch[middle...]), with: &writer, &cleaning)
@@ -313,6 +323,21 @@ extension Committer {
                 observer.failed(error)
                 for job in batch { job.fail(error) }
             }
+        }
+    }
+
+    /// How often a batch is tried that a server has not taken.
+    private static let mostAttempts = 3
+
+    /// Whether a server that several share has undone the batch, or never had it, so that it may be tried again.
+    ///
+    /// Not where it was told to commit and did not answer: then it may have.
+    private func isUndone(_ error: LedgerError, _ writer: LedgerWriter?) -> Bool {
+        guard instance != nil else { return false }
+        return switch error {
+        case .database(.busy): true
+        case .database(.ioFailure): writer?.isCommitting != true
+        default: false
         }
     }
 

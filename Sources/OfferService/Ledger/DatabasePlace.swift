@@ -11,11 +11,12 @@ package final class DatabasePlace: Sendable {
     /// As it was after the first commit through the present connection.
     private let log = Guarded<FileIdentity?>(nil)
 
-    /// The place of a database that exists.
-    package init(_ location: DatabaseLocation) {
-        switch location {
-        case .sqlite(let path): self.path = path
-        }
+    /// The place of a database that exists; `nil` for one on a server.
+    ///
+    /// What a server holds is told by the log alone, which must go on from the head that is known.
+    package init?(_ location: DatabaseLocation) {
+        guard case .sqlite(let path) = location else { return nil }
+        self.path = path
         database = FileIdentity(path: path)
     }
 

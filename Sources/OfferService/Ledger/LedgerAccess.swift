@@ -19,18 +19,24 @@ package struct LedgerAccess: Sendable {
         return connection
     }
 
-    /// Where the database is now; to be asked later whether it still is there.
-    package func place() -> DatabasePlace { DatabasePlace(location) }
+    /// Where the database is now, to be asked later whether it still is there; `nil` where no file can be moved away.
+    package func place() -> DatabasePlace? { DatabasePlace(location) }
 
     /// Whether there is a database already.
     package var exists: Bool {
         switch location {
         case .sqlite(let path): FileIdentity(path: path) != nil
+        case .postgreSQL: hasSchema
         }
     }
 
     /// Whether several services may write to it at once.
     package var isShared: Bool { location.isShared }
+
+    /// Whether a server has tables of ours; true also where it cannot be asked, so that whoever opens it is told why.
+    private var hasSchema: Bool {
+        do { return try Migrations.version(of: try openForReading()) > 0 } catch { return true }
+    }
 
     /// Keeps other services from writing to the same database; `nil` where the engine lets several do so.
     package func lockInstance() throws(StorageError) -> InstanceLock? {

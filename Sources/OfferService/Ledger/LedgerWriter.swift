@@ -16,6 +16,8 @@ package final class LedgerWriter {
     /// The newest tree that is known to be durable; the log must go on from it.
     package private(set) var durableHead: TreeHead?
     private var isTreeRead = false
+    /// Whether the transaction at hand was told to be made durable: from then on nobody knows, if no answer comes.
+    private(set) var isCommitting = false
     /// What is switched off, as this transaction sees it.
     package private(set) var switches = KillSwitches()
     private(set) var keyUses = KeyUses()
@@ -72,6 +74,7 @@ package final class LedgerWriter {
     /// - Returns: Whether others may have written since the last transaction; then what is switched off was read anew.
     @discardableResult
     package func begin(at now: Timestamp) throws(LedgerError) -> Bool {
+        isCommitting = false
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
@@ -160,6 +163,7 @@ package final class LedgerWriter {
         for (key, count) in pendingDays { try add(count, to: key) }
         let head = try writeTree()
         try database { () throws(StorageError) in try keyUses.write(connection) }
+        isCommitting = true
         do { try connection.commit() } catch { throw .database(error) }
         durableHead = head
         links.committed(nextEntry: tree.size)
@@ -453,7 +457,7 @@ package final class LedgerWriter {
     }
 
     func run(_ sql: SQL) throws(LedgerError) {
-        do { try connection.run(sql) } catch { throw .database(error) }
+        do { try connection.enqueue(sql) } catch { throw .database(error) }
     }
 
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {

@@ -24,12 +24,13 @@ package struct WallClock: Sendable {
     /// The system's clocks.
     package static let system = WallClock(
         { microseconds(of: CLOCK_REALTIME) / 1000 },
-        { microseconds(of: CLOCK_MONOTONIC) }
+        { microseconds(of: CLOCK_BOOTTIME) }
     )
 
     package func now() -> Timestamp { Timestamp(milliseconds: milliseconds()) }
 
-    /// A reading for measuring how long something takes; it does not jump when the time of day is set.
+    /// A reading for measuring how long something takes; it does not jump when the time of day is set, and goes on while the
+    /// machine sleeps.
     package func stopwatch() -> Stopwatch {
         Stopwatch(started: monotonicMicroseconds(), read: monotonicMicroseconds)
     }

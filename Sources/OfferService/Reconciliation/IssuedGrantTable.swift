@@ -18,7 +18,7 @@ struct IssuedGrantTable {
         at instant: Timestamp,
         entry: Int64
     ) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO issued_grants (grant_id, offer_key, granted_at, account, entry_index)
@@ -42,7 +42,7 @@ struct IssuedGrantTable {
             case .googlePlay(let key):
                 (key.packageName.text, key.productID.text, key.basePlanID.text, key.offerID.text)
             }
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO granted_offers (offer_key, store, app, store_app, product_id, base_plan_id, offer_id, rule)
@@ -116,7 +116,7 @@ struct IssuedGrantTable {
 
     /// Notes that a store has told of an app.
     func noteTold(_ app: NotifiedApp, at instant: Timestamp) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO notified_apps (store, store_app, first_told_at, last_told_at) VALUES (?, ?, ?, ?)

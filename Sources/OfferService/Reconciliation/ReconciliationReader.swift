@@ -39,7 +39,7 @@ package struct ReconciliationReader {
                 SELECT matched_as, count(*) FROM (
                     SELECT matched_as, redeemed_at, environment FROM app_store_redemptions
                     UNION ALL SELECT matched_as, redeemed_at, environment FROM google_play_redemptions
-                ) WHERE redeemed_at >= ? AND redeemed_at < ? AND coalesce(environment, 'production') = ?
+                ) AS redemptions WHERE redeemed_at >= ? AND redeemed_at < ? AND coalesce(environment, 'production') = ?
                 GROUP BY matched_as
                 """,
                 .integer(query.from.milliseconds),

@@ -41,7 +41,7 @@ package struct AuditIndexTables {
             SQL(
                 """
                 SELECT max(run) FROM (SELECT max(run) AS run FROM audit_index_runs
-                UNION ALL SELECT max(run) FROM audit_index_parts)
+                UNION ALL SELECT max(run) FROM audit_index_parts) AS both
                 """
             )
         ) { $0.optionalInteger(0) }.flatMap(\.self)
@@ -81,9 +81,9 @@ package struct AuditIndexTables {
 
     /// Stores a run, in place of what may be stored of it.
     package func store(_ run: IndexRun) throws(StorageError) {
-        try connection.run(SQL("DELETE FROM audit_index_parts WHERE run = ?", .integer(run.run)))
+        try connection.enqueue(SQL("DELETE FROM audit_index_parts WHERE run = ?", .integer(run.run)))
         for part in run.parts {
-            try connection.run(
+            try connection.enqueue(
                 SQL(
                     "INSERT INTO audit_index_parts (run, first_key, postings) VALUES (?, ?, ?)",
                     .integer(run.run),
@@ -92,7 +92,7 @@ package struct AuditIndexTables {
                 )
             )
         }
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO audit_index_runs (run, usage) VALUES (?, ?)
@@ -107,18 +107,18 @@ package struct AuditIndexTables {
     /// Gives the index a new key, and forgets all runs, unless it is one that this program can read.
     func renewStateUnlessReadable() throws(StorageError) {
         if let state = try state(), state.version == AuditIndexFormat.version { return }
-        try connection.run(SQL("DELETE FROM audit_index_state"))
+        try connection.enqueue(SQL("DELETE FROM audit_index_state"))
         let insertion = SQL(
             "INSERT INTO audit_index_state (version, hash_key) VALUES (?, randomblob(16))",
             .integer(AuditIndexFormat.version)
         )
-        try connection.run(insertion)
+        try connection.enqueue(insertion)
         try remove(from: 0)
     }
 
     /// Forgets every run from that one on.
     package func remove(from run: Int64) throws(StorageError) {
-        try connection.run(SQL("DELETE FROM audit_index_parts WHERE run >= ?", .integer(run)))
-        try connection.run(SQL("DELETE FROM audit_index_runs WHERE run >= ?", .integer(run)))
+        try connection.enqueue(SQL("DELETE FROM audit_index_parts WHERE run >= ?", .integer(run)))
+        try connection.enqueue(SQL("DELETE FROM audit_index_runs WHERE run >= ?", .integer(run)))
     }
 }

@@ -131,7 +131,7 @@ struct LogTables {
 
     private func write(_ tile: TreeEdge.Tile) throws(StorageError) {
         let values: [SQLValue] = [.integer(Int64(tile.level)), .integer(tile.index), .blob(tile.hashes)]
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO log_tiles (level, tile_index, hashes) VALUES (?, ?, ?)

@@ -113,7 +113,7 @@ package final class CustomerLinks {
 
     /// Adds a link that is not there yet; the entry of that index says so.
     func add(_ from: [UInt8], _ to: [UInt8], at instant: Timestamp, entry: Int64) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO customer_links (from_subject, to_subject, linked_at, entry_index) VALUES (?, ?, ?, ?)

@@ -103,7 +103,7 @@ struct SubscriptionHolders {
     }
 
     private func set(_ holder: SubscriptionHolder, since: Timestamp) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO subscription_holders (subscription, kind, subject, since) VALUES (?, ?, ?, ?)

@@ -51,8 +51,8 @@ struct KeySuccessions {
     private func move(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
         try renamePredecessor(earlier, to: current)
         for (copy, remove) in Self.tables {
-            try connection.run(SQL(copy, .blob(current), .blob(earlier)))
-            try connection.run(SQL(remove, .blob(earlier)))
+            try connection.enqueue(SQL(copy, .blob(current), .blob(earlier)))
+            try connection.enqueue(SQL(remove, .blob(earlier)))
         }
         try renameHolder(earlier, to: current)
         try renameAccount(earlier, to: current)
@@ -61,7 +61,7 @@ struct KeySuccessions {
 
     /// A purchase's record names the purchases that it took the place of.
     private func renamePredecessor(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 UPDATE google_play_purchases SET record = replace(record, ?, ?)
@@ -76,7 +76,7 @@ struct KeySuccessions {
 
     /// Who has a subscription is always among its customers, so no subscription of another need be looked at.
     private func renameHolder(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 UPDATE subscription_holders SET subject = ? WHERE subject = ? AND subscription IN (
@@ -95,7 +95,7 @@ struct KeySuccessions {
     /// Grants name the account that they were given to, and transactions the account that they were bought by; both are
     /// among those whose rows have just moved.
     private func renameAccount(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 UPDATE issued_grants SET account = ? WHERE account = ? AND grant_id IN (
@@ -107,7 +107,7 @@ struct KeySuccessions {
                 .blob(current)
             )
         )
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 UPDATE app_store_transactions SET record = replace(record, ?, ?)
@@ -121,7 +121,7 @@ struct KeySuccessions {
     }
 
     private func renameFirstTransaction(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 UPDATE app_store_redemptions SET first_transaction = ? WHERE first_transaction = ? AND chain IN (

@@ -85,7 +85,7 @@ package struct GooglePlayRedemptionTable {
 
     /// Keeps which entry of the audit log tells of a redemption as it is now.
     package func note(_ entryIndex: Int64, of redemption: GooglePlayRedemption) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 UPDATE google_play_redemptions SET entry_index = ?
@@ -355,7 +355,7 @@ package struct GooglePlayRedemptionTable {
     }
 
     private func remove(_ line: Line, of purchase: PurchaseKey) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 DELETE FROM google_play_redemptions
@@ -370,7 +370,7 @@ package struct GooglePlayRedemptionTable {
     }
 
     private func insert(_ line: Line, of purchase: PurchaseKey) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO google_play_redemptions (

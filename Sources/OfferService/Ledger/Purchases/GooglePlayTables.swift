@@ -136,7 +136,7 @@ package struct GooglePlayTables {
 
     private func write(_ record: GooglePlayPurchaseRecord, _ purchase: PurchaseKey) throws(StorageError) {
         let grantID = record.mark.flatMap(GrantMark.init)?.grantID
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO google_play_purchases (purchase, record, marked_grant) VALUES (?, ?, ?)
@@ -151,7 +151,7 @@ package struct GooglePlayTables {
     }
 
     private func add(_ predecessor: PurchaseKey, before purchase: PurchaseKey) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 "INSERT INTO google_play_links (purchase, predecessor) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 .blob(purchase.bytes),
@@ -162,7 +162,7 @@ package struct GooglePlayTables {
 
     /// False if it was there before.
     private func add(_ link: GooglePlayLink) throws(StorageError) -> Bool {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 "INSERT INTO google_play_customers (subject, purchase) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 .blob(link.subject),

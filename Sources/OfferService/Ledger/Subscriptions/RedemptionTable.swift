@@ -53,7 +53,7 @@ package struct RedemptionTable {
 
     /// Keeps which entry of the audit log tells of a redemption as it is now.
     package func note(_ entryIndex: Int64, of key: RedemptionKey) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 "UPDATE app_store_redemptions SET entry_index = ? WHERE chain = ? AND first_transaction = ?",
                 .integer(entryIndex),
@@ -156,7 +156,7 @@ package struct RedemptionTable {
     }
 
     private func remove(_ line: Line, of chain: ChainKey) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 "DELETE FROM app_store_redemptions WHERE chain = ? AND first_transaction = ?",
                 .blob(chain.bytes),
@@ -166,7 +166,7 @@ package struct RedemptionTable {
     }
 
     private func insert(_ line: Line, of chain: ChainKey) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO app_store_redemptions (

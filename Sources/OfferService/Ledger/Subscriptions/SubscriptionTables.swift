@@ -151,7 +151,7 @@ package struct SubscriptionTables {
 
     /// False if it was there before.
     private func add(_ link: SubscriptionLink) throws(StorageError) -> Bool {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 "INSERT INTO app_store_customers (subject, chain) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 .blob(link.subject),
@@ -182,7 +182,7 @@ package struct SubscriptionTables {
         _ key: ChainKey,
         statusesReadAt: Timestamp?
     ) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO app_store_chains (chain, renewal, status, statuses_read_at, history_complete_at)
@@ -206,7 +206,7 @@ package struct SubscriptionTables {
         _ transaction: TransactionKey,
         of chain: ChainKey
     ) throws(StorageError) {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (?, ?, ?)
@@ -223,7 +223,7 @@ package struct SubscriptionTables {
 
     /// Remembers a notification; false if it was remembered before.
     package func remember(_ notification: NotificationReceipt) throws(StorageError) -> Bool {
-        try connection.run(
+        try connection.enqueue(
             SQL(
                 """
                 INSERT INTO app_store_notifications (notification_id, signed_at) VALUES (?, ?)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a PostgreSQL database is: a URI that libpq reads.
+///
+/// It may hold a password, so that nothing but a connection gets to see it whole.
+///
+/// Source: [Connection URIs](https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING).
+package struct PostgreSQLAddress: Hashable, Sendable {
+    let uri: String
+
+    /// Reads `postgres://…` or `postgresql://…`; nil for anything else, and for what holds spaces or control characters.
+    init?(_ text: String) {
+        guard Self.schemes.contains(where: { text.utf8.starts(with: $0.utf8) }) else { return nil }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        uri = text
+    }
+
+    private static let schemes = ["postgres://", "postgresql://"]
+
+    /// Whether several servers are named, of which one is to be found that can be written to.
+    var namesSeveralHosts: Bool { authority.utf8.contains(UInt8(ascii: ",")) }
+
+    /// What stands between `//` and the path, or the parameters.
+    private var authority: Substring {
+        uri[uri.index(after: afterFirstSlash)...].prefix { $0 != "/" && $0 != "?" }
+    }
+
+    private var afterFirstSlash: String.Index { uri.firstIndex(of: "/").map { uri.index(after: $0) } ?? uri.startIndex }
+}
+
+extension PostgreSQLAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The address without password and parameters.
+    package var description: String {
+        let hosts = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let rest = uri[authority.endIndex...].prefix { $0 != "?" }
+        return "postgres://\(hosts)\(rest)"
+    }
+
+    /// The same.
+    package var debugDescription: String { description }
+
+    /// Shows nothing of what is inside.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

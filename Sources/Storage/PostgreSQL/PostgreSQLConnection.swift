@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibPQ
+
+/// A connection to a PostgreSQL database.
+///
+/// A writer's transaction begins with a lock on the one row of the table `writer_lock`, so that there is one writer at
+/// a time, among all services that share the database. What it reads after that holds whatever the writer before it
+/// has committed.
+package final class PostgreSQLConnection: DatabaseConnection {
+    private let session: PostgreSQLSession
+    private let options: PostgreSQLOptions
+    private var texts: [UInt: PostgreSQLText] = [:]
+    private var statements: [PostgreSQLStatement.Key: PostgreSQLStatement] = [:]
+    /// The addresses of the statements whose rows are being read.
+    private var statementsInUse: Set<UInt> = []
+    private var isInTransaction = false
+    /// Whether the schema is among what was sent, which takes the time that it takes.
+    private var awaitsSchema = false
+    /// Why the transaction at hand can no longer be committed.
+    private var transactionFailure: StorageError?
+    /// Why nothing that this connection says can be trusted any more.
+    private var failure: StorageError?
+
+    /// Connects to a database that exists; the table of the lock is made if there is none and one may write.
+    package init(_ address: PostgreSQLAddress, options: PostgreSQLOptions = .init()) throws(StorageError) {
+        self.options = options
+        session = try PostgreSQLSession(address)
+        try PostgreSQLSettings(connection: self, options: options).apply(encoding: session.parameter("server_encoding"))
+    }
+
+    @discardableResult
+    package func run(_ sql: SQL) throws(StorageError) -> Int {
+        try refuseIfFailed()
+        return try answer(to: sql).changes
+    }
+
+    package func enqueue(_ sql: SQL) throws(StorageError) {
+        try refuseIfFailed()
+        // Without a transaction, several that are sent together would be one.
+        if isInTransaction { try send(sql) } else { try run(sql) }
+    }
+
+    package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
+        try refuseIfFailed()
+        let result = try answer(to: sql)
+        let address = sql.address
+        statementsInUse.insert(address)
+        defer { statementsInUse.remove(address) }
+        result.forEachRow(each)
+        if let column = result.rejectedColumn { throw .unexpectedValue(column: column) }
+    }
+
+    package func begin() throws(StorageError) {
+        guard !isInTransaction else { throw .misuse(EngineReport("a transaction was begun already")) }
+        try refuseIfFailed()
+        isInTransaction = true
+        do {
+            if options.access == .readOnly {
+                try send(SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+                try answer()
+            } else {
+                try send(SQL("BEGIN ISOLATION LEVEL READ COMMITTED"))
+                _ = try answer(to: SQL("SELECT lock_id FROM writer_lock WHERE lock_id = 1 FOR UPDATE"))
+            }
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    package func commit() throws(StorageError) {
+        guard isInTransaction else { throw .misuse(EngineReport("no transaction was begun")) }
+        do {
+            try refuseIfFailed()
+            _ = session.takeWarning()
+            let result = try answer(to: SQL("COMMIT"))
+            try confirm(result)
+            isInTransaction = false
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    package func rollback() {
+        guard isInTransaction else { return }
+        isInTransaction = false
+        transactionFailure = nil
+        guard failure == nil, !session.isIdle else { return }
+        do { _ = try answer(to: SQL("ROLLBACK")) } catch { failure = failure ?? error }
+    }
+}
+
+extension PostgreSQLConnection {
+    private func refuseIfFailed() throws(StorageError) {
+        if let failure = failure ?? transactionFailure { throw failure }
+    }
+
+    private func answer(to sql: SQL) throws(StorageError) -> PostgreSQLResult {
+        try send(sql)
+        return try answer()
+    }
+
+    @discardableResult
+    private func answer() throws(StorageError) -> PostgreSQLResult {
+        defer { awaitsSchema = false }
+        do {
+            return try session.answer(within: awaitsSchema ? nil : options.answerTimeoutMilliseconds)
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    private func send(_ sql: SQL) throws(StorageError) {
+        let text = try text(of: sql)
+        guard sql.values.count == text.parameterCount, sql.values.count <= PostgreSQLValues.most else {
+            throw .misuse(EngineReport("\(sql.values.count) values for \(text.parameterCount) placeholders"))
+        }
+        do throws(StorageError) {
+            if text.changesSchema {
+                awaitsSchema = true
+                return try session.executeOnce(text)
+            }
+            let statement = statement(for: sql, text)
+            if !statement.isPrepared { try session.prepare(statement) }
+            try session.execute(statement, PostgreSQLValues(sql.values))
+        } catch {
+            throw noted(error)
+        }
+    }
+
+    private func text(of sql: SQL) throws(StorageError) -> PostgreSQLText {
+        guard sql.text.hasPointerRepresentation else { throw .misuse(EngineReport("the statement is one character")) }
+        let address = sql.address
+        guard !statementsInUse.contains(address) else { throw .misuse(EngineReport("the statement is being read")) }
+        if let text = texts[address] { return text }
+        let text = PostgreSQLText(sql.text)
+        texts[address] = text
+        return text
+    }
+
+    private func statement(for sql: SQL, _ text: PostgreSQLText) -> PostgreSQLStatement {
+        let kinds = sql.values.reduce(0) { $0 << 3 | $1.kind }
+        let key = PostgreSQLStatement.Key(address: sql.address, kinds: kinds)
+        if let statement = statements[key] { return statement }
+        let statement = PostgreSQLStatement(text, number: statements.count, sql.values)
+        statements[key] = statement
+        return statement
+    }
+
+    /// Draws the consequences of an error.
+    private func noted(_ error: StorageError) -> StorageError {
+        if error.requiresReopening { failure = error }
+        if isInTransaction { transactionFailure = transactionFailure ?? error }
+        return error
+    }
+
+    /// Whether a commit is what the server says it did, and nothing is wrong with it.
+    ///
+    /// A transaction that failed is ended by `COMMIT` with the word `ROLLBACK`; and a commit that no standby could be asked
+    /// to confirm comes with a warning, after which nobody knows whether it outlives a failover.
+    private func confirm(_ result: PostgreSQLResult) throws(StorageError) {
+        let warning = session.takeWarning()
+        if result.command == "COMMIT", warning == nil { return }
+        let report = warning ?? EngineReport("the server answered \(result.command) to a commit")
+        throw noted(.ioFailure(report))
+    }
+}
+
+extension SQL {
+    /// Where its text is.
+    fileprivate var address: UInt {
+        text.hasPointerRepresentation ? UInt(bitPattern: unsafe text.utf8Start) : 0
+    }
+}

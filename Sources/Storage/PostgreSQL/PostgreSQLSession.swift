@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLibPQ
+import Glibc
+
+/// One conversation with a server, in libpq's pipeline mode: what is sent is answered in order, and waited for when asked.
+///
+/// The socket never blocks. So a server that wants to be read before it reads on is read, and one that says nothing any
+/// more is given up after a while.
+@safe
+final class PostgreSQLSession {
+    private let call: UnsafePointer<shim_libpq>
+    private let connection: OpaquePointer
+    private let notices: PostgreSQLNotices
+    /// What was sent and not yet answered.
+    private var sent: [Sent] = []
+
+    /// One thing that was sent.
+    private struct Sent {
+        /// The statement that the server was to prepare.
+        let preparing: PostgreSQLStatement?
+    }
+
+    /// Connects; libpq reads the address, and what of its environment variables and files it leaves open.
+    init(_ address: PostgreSQLAddress) throws(StorageError) {
+        let call = unsafe try LibPQ.load().call
+        guard unsafe Self.isReadable(address, call) else {
+            throw .cannotOpen(EngineReport("the address of the database is none that libpq can read"))
+        }
+        var settings = PostgreSQLParameters(address)
+        let connection = unsafe settings.withPointers { names, values in
+            unsafe call.pointee.PQconnectdbParams(names, values, 1)
+        }
+        guard let connection = unsafe connection else { throw .outOfMemory(EngineReport("no memory to connect")) }
+        unsafe self.call = call
+        unsafe self.connection = connection
+        notices = PostgreSQLNotices()
+        guard unsafe call.pointee.PQstatus(connection) == CONNECTION_OK else {
+            throw .cannotOpen(EngineReport(unsafe Self.reason(connection, call)))
+        }
+        unsafe notices.receive(from: connection, call)
+        let isReady = unsafe call.pointee.PQsetnonblocking(connection, 1) == 0
+        guard isReady, unsafe call.pointee.PQenterPipelineMode(connection) == 1 else {
+            throw .cannotOpen(EngineReport("libpq refuses its pipeline mode"))
+        }
+    }
+
+    deinit {
+        unsafe call.pointee.PQfinish(connection)
+    }
+
+    /// What the server tells of itself when one connects; nil where it does not.
+    func parameter(_ name: String) -> String? {
+        unsafe call.pointee.PQparameterStatus(connection, name).map { unsafe String(cString: $0) }
+    }
+
+    /// Whether nothing is on its way and no transaction is open, not even one that failed.
+    var isIdle: Bool { unsafe sent.isEmpty && call.pointee.PQtransactionStatus(connection) == PQTRANS_IDLE }
+
+    /// What the server warned of since it was asked last.
+    func takeWarning() -> EngineReport? { notices.take() }
+
+    /// Whether libpq understands an address; what it says of one that it does not shows any part of it.
+    private static func isReadable(_ address: PostgreSQLAddress, _ call: UnsafePointer<shim_libpq>) -> Bool {
+        var words: UnsafeMutablePointer<CChar>?
+        let options = unsafe call.pointee.PQconninfoParse(address.uri, &words)
+        unsafe call.pointee.PQfreemem(words)
+        guard let options = unsafe options else { return false }
+        unsafe call.pointee.PQconninfoFree(options)
+        return true
+    }
+
+    /// libpq's words in one line.
+    private static func reason(_ connection: OpaquePointer, _ call: UnsafePointer<shim_libpq>) -> String {
+        let words = unsafe call.pointee.PQerrorMessage(connection).map { unsafe String(cString: $0) } ?? ""
+        if words.isEmpty { return "the connection is lost" }
+        let lines = words.split { $0.isNewline || $0 == "\t" }
+        return lines.joined(separator: " ")
+    }
+}
+
+extension PostgreSQLSession {
+    /// Sends a statement for the server to prepare under its name.
+    func prepare(_ statement: PostgreSQLStatement) throws(StorageError) {
+        let types = statement.types
+        let isSent = unsafe statement.withText { text in
+            unsafe call.pointee.PQsendPrepare(connection, statement.name, text, Int32(types.count), types)
+        }
+        guard isSent == 1 else { throw lost() }
+        sent.append(Sent(preparing: statement))
+        statement.isPrepared = true
+    }
+
+    /// Sends a use of a statement that is prepared, or is about to be.
+    func execute(_ statement: PostgreSQLStatement, _ values: borrowing PostgreSQLValues) throws(StorageError) {
+        let isSent = unsafe values.withPointers { count, values, lengths, formats in
+            unsafe call.pointee.PQsendQueryPrepared(connection, statement.name, count, values, lengths, formats, 1)
+        }
+        guard isSent == 1 else { throw lost() }
+        sent.append(Sent(preparing: nil))
+    }
+
+    /// Sends a statement without values that is used but once.
+    func executeOnce(_ text: PostgreSQLText) throws(StorageError) {
+        let isSent = unsafe text.bytes.withUnsafeBufferPointer { bytes in
+            let text = unsafe UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
+            return unsafe call.pointee.PQsendQueryParams(connection, text, 0, nil, nil, nil, nil, 1)
+        }
+        guard isSent == 1 else { throw lost() }
+        sent.append(Sent(preparing: nil))
+    }
+
+    /// Waits for the answers to all that was sent, for so long at most, and returns the last.
+    ///
+    /// The first of them that is an error is thrown, once all have come.
+    func answer(within milliseconds: Int?) throws(StorageError) -> PostgreSQLResult {
+        guard unsafe call.pointee.PQpipelineSync(connection) == 1 else { throw lost() }
+        let deadline = milliseconds.map { ContinuousClock.now + .milliseconds($0) }
+        var failure: StorageError?
+        var last: PostgreSQLResult?
+        let expected = sent
+        sent.removeAll(keepingCapacity: true)
+        for step in expected {
+            let result = try next(until: deadline)
+            guard let result else { throw lost() }
+            if let error = try error(in: result) {
+                failure = failure ?? error
+                step.preparing?.isPrepared = false
+            } else if result.status == PGRES_PIPELINE_ABORTED {
+                step.preparing?.isPrepared = false
+            }
+            last = result
+            guard try next(until: deadline) == nil else { throw lost() }
+        }
+        guard let end = try next(until: deadline), end.status == PGRES_PIPELINE_SYNC else { throw lost() }
+        if let failure { throw failure }
+        guard let last else { throw .misuse(EngineReport("nothing was asked")) }
+        return last
+    }
+}
+
+extension PostgreSQLSession {
+    /// The next result, or nil where those of one statement end.
+    private func next(until deadline: ContinuousClock.Instant?) throws(StorageError) -> PostgreSQLResult? {
+        while true {
+            let flushed = unsafe call.pointee.PQflush(connection)
+            if flushed >= 0, unsafe call.pointee.PQisBusy(connection) == 0 { break }
+            try wait(toWrite: flushed == 1, until: deadline)
+            // If that fails, the server's last words are among the results.
+            guard unsafe call.pointee.PQconsumeInput(connection) == 1, flushed >= 0 else { break }
+        }
+        return unsafe call.pointee.PQgetResult(connection).map { unsafe PostgreSQLResult($0, call) }
+    }
+
+    private func wait(toWrite: Bool, until deadline: ContinuousClock.Instant?) throws(StorageError) {
+        let events = Int16(POLLIN) | (toWrite ? Int16(POLLOUT) : 0)
+        while true {
+            var descriptor = unsafe pollfd(fd: call.pointee.PQsocket(connection), events: events, revents: 0)
+            let left = deadline.map { Int32(clamping: ($0 - .now) / .milliseconds(1)) }
+            if let left, left <= 0 { throw .ioFailure(EngineReport("the server does not answer")) }
+            let ready = unsafe poll(&descriptor, 1, left ?? -1)
+            if ready > 0 { return }
+            guard ready == 0 || errno == EINTR else { throw .ioFailure(EngineReport("poll: \(systemMessage(errno))")) }
+        }
+    }
+
+    /// What an answer says went wrong, if it does; throws when the connection is gone with it.
+    private func error(in result: PostgreSQLResult) throws(StorageError) -> StorageError? {
+        switch result.status {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_PIPELINE_ABORTED: return nil
+        case PGRES_EMPTY_QUERY: return .misuse(EngineReport("the statement is empty"))
+        default:
+            let isLost = unsafe call.pointee.PQstatus(connection) != CONNECTION_OK
+            let error = StorageError.postgreSQL(result.report, isLost: isLost)
+            if isLost { throw error }
+            return error
+        }
+    }
+
+    private func lost() -> StorageError {
+        .ioFailure(EngineReport(unsafe Self.reason(connection, call)))
+    }
+}
+
+extension Duration {
+    /// How many times another duration fits, without fractions.
+    fileprivate static func / (left: Duration, right: Duration) -> Int64 { Int64((left / right) as Double) }
+}
