@@ -86,10 +86,11 @@ package final class OfferSigner: Sendable {
         return try await signed(try await decider.granted(candidate, caller), candidate.request)
     }
 
-    /// Answers many requests of one caller, in their order; no more than one commit holds what is granted of those that
-    /// the ledger can decide, and another one the rest.
+    /// Answers many requests of one caller, in their order, each as if it were alone.
     ///
-    /// Each is refused as it would be alone. All are, if the ledger could not write.
+    /// Two commits hold what is granted: one for what the ledger can decide, one for what the store is asked about.
+    ///
+    /// - Throws: What keeps all of them from being decided; then nothing is granted.
     package func sign(
         _ batch: SignatureBatch,
         for caller: Caller,

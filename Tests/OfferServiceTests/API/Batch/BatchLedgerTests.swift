@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import Storage
 import Testing
 
 /// What a batch is granted is committed together, and caps hold within it and between batches.
