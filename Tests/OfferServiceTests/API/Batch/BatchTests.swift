@@ -138,7 +138,7 @@ struct BatchTests {
         Row(
             #"{"requests": [[[[[[[[[[]]]]]]]]]]}"#,
             "malformed-json",
-            at: ["/requests/0/0/0/0/0/0/0/0"],
+            at: ["/requests/0/0/0/0/0/0/0/0/0"],
             "more than 10"
         ),
     ]
