@@ -1,6 +1,7 @@
 -- Asks for one signature after the other, each for another customer, so that no cap is reached and the index of
--- customers grows as it does in life. Usage: wrk -s signatures.lua URL -- API_KEY
+-- customers grows as it does in life. Usage: wrk -s signatures.lua URL -- API_KEY [REQUESTS_IN_A_BATCH]
 local threads = 0
+local batch = nil
 
 function setup(thread)
   thread:set("number", threads)
@@ -10,7 +11,8 @@ end
 function init(arguments)
   math.randomseed(os.time() * 64 + number)
   wrk.method = "POST"
-  wrk.path = "/v1/app-store/promotional-offers/signatures"
+  batch = tonumber(arguments[2])
+  wrk.path = "/v1/app-store/promotional-offers/signatures" .. (batch and "/batch" or "")
   wrk.headers["Authorization"] = "Bearer " .. arguments[1]
   wrk.headers["Content-Type"] = "application/json"
 end
@@ -19,11 +21,21 @@ local function hexadecimal(digits)
   return string.format("%0" .. digits .. "x", math.random(0, 16 ^ digits - 1))
 end
 
-function request()
+local function body()
   local token = hexadecimal(8) .. "-" .. hexadecimal(4) .. "-4" .. hexadecimal(3) .. "-8" .. hexadecimal(3) .. "-"
     .. hexadecimal(6) .. hexadecimal(6)
-  local body = '{"bundleId":"com.example.app","productId":"com.example.pro.monthly","offerId":"winback_3m",'
+  return '{"bundleId":"com.example.app","productId":"com.example.pro.monthly","offerId":"winback_3m",'
     .. '"appAccountToken":"' .. token .. '",'
     .. '"facts":{"status":"expired","expiresAt":"2026-01-01T00:00:00Z"},"formats":["v1"]}'
-  return wrk.format(nil, nil, nil, body)
+end
+
+function request()
+  if not batch then
+    return wrk.format(nil, nil, nil, body())
+  end
+  local bodies = {}
+  for place = 1, batch do
+    bodies[place] = body()
+  end
+  return wrk.format(nil, nil, nil, '{"requests":[' .. table.concat(bodies, ",") .. ']}')
 end

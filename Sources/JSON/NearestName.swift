@@ -9,10 +9,12 @@
 package func nearest(to name: String, among candidates: [String]) -> String? {
     let folded = lowercased(name)
     guard !folded.isEmpty, folded.count <= 64 else { return nil }
+    let most = max(1, folded.count / 3)
     var best: (name: String, distance: Int)?
-    for candidate in candidates {
+    // What differs more in length differs more in letters, and that is quickly seen.
+    for candidate in candidates where abs(candidate.utf8.count - folded.count) <= most {
         let distance = alignmentDistance(folded, lowercased(candidate))
-        guard distance <= max(1, folded.count / 3), distance < best?.distance ?? .max else { continue }
+        guard distance <= most, distance < best?.distance ?? .max else { continue }
         best = (candidate, distance)
     }
     return best?.name

@@ -76,7 +76,7 @@ package final class OfferAuthorizer: Sendable {
             purchases: purchases,
             log: log
         )
-        let grant = try await decider.granted(decision, caller, source)
+        let grant = try await decider.granted(OfferCandidate(request: decision, source: source), caller)
         return try authorized(grant, decision, plan, place)
     }
 

@@ -7,11 +7,22 @@ package protocol KnowledgeSource: Sendable {
     func learn(_ needs: FactNeeds, for request: DecisionRequest) async throws(Refusal) -> StoreKnowledge
 }
 
+/// A request that is to be decided, and who can tell more of its customer.
+package struct OfferCandidate<Source: KnowledgeSource>: Sendable {
+    package let request: DecisionRequest
+    package let source: Source
+
+    package init(request: DecisionRequest, source: Source) {
+        self.request = request
+        self.source = source
+    }
+}
+
 /// Has the ledger decide, and turns every verdict but a grant into its refusal.
 ///
 /// A class, because each request is handed to it several times over.
 package final class OfferDecider: Sendable {
-    private let committer: Committer
+    let committer: Committer
     private let showsFindingsToApps: Bool
     private let metrics: Metrics
     private let log: Log
@@ -31,16 +42,23 @@ package final class OfferDecider: Sendable {
 
     /// The grant, already on disk; the store is asked on the way if what is known does not decide.
     package func granted(
-        _ request: DecisionRequest,
-        _ caller: Caller,
-        _ source: some KnowledgeSource
+        _ candidate: OfferCandidate<some KnowledgeSource>,
+        _ caller: Caller
     ) async throws(Refusal) -> Grant {
         let verdict: Verdict
-        do { verdict = try await committer.decide(request) } catch { throw .service(fault(error)) }
+        do { verdict = try await committer.decide(candidate.request) } catch { throw .service(fault(error)) }
+        guard case .storeNeeded(let needs) = verdict else { return try grant(verdict, candidate.request, caller) }
+        return try await granted(try await candidate.asked(needs), caller)
+    }
+
+    /// The grant, or why there is none.
+    func grant(
+        _ verdict: Verdict,
+        _ request: DecisionRequest,
+        _ caller: Caller
+    ) throws(Refusal) -> Grant {
         switch verdict {
-        case .storeNeeded(let needs):
-            let knowledge = try await source.learn(needs, for: request)
-            return try await granted(request.with(knowledge), caller, source)
+        case .storeNeeded: throw .service(.storeUnavailable(retryAfterSeconds: nil))
         case .storeSilent:
             throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
@@ -63,7 +81,7 @@ package final class OfferDecider: Sendable {
         }
     }
 
-    private func fault(_ error: LedgerError) -> ServiceFault {
+    func fault(_ error: LedgerError) -> ServiceFault {
         guard case .unbuildable(let error) = error else { return ServiceFault(error) }
         log(.error, "a payload did not split into its fields", ["reason": .text(error.description)])
         return .signingFailed
@@ -75,6 +93,13 @@ package final class OfferDecider: Sendable {
         for reason in decision.reasons {
             metrics.count(.refusals(rule: reason.rule, answer: reason.answer.rawValue))
         }
+    }
+}
+
+extension OfferCandidate {
+    /// The same, once the store has told what it knows.
+    func asked(_ needs: FactNeeds) async throws(Refusal) -> OfferCandidate {
+        OfferCandidate(request: request.with(try await source.learn(needs, for: request)), source: source)
     }
 }
 

@@ -75,6 +75,68 @@ package final class OfferSigner: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> SignedOffer {
+        let candidate = try candidate(
+            request,
+            for: caller,
+            idempotency: idempotency,
+            under: configuration,
+            requestID: requestID,
+            at: now
+        )
+        return try await signed(try await decider.granted(candidate, caller), candidate.request)
+    }
+
+    /// Answers many requests of one caller, in their order, each as if it were alone.
+    ///
+    /// Two commits hold what is granted: one for what the ledger can decide, one for what the store is asked about.
+    ///
+    /// - Throws: What keeps all of them from being decided; then nothing is granted.
+    package func sign(
+        _ batch: SignatureBatch,
+        for caller: Caller,
+        under configuration: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> [Result<SignedOffer, Refusal>] {
+        var results: [Result<SignedOffer, Refusal>?] = []
+        var candidates: [OfferCandidate<AppStoreAsked>] = []
+        for item in batch.items {
+            do throws(Refusal) {
+                let candidate = try candidate(
+                    try item.request.get(),
+                    for: caller,
+                    idempotency: item.idempotency,
+                    under: configuration,
+                    requestID: item.id,
+                    at: now
+                )
+                candidates.append(candidate)
+                results.append(nil)
+            } catch {
+                results.append(.failure(error))
+            }
+        }
+        var grants = zip(candidates, try await decider.granted(candidates, batch.idempotency, caller)).makeIterator()
+        var answers: [Result<SignedOffer, Refusal>] = []
+        answers.reserveCapacity(results.count)
+        for result in results {
+            if let result {
+                answers.append(result)
+            } else if let (candidate, grant) = grants.next() {
+                answers.append(await signed(grant, candidate.request))
+            }
+        }
+        return answers
+    }
+
+    /// What is to be decided about a request, unless it can't be granted whatever the rules say.
+    private func candidate(
+        _ request: SignatureRequest,
+        for caller: Caller,
+        idempotency: IdempotencyClaim?,
+        under configuration: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) throws(Refusal) -> OfferCandidate<AppStoreAsked> {
         try caller.authorize(
             AppName(request.bundleID),
             named: .bundle(request.bundleID),
@@ -107,9 +169,10 @@ package final class OfferSigner: Sendable {
             requestID,
             now
         )
-        let source = AppStoreAsked(customer: customer, store: store, log: log)
-        let grant = try await decider.granted(decision, caller, source)
-        return try await signed(grant, decision, plan)
+        return OfferCandidate(
+            request: decision,
+            source: AppStoreAsked(customer: customer, store: store, log: log)
+        )
     }
 
     /// Lets the requests of a turn be committed, all together.
@@ -176,10 +239,18 @@ package final class OfferSigner: Sendable {
     // MARK: - Signing
 
     private func signed(
-        _ grant: Grant,
-        _ request: DecisionRequest,
-        _ plan: SigningPlan
-    ) async throws(Refusal) -> SignedOffer {
+        _ grant: Result<Grant, Refusal>,
+        _ request: DecisionRequest
+    ) async -> Result<SignedOffer, Refusal> {
+        do throws(Refusal) {
+            return .success(try await signed(try grant.get(), request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func signed(_ grant: Grant, _ request: DecisionRequest) async throws(Refusal) -> SignedOffer {
+        guard case .signature(let plan) = request.deliverable else { throw .service(.signingFailed) }
         var signature: [UInt8]?
         var jws: [UInt8]?
         for intent in grant.intents {

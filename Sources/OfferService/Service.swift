@@ -406,6 +406,9 @@ extension Settings {
         var configuration = ServerConfiguration(address: listen.host, port: listen.port)
         if let loops { configuration.loops = loops }
         configuration.limits.bodyBytes = 65_536
+        configuration.limits.bodyBytesByPath = [
+            Array(Route.promotionalOfferBatch.rawValue.utf8): SignatureBatch.maximumBytes
+        ]
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls

@@ -131,6 +131,21 @@ struct RequestHeadScannerTests {
         #expect(verdict == rejection.map(Verdict.refused) ?? .incomplete)
     }
 
+    @Test(
+        arguments: [
+            ("/big", 9, nil), ("/big?x", 9, nil), ("/big", 10, Rejection.bodyTooLarge(limitBytes: 9)),
+            ("/small", 5, nil), ("/small", 6, .bodyTooLarge(limitBytes: 5)), ("/big/", 6, .bodyTooLarge(limitBytes: 5)),
+            ("/Big", 6, .bodyTooLarge(limitBytes: 5)), ("/least", 6, .bodyTooLarge(limitBytes: 5)),
+        ] as [(String, Int, Rejection?)]
+    )
+    func `takes more at the paths that may have more`(target: String, length: Int, rejection: Rejection?) {
+        let paths = [Array("/big".utf8): 9, Array("/least".utf8): 3]
+        let head = "POST \(target) HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n"
+        let limits = Limits(bodyBytes: 5, bodyBytesByPath: paths)
+        let verdict = Self.verdict([Array(head.utf8)[...]], limits: limits).0
+        #expect(verdict == rejection.map(Verdict.refused) ?? .incomplete)
+    }
+
     @Test(arguments: [(3, nil), (2, Rejection.tooManyFields(limit: 2))] as [(Int, Rejection?)])
     func `holds the number of fields to its limit`(limit: Int, rejection: Rejection?) {
         let text = "GET / HTTP/1.1\r\nHost: a\r\nX: b\r\nY: c\r\n\r\n"

@@ -131,7 +131,11 @@ struct RequestHeadScanner: Sendable {
         let length = contentLength ?? 0
         // Libraries that give HEAD no body would take these bytes for the next request.
         guard length == 0 || method != .head else { return .malformed(.unexpectedBody) }
-        guard length <= limits.bodyBytes else { return .bodyTooLarge(limitBytes: limits.bodyBytes) }
+        if length > limits.bodyBytes {
+            let path = Array(head[target.lowerBound..<pathEnd])
+            let limit = max(limits.bodyBytes, limits.bodyBytesByPath[path] ?? 0)
+            guard length <= limit else { return .bodyTooLarge(limitBytes: limit) }
+        }
         stage = length == 0 ? .done : .body(missing: length)
         return nil
     }

@@ -55,6 +55,8 @@ package struct Limits: Hashable, Sendable {
     package var headBytes: Int
     package var fields: Int
     package var bodyBytes: Int
+    /// What is accepted instead of ``bodyBytes``, if it is more, at single paths: as they are sent, without the query.
+    package var bodyBytesByPath: [[UInt8]: Int]
     /// Open connections of the whole server.
     ///
     /// Further ones wait, unaccepted, until one ends.
@@ -68,15 +70,20 @@ package struct Limits: Hashable, Sendable {
         headBytes: Int = 8 * 1024,
         fields: Int = 64,
         bodyBytes: Int = 16 * 1024,
+        bodyBytesByPath: [[UInt8]: Int] = [:],
         connections: Int = 4096,
         connectionsPerAddress: Int = 256
     ) {
         self.headBytes = headBytes
         self.fields = fields
         self.bodyBytes = bodyBytes
+        self.bodyBytesByPath = bodyBytesByPath
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
     }
+
+    /// The most bytes of a body that are accepted anywhere.
+    var mostBodyBytes: Int { bodyBytesByPath.values.reduce(bodyBytes, max) }
 }
 
 /// How long each thing may take in all: bytes that trickle in do not extend them.

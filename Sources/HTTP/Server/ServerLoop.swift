@@ -53,7 +53,7 @@ final class ServerLoop: @unchecked Sendable {
         ]
         unsafe evhttp_set_allowed_methods(http, methods.reduce(0) { $0 | UInt16($1.rawValue) })
         unsafe evhttp_set_max_headers_size(http, state.configuration.limits.headBytes + 1024)
-        unsafe evhttp_set_max_body_size(http, state.configuration.limits.bodyBytes + 1024)
+        unsafe evhttp_set_max_body_size(http, state.configuration.limits.mostBodyBytes + 1024)
         unsafe evhttp_set_default_content_type(http, nil)
         unsafe evhttp_set_gencb(http, requestArrived, context)
         unsafe evhttp_set_bevcb(http, connectionArrived, context)

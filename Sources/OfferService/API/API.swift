@@ -9,6 +9,7 @@ import OfferDomain
 package final class API: Responder {
     private let current: CurrentSnapshot
     private let signatures: SignatureCall
+    private let batches: SignatureBatchCall
     private let notifications: NotificationCall
     private let authorizations: AuthorizationCall
     private let eligibility: EligibilityCall
@@ -52,6 +53,7 @@ package final class API: Responder {
     ) {
         self.current = current
         signatures = SignatureCall(signer: signer)
+        batches = SignatureBatchCall(signer: signer, random: random, noise: noise)
         self.notifications = NotificationCall(receiver: notifications)
         authorizations = AuthorizationCall(authorizer: authorizer)
         eligibility = EligibilityCall(previewer: previewer) { [signer] in signer.showsFindings(to: $0) }
@@ -121,6 +123,7 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
+        case .promotionalOfferBatch: return try await batches.respond(to: request, under: current.value, at: now)
         case .introductoryOfferSignature:
             return try await signatures.respond(
                 to: request,

@@ -30,6 +30,16 @@ package struct Problem: Sendable {
     /// The request's id becomes `instance`, `urn:uuid:…`; the same id stands in the records.
     package func response(requestID: UniqueID?) -> Response {
         var writer = JSONWriter(reserving: 512)
+        write(requestID: requestID, to: &writer)
+        return Response(
+            status: status,
+            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + headers,
+            body: writer.bytes
+        )
+    }
+
+    /// Writes the problem of the request with that id.
+    func write(requestID: UniqueID?, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.name("type")
         writer.string("/problems/\(name)")
@@ -49,11 +59,6 @@ package struct Problem: Sendable {
             decision.json.write(showsFindings: decision.showsFindings, to: &writer)
         }
         writer.endObject()
-        return Response(
-            status: status,
-            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + headers,
-            body: writer.bytes
-        )
     }
 
     private func writeErrors(_ writer: inout JSONWriter) {

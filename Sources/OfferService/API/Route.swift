@@ -4,6 +4,7 @@ package import HTTP
 /// The calls of the service, by their paths; `{name}` stands for one segment of a path, `{+name}` for several.
 package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
+    case promotionalOfferBatch = "/v1/app-store/promotional-offers/signatures/batch"
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
     case appStoreNotification = "/v1/notifications/app-store"
     case googlePlayNotification = "/v1/notifications/google-play"
@@ -39,8 +40,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
 
     package var allowedMethods: [HTTP.Method] {
         switch self {
-        case .promotionalOfferSignature, .introductoryOfferSignature, .appStoreNotification, .eligibility,
-            .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers, .disableKey,
+        case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
+            .eligibility, .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers,
+            .disableKey,
             .enableKey, .unseal, .auditLookups:
             [.post]
         case .keys: [.get, .head]

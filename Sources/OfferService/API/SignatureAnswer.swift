@@ -13,8 +13,13 @@ struct SignatureAnswer: Sendable {
     }
 
     var bytes: [UInt8] {
-        let (grant, plan) = (signed.grant, signed.plan)
         var writer = JSONWriter(reserving: 2048)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    func write(to writer: inout JSONWriter) {
+        let (grant, plan) = (signed.grant, signed.plan)
         writer.beginObject()
         writer.name("grantId")
         writer.string { grant.id.append(to: &$0) }
@@ -42,7 +47,6 @@ struct SignatureAnswer: Sendable {
         writer.name("decision")
         writeDecision(to: &writer)
         writer.endObject()
-        return writer.bytes
     }
 
     private func writeSignatures(to writer: inout JSONWriter) {

@@ -44,11 +44,20 @@ package final class SignatureRequest: Sendable {
     /// Reads the body of a request for the signature of an offer of that type.
     ///
     /// The facts that it states count as observed when it was received.
-    package init(_ body: [UInt8], for call: SignatureCall.Kind, receivedAt now: Timestamp) throws(Refusal) {
+    package convenience init(
+        _ body: [UInt8],
+        for call: SignatureCall.Kind,
+        receivedAt now: Timestamp
+    ) throws(Refusal) {
         let document: JSONDocument
         do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
+        try self.init(document.root, for: call, receivedAt: now)
+    }
+
+    /// Reads a request that stands somewhere in a body; pointers to what is wrong with it begin at `value`.
+    init(_ value: JSONValue, for call: SignatureCall.Kind, receivedAt now: Timestamp) throws(Refusal) {
         let mismatches = Mismatches()
-        var reader = ObjectReader(document.root, into: mismatches)
+        var reader = ObjectReader(value, into: mismatches)
         let bundleID = reader.required("bundleId", text: BundleID.init)
         let productID = reader.required("productId", text: ProductID.init)
         let offerID = call == .promotionalOffer ? reader.required("offerId", text: OfferID.init) : nil
@@ -70,7 +79,7 @@ package final class SignatureRequest: Sendable {
         }
         reader.finish()
         guard mismatches.all.isEmpty, let bundleID, let productID, let subject else {
-            throw .request(.invalid(mismatches.all))
+            throw .request(.invalid(mismatches.all.map { $0.seen(from: value) }))
         }
         self.bundleID = bundleID
         self.productID = productID

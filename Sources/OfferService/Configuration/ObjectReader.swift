@@ -9,6 +9,11 @@ package struct Mismatch: Hashable, Sendable {
     package let offset: Int
     /// What was found and what was expected.
     package let message: String
+
+    /// The same with a pointer that begins at `value`, in which it lies.
+    func seen(from value: JSONValue) -> Mismatch {
+        Mismatch(pointer: String(pointer.dropFirst(value.pointer.count)), offset: offset, message: message)
+    }
 }
 
 /// Collects mismatches while a text is read, so that all of them are told at once.

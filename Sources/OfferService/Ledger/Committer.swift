@@ -11,6 +11,7 @@ package final class Committer: Sendable {
     /// One thing to be written, and who waits for it.
     fileprivate enum Job: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
+        case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
         case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
         case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
         case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
@@ -33,6 +34,8 @@ package final class Committer: Sendable {
 
     private struct Queue {
         var jobs: [Job] = []
+        /// In those jobs.
+        var requests = 0
         var chores: [Chore] = []
         var isStopping = false
     }
@@ -110,6 +113,15 @@ package final class Committer: Sendable {
     package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
         try await withCheckedContinuation { continuation in
             if let refusal = submit(.decide(request, continuation), wakes: wakeUp == .forEachRequest) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
+    /// Decides and records many requests in one transaction; returns when all of the records are durable.
+    package func decide(_ batch: DecisionBatch) async throws(LedgerError) -> BatchVerdict {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.decideAll(batch, continuation), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))
             }
         }.get()
@@ -238,7 +250,7 @@ package final class Committer: Sendable {
     }
 
     /// How many requests wait now.
-    package var waiting: Int { queue.withLock { $0.jobs.count } }
+    package var waiting: Int { queue.withLock { $0.requests } }
 
     /// Lets the thread begin with what waits.
     package func takeWaiting() {
@@ -250,8 +262,9 @@ package final class Committer: Sendable {
             if queue.isStopping { return .stopped }
             // Who only looks makes room for who is granted something.
             let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
-            if isLimited, queue.jobs.count >= most { return .overloaded }
+            if isLimited, queue.requests >= most { return .overloaded }
             queue.jobs.append(job)
+            queue.requests += job.requestCount
             return nil
         }
         if wakes { queue.wakeOne() }
@@ -266,6 +279,7 @@ package final class Committer: Sendable {
             var batch: [Job] = []
             batch.reserveCapacity(64)
             swap(&batch, &queue.jobs)
+            queue.requests = 0
             return batch
         }
     }
@@ -304,7 +318,8 @@ extension Committer {
             let outcomes = try write(batch, with: current, at: started, &cleaning)
             gate.follow(current.switches)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
-            observer.committed(requests: batch.count, microseconds: stopwatch.microseconds)
+            let requests = batch.reduce(0) { $0 + $1.requestCount }
+            observer.committed(requests: requests, microseconds: stopwatch.microseconds)
             for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
             for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
             for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
@@ -357,7 +372,9 @@ extension Committer {
     private func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
         guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
-        do { return LedgerWriter(connection: try open(), after: knownHead, instance: instance) } catch { throw .database(error) }
+        do { return LedgerWriter(connection: try open(), after: knownHead, instance: instance) } catch {
+            throw .database(error)
+        }
     }
 
     /// What a log that is opened must go on from.
@@ -366,6 +383,7 @@ extension Committer {
     /// What came of one job.
     fileprivate enum Outcome {
         case decided(Verdict)
+        case allDecided(BatchVerdict)
         case absorbed(Absorption)
         case transferred(TransferOutcome)
         case previewed([PreviewedOffer])
@@ -382,15 +400,38 @@ extension Committer {
         try writer.acknowledgeSwitches()
     }
 
-    private func verdict(on request: DecisionRequest, _ writer: LedgerWriter) throws(LedgerError) -> Verdict {
-        let stop: KeyStop? =
-            switch request.deliverable {
-            case .signature(let plan): gate.stop(of: plan.key.id)
-            case .authorization: gate.stop(of: nil)
-            case .preview: nil
+    private func verdict(on batch: DecisionBatch, _ writer: LedgerWriter) throws(LedgerError) -> BatchVerdict {
+        var earlier: [[UInt8]: LedgerWriter.EarlierGrant] = [:]
+        if let claim = batch.idempotency, let first = batch.requests.first {
+            guard let found = try writer.earlierGrants(claim, at: first.receivedAt) else {
+                return .idempotencyKeyReused
             }
-        if let stop { return .stopped(stop) }
+            earlier = found
+        }
+        var verdicts: [Verdict] = []
+        verdicts.reserveCapacity(batch.requests.count)
+        for request in batch.requests {
+            let replayed = earlier.isEmpty ? nil : request.idempotency.flatMap { earlier[$0.keyDigest] }
+            if let stop = stop(of: request) {
+                verdicts.append(.stopped(stop))
+            } else {
+                verdicts.append(try writer.decide(request, after: replayed))
+            }
+        }
+        return .decided(verdicts)
+    }
+
+    private func verdict(on request: DecisionRequest, _ writer: LedgerWriter) throws(LedgerError) -> Verdict {
+        if let stop = stop(of: request) { return .stopped(stop) }
         return try writer.decide(request)
+    }
+
+    private func stop(of request: DecisionRequest) -> KeyStop? {
+        switch request.deliverable {
+        case .signature(let plan): gate.stop(of: plan.key.id)
+        case .authorization: gate.stop(of: nil)
+        case .preview: nil
+        }
     }
 
     /// What came of a batch, in its order, once all of it is durable.
@@ -407,6 +448,7 @@ extension Committer {
         for job in batch {
             switch job {
             case .decide(let request, _): outcomes.append(.decided(try verdict(on: request, writer)))
+            case .decideAll(let batch, _): outcomes.append(.allDecided(try verdict(on: batch, writer)))
             case .absorb(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
             case .absorbGooglePlay(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
             case .transfer(let transfer, _): outcomes.append(.transferred(try writer.transfer(transfer)))
@@ -420,7 +462,7 @@ extension Committer {
                 outcomes.append(.done)
             }
         }
-        if let atMost = cleaning.due(at: now, after: batch.count) {
+        if let atMost = cleaning.due(at: now, after: batch.reduce(0) { $0 + $1.requestCount }) {
             let oldest = now.adding(hours: -IdempotencyClaim.lifetimeHours)
             try writer.forgetIdempotencyKeys(before: oldest, atMost: atMost)
         }
@@ -451,9 +493,16 @@ extension Committer.Job {
         if case .preview = self { true } else { false }
     }
 
+    /// How many requests it is.
+    fileprivate var requestCount: Int {
+        if case .decideAll(let batch, _) = self { batch.requests.count } else { 1 }
+    }
+
     fileprivate func resume(_ outcome: Committer.Outcome) {
         switch (self, outcome) {
         case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
+        case (.decideAll(_, let continuation), .allDecided(let verdict)):
+            continuation.resume(returning: .success(verdict))
         case (.absorb(_, let continuation), .absorbed(let result)),
             (.absorbGooglePlay(_, let continuation), .absorbed(let result)):
             continuation.resume(returning: .success(result))
@@ -463,7 +512,8 @@ extension Committer.Job {
             continuation.resume(returning: .success(result))
         case (.append(_, let done), .done), (.change(_, let done), .done): done(.success(()))
         case (.keep(_, let done), .kept(let keeping)): done(.success(keeping))
-        case (.decide, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _), (.append, _),
+        case (.decide, _), (.decideAll, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _),
+            (.append, _),
             (.change, _), (.keep, _):
             preconditionFailure("a job has the outcome of its kind")
         }
@@ -472,6 +522,7 @@ extension Committer.Job {
     fileprivate func fail(_ error: LedgerError) {
         switch self {
         case .decide(_, let continuation): continuation.resume(returning: .failure(error))
+        case .decideAll(_, let continuation): continuation.resume(returning: .failure(error))
         case .absorb(_, let continuation), .absorbGooglePlay(_, let continuation):
             continuation.resume(returning: .failure(error))
         case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
@@ -494,7 +545,7 @@ extension LedgerError {
     }
 
     /// Whether it comes of what one request reads or wants signed, and not of the database.
-    fileprivate var isOfOneRequest: Bool {
+    var isOfOneRequest: Bool {
         switch self {
         case .database(.unexpectedValue), .database(.constraint), .unbuildable: true
         case .database, .databaseGone, .overloaded, .stopped, .log: false

@@ -12,15 +12,26 @@ package struct IdempotencyClaim: Hashable, Sendable {
     package let keyDigest: [UInt8]
     /// Over the body of the request and the offer that it names, 32 bytes.
     package let requestDigest: [UInt8]
+    /// How many bytes at the start of that are over the body alone, so that it can be told which of both differs.
+    private let bodyBytes: Int
 
     package init(callerID: CallerID, key: [UInt8], body: [UInt8]) {
         keyDigest = Array(SHA256.digest(of: Array(callerID.text.utf8) + [0] + key).bytes.prefix(16))
         requestDigest = SHA256.digest(of: body).bytes
+        bodyBytes = 0
     }
 
-    private init(keyDigest: [UInt8], requestDigest: [UInt8]) {
+    /// The claim of an item of a batch.
+    init(keyDigest: [UInt8], batchDigest: [UInt8]) {
+        self.keyDigest = keyDigest
+        requestDigest = batchDigest
+        bodyBytes = batchDigest.count
+    }
+
+    private init(keyDigest: [UInt8], requestDigest: [UInt8], bodyBytes: Int) {
         self.keyDigest = keyDigest
         self.requestDigest = requestDigest
+        self.bodyBytes = bodyBytes
     }
 
     /// The same claim for the offer that the body names now: a retry never gets another offer than was decided on.
@@ -32,7 +43,12 @@ package struct IdempotencyClaim: Hashable, Sendable {
                 [offer.id.text, listing.offerID.text, listing.productID.text, listing.basePlanID.text]
             }
         let bytes = names.reduce(requestDigest) { $0 + [0] + Array($1.utf8) }
-        return IdempotencyClaim(keyDigest: keyDigest, requestDigest: SHA256.digest(of: bytes).bytes)
+        let digest = SHA256.digest(of: bytes).bytes
+        return IdempotencyClaim(
+            keyDigest: keyDigest,
+            requestDigest: bodyBytes == 0 ? digest : requestDigest.prefix(bodyBytes) + digest.dropLast(bodyBytes),
+            bodyBytes: bodyBytes
+        )
     }
 }
 

@@ -12,6 +12,18 @@ extension LedgerWriter {
         let nonce: UniqueID
         let signedAt: Timestamp
         let decisionJSON: [UInt8]
+
+        /// Reads these columns, in this order; `nil` if they are not what this service writes.
+        fileprivate init?(_ row: borrowing Row) {
+            guard let grantID = UniqueID(bytes: row.blob(1)), let nonce = UniqueID(bytes: row.blob(2)) else {
+                return nil
+            }
+            requestDigest = row.blob(0)
+            self.grantID = grantID
+            self.nonce = nonce
+            signedAt = Timestamp(milliseconds: row.integer(3))
+            decisionJSON = row.blob(4)
+        }
     }
 
     func earlierGrant(_ claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> EarlierGrant? {
@@ -26,16 +38,30 @@ extension LedgerWriter {
                 .integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
             )
         ) { row in
-            guard let grantID = UniqueID(bytes: row.blob(1)), let nonce = UniqueID(bytes: row.blob(2)) else { return }
-            earlier = EarlierGrant(
-                requestDigest: row.blob(0),
-                grantID: grantID,
-                nonce: nonce,
-                signedAt: Timestamp(milliseconds: row.integer(3)),
-                decisionJSON: row.blob(4)
-            )
+            earlier = EarlierGrant(row)
         }
         return earlier
+    }
+
+    /// What was granted of a batch before, by the digests of its items' keys; `nil` if that was for another body.
+    func earlierGrants(_ claim: BatchClaim, at now: Timestamp) throws(LedgerError) -> [[UInt8]: EarlierGrant]? {
+        var earlier: [[UInt8]: EarlierGrant] = [:]
+        let keys = claim.keyDigests
+        try rows(
+            SQL(
+                """
+                SELECT request_digest, grant_id, nonce, signed_at, decision, key_digest
+                FROM idempotency_keys WHERE key_digest BETWEEN ? AND ? AND signed_at > ?
+                """,
+                .blob(keys.first),
+                .blob(keys.last),
+                .integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
+            )
+        ) { row in
+            if let grant = EarlierGrant(row) { earlier[row.blob(5)] = grant }
+        }
+        let isOfThisBody = earlier.values.allSatisfy { $0.requestDigest.starts(with: claim.bodyDigest) }
+        return isOfThisBody ? earlier : nil
     }
 
     /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.

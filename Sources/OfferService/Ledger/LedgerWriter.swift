@@ -207,8 +207,14 @@ package final class LedgerWriter {
 
     /// Decides, and records what was decided.
     package func decide(_ request: DecisionRequest) throws(LedgerError) -> Verdict {
+        guard let claim = request.idempotency else { return try decide(request, after: nil) }
+        return try decide(request, after: try earlierGrant(claim, at: request.receivedAt))
+    }
+
+    /// The same when it is known what was granted under the request's idempotency key before.
+    func decide(_ request: DecisionRequest, after earlier: EarlierGrant?) throws(LedgerError) -> Verdict {
         try apply(request.successions)
-        if let claim = request.idempotency, let earlier = try earlierGrant(claim, at: request.receivedAt) {
+        if let claim = request.idempotency, let earlier {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             // What was granted can't be had any more: there is nothing to answer a second time.
             if let obstacle = request.deliverable.obstacle { return .obstructed(obstacle) }

@@ -14,7 +14,12 @@ struct SignedAnswer {
     var binding: String
 
     init(_ reply: Reply, binding: String = "") {
-        answer = reply.json
+        self.init(reply.json, binding: binding)
+    }
+
+    /// One that stands among others.
+    init(_ answer: Tree, binding: String = "") {
+        self.answer = answer
         self.binding = binding
     }
 

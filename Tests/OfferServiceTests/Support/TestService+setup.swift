@@ -86,6 +86,9 @@ extension TestService {
     static func server(_ api: API) throws -> Server {
         var configuration = ServerConfiguration(loops: 2)
         configuration.limits.bodyBytes = 65_536
+        configuration.limits.bodyBytesByPath = [
+            Array(Route.promotionalOfferBatch.rawValue.utf8): SignatureBatch.maximumBytes
+        ]
         configuration.rejectionResponse = { Problem(.request(.rejected($0))).response(requestID: nil) }
         return try Server(configuration, responder: api)
     }

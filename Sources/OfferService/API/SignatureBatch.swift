@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import JSON
+package import OfferDomain
+
+/// Several requests for signatures of promotional offers in one body, each of which is granted or refused by itself.
+package struct SignatureBatch: Sendable {
+    /// One of the requests, as far as it could be read.
+    package struct Item: Sendable {
+        /// UUIDv7: its records have it, and it is the grant's id if it is granted.
+        package let id: UniqueID
+        package let request: Result<SignatureRequest, Refusal>
+        package let idempotency: IdempotencyClaim?
+    }
+
+    /// In the order of the body.
+    package let items: [Item]
+    /// `nil` without an idempotency key.
+    package let idempotency: BatchClaim?
+
+    /// How many requests a body may have.
+    package static let mostRequests = 32
+
+    /// How many bytes a body may have: 8 KiB for each of ``mostRequests``, which is enough for a signed transaction.
+    ///
+    /// The event loop verifies all signed data of a body before it serves anybody else, so this bounds that too.
+    package static let maximumBytes = 262_144
+
+    private static let limits = JSONLimits(
+        maximumBytes: maximumBytes,
+        // What a single request may have, twice deeper.
+        maximumDepth: 10,
+        maximumNodes: 65_536,
+        maximumStringBytes: 32_768
+    )
+
+    /// Reads a body; what is wrong with one of the requests is that one's refusal.
+    ///
+    /// The facts that they state count as observed when the body was received.
+    package init(
+        _ body: [UInt8],
+        idempotency: BatchClaim?,
+        random: any RandomSource,
+        receivedAt now: Timestamp
+    ) throws(Refusal) {
+        let document: JSONDocument
+        do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        let requests = Self.readRequests(&reader)
+        reader.finish()
+        guard mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+        self.idempotency = idempotency
+        items = requests.enumerated().map { place, value in
+            Item(
+                id: UniqueID.version7(at: now, random.next(), random.next()),
+                request: Self.request(value, receivedAt: now),
+                idempotency: idempotency?.item(place)
+            )
+        }
+    }
+
+    private static func readRequests(_ reader: inout ObjectReader) -> [JSONValue] {
+        let expected = "an array of 1 to \(mostRequests) requests"
+        guard let array = reader.required("requests", expected, \.array) else { return [] }
+        let requests = Array(array)
+        if !(1...mostRequests).contains(requests.count) {
+            reader.note("requests", "expected \(expected), found \(requests.count)")
+        }
+        return requests
+    }
+
+    private static func request(
+        _ value: JSONValue,
+        receivedAt now: Timestamp
+    ) -> Result<SignatureRequest, Refusal> {
+        do throws(Refusal) {
+            return .success(try SignatureRequest(value, for: .promotionalOffer, receivedAt: now))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

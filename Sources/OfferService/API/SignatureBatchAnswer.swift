@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+
+/// The body of an answer to a ``SignatureBatch``: what each request would have been answered alone, in their order.
+struct SignatureBatchAnswer: Sendable {
+    let bytes: [UInt8]
+    /// The names of problems that nothing else in the audit log tells of.
+    let unrecorded: [String]
+
+    init(_ batch: SignatureBatch, _ results: [Result<SignedOffer, Refusal>], showsFindings: Bool) {
+        var writer = JSONWriter(reserving: 1536 * results.count)
+        var unrecorded: [String] = []
+        writer.beginObject()
+        writer.name("results")
+        writer.beginArray()
+        for (item, result) in zip(batch.items, results) {
+            writer.beginObject()
+            switch result {
+            case .success(let signed):
+                writer.name("status")
+                writer.integer(200)
+                writer.name("grant")
+                SignatureAnswer(signed, showsFindings: showsFindings).write(to: &writer)
+            case .failure(let refusal):
+                let problem = Problem(refusal)
+                if refusal.isNoise { unrecorded.append(problem.name) }
+                Self.write(problem, of: item, to: &writer)
+            }
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        bytes = writer.bytes
+        self.unrecorded = unrecorded
+    }
+
+    private static func write(_ problem: Problem, of item: SignatureBatch.Item, to writer: inout JSONWriter) {
+        writer.name("status")
+        writer.integer(Int64(problem.status))
+        // Where a single answer has a header field.
+        if let seconds = problem.headers.first(where: { $0.name == "Retry-After" }).flatMap({ Int64($0.value) }) {
+            writer.name("retryAfter")
+            writer.integer(seconds)
+        }
+        writer.name("problem")
+        problem.write(requestID: item.id, to: &writer)
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import HTTP
+import OfferDomain
+
+/// `POST /v1/app-store/promotional-offers/signatures/batch`: many requests in one, each with an answer of its own.
+struct SignatureBatchCall: Sendable {
+    let signer: OfferSigner
+    let random: any RandomSource
+    let noise: MinuteCounter<Noise>
+
+    func respond(
+        to request: Request,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        try request.requireJSON()
+        let key = try request.idempotencyKey()
+        let batch = try SignatureBatch(
+            request.body,
+            idempotency: key.map { BatchClaim(callerID: caller.id, key: $0, body: request.body) },
+            random: random,
+            receivedAt: now
+        )
+        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
+        let results = try await signer.sign(batch, for: caller, under: snapshot, at: now)
+        let answer = SignatureBatchAnswer(batch, results, showsFindings: signer.showsFindings(to: caller))
+        for problem in answer.unrecorded {
+            noise.count(Noise(route: .promotionalOfferBatch, problem: problem), at: now)
+        }
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: answer.bytes
+        )
+    }
+}
