@@ -15,12 +15,18 @@ import time
 import traceback
 
 from trial import Row, Setup, Trial
+import clock
+import disk
 import kills
+import reloads
 import system_calls
 
 TRIALS: dict[str, Trial] = {
     "kills": kills.kill_rounds,
     "calls": system_calls.failing_calls,
+    "disk": disk.disk_faults,
+    "clock": clock.clock_steps,
+    "reloads": reloads.reload_storm,
 }
 
 

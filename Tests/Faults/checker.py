@@ -108,7 +108,7 @@ class Checker:
                  cap: int | None = 3) -> None:
         self.records: Records = open_records(database)
         self._answers_path, self._checkpoints, self.cap = answers, checkpoints, cap
-        self._offset, self._last_time = 0, 0
+        self._offset, self.last_time = 0, 0
         self.tree, self._signatures = Tree(), Signatures(place)
         with open(os.path.join(place, "audit-log.vkey"), encoding="ascii") as file:
             self._log_key = LogKey(file.read())
@@ -149,9 +149,9 @@ class Checker:
             entry: Object = json.loads(text)
             if canonical(entry).encode() != text:
                 self._complain(f"entry {index} is not canonical")
-            if entry["t"] < self._last_time:
-                self._complain(f"entry {index} is {self._last_time - entry['t']} ms earlier than the one before it")
-            self._last_time = max(self._last_time, entry["t"])
+            if entry["t"] < self.last_time:
+                self._complain(f"entry {index} is {self.last_time - entry['t']} ms earlier than the one before it")
+            self.last_time = max(self.last_time, entry["t"])
             self.counts[f"log: {entry['ev']}"] += 1
             if entry["ev"] == "sign.intent":
                 self._take_intent(index, entry)
@@ -221,7 +221,7 @@ class Checker:
     # Checkpoints
 
     def _new_checkpoints(self) -> list[str]:
-        found = sorted(glob.glob(os.path.join(self._checkpoints, "*"))) if self._checkpoints else []
+        found = sorted(glob.glob(os.path.join(self._checkpoints, "*.note"))) if self._checkpoints else []
         return [path for path in found if path not in self._seen_checkpoints]
 
     def _judge_checkpoint(self, path: str) -> None:
