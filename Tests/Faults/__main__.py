@@ -16,6 +16,7 @@ import traceback
 
 from trial import Row, Setup, Trial
 import clock
+import connections
 import disk
 import kills
 import reloads
@@ -27,6 +28,7 @@ TRIALS: dict[str, Trial] = {
     "disk": disk.disk_faults,
     "clock": clock.clock_steps,
     "reloads": reloads.reload_storm,
+    "connections": connections.many_connections,
 }
 
 

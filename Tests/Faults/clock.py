@@ -22,7 +22,6 @@ class FakedClock:
 
     def __init__(self, place: Place) -> None:
         self._place, self._path = place, place.path("faketime")
-        self._processes: list[int] = []
         self.set(0)
 
     def set(self, seconds: float) -> None:
@@ -31,24 +30,36 @@ class FakedClock:
             file.write(f"{seconds:+.3f}\n")
         os.rename(self._path + ".new", self._path)
 
+    @property
+    def _wrapper(self) -> list[str]:
+        """The words that a program is started by to see this clock.
+
+        libfaketime changes the environment of the first program that it is loaded into, and Swift finds its arguments
+        beside the environment; so the first one is a shell.
+        """
+        return ["env", f"LD_PRELOAD={library()}", f"FAKETIME_TIMESTAMP_FILE={self._path}", "FAKETIME_NO_CACHE=1",
+                "FAKETIME_DONT_FAKE_MONOTONIC=1", "sh", "-c", 'exec "$@"', "sh"]
+
     def start(self, clock: str) -> Service:
-        settings = {"LD_PRELOAD": library() or "", "FAKETIME_TIMESTAMP_FILE": self._path, "FAKETIME_NO_CACHE": "1",
-                    "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}
         # Machines on which tests run need not have a time service; this one is told that it has.
-        words = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf",
-                 "-e", "trace=adjtimex,clock_adjtime", "-e", "inject=adjtimex,clock_adjtime:retval=0"]
-        for name, value in settings.items():
-            words += ["-E", f"{name}={value}"]
-        # libfaketime changes the environment of the first program that it is loaded into, and Swift finds its arguments
-        # beside the environment; so the first one is a shell.
-        service = self._place.start(clock=clock, wrapper=[*words, "sh", "-c", 'exec "$@"', "sh"])
-        self._processes.append(service.pid)
-        return service
+        tracer = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf",
+                  "-e", "trace=adjtimex,clock_adjtime", "-e", "inject=adjtimex,clock_adjtime:retval=0"]
+        return self._place.start(clock=clock, wrapper=[*tracer, *self._wrapper])
+
+    def unseals(self, service: Service, check: str = "seal") -> bool:
+        """Whether an administrator, who sees the same clock, can have signatures made again."""
+        try:
+            self._place.tool("unseal", "--reason", "it is right", "--clock-check", check, wrapper=self._wrapper)
+        except Failure:
+            return False
+        time.sleep(0.3)
+        return not is_sealed(self._place, service)
 
     def close(self) -> None:
-        """Removes what libfaketime leaves behind for each program that it was loaded into."""
+        """Removes what libfaketime leaves behind for each program that it was loaded into and that has ended."""
         for path in glob.glob("/dev/shm/*faketime*"):
-            if path.rpartition("_")[2] in map(str, self._processes):
+            process = path.rpartition("_")[2]
+            if process.isdigit() and not os.path.exists(f"/proc/{process}"):
                 os.remove(path)
 
 
@@ -56,46 +67,72 @@ def is_sealed(place: Place, service: Service) -> bool:
     return b"sealed-clock-stepped" in service.get("/health/ready")[1]
 
 
-def sealing_steps(setup: Setup) -> Row:
-    """Under --clock-check seal: each jump stops all signatures until an administrator has looked."""
-    started, row = time.monotonic(), Row("clock set by ±1 h, ±1 day, ±400 days; sealed, put right, unsealed")
-    most = 0
+def sealed_after(place: Place, service: Service, clock: FakedClock, offset: float) -> tuple[list[str], int]:
+    """Sets the clock; what is wrong if that does not seal, and how many signatures were still delivered."""
+    clock.set(offset)
+    before = place.delivered()
+    try:
+        eventually("the service is sealed", lambda: is_sealed(place, service), 10)
+    except Failure as failure:
+        return [f"{offset:+.0f} s: {failure}"], 0
+    return [], place.delivered() - before
+
+
+def set_back(setup: Setup) -> Row:
+    """Sealed until the clock is right again and an administrator has said so."""
+    started, row, most = time.monotonic(), Row("clock set back by 1 min, 1 h, 1 day, 400 days"), 0
     with setup.place() as place:
         clock = FakedClock(place)
         service = clock.start("seal")
         place.keep_checkpoints()
         load = place.load(connections=4, rate=200)
-        for offset in (HOUR, -HOUR, DAY, -DAY, 400 * DAY, -400 * DAY) * setup.choose(1, 10):
+        for offset in (-60, -HOUR, -DAY, -400 * DAY) * setup.choose(1, 10):
             place.wait_for_signatures()
-            clock.set(offset)
-            before = place.delivered()
-            problems: list[str] = []
-            try:
-                eventually("the service is sealed", lambda: is_sealed(place, service), 10)
-            except Failure as failure:
-                problems.append(f"{offset:+d} s: {failure}")
-            most = max(most, place.delivered() - before)
+            problems, count = sealed_after(place, service, clock, offset)
+            problems += ["it could be unsealed while the clock is wrong"] if clock.unseals(service) else []
             clock.set(0)
-            # The way back is a jump too.
+            # The way back is a jump too, and noticed within a second.
             time.sleep(1.5)
-            eventually("it may be unsealed", lambda: unseals(place, service), 20, 0.3)
+            eventually("it may be unsealed", lambda: clock.unseals(service), 20, 0.3)
             row.attempt(place, *problems, *recovers(place))
+            most = max(most, count)
         load.stop()
-        clock.close()
-        place.checker.cap = None
         row.problems += [] if service.stop() == 0 else ["it did not stop in order"]
+        clock.close()
         row.conclude(place)
-    row.notes.append(f"at most {most} signatures between a jump and the seal")
+    row.notes.append(f"at most {most} signatures until the seal")
     return timed(row, started)
 
 
-def unseals(place: Place, service: Service) -> bool:
-    try:
-        place.tool("unseal", "--reason", "the clock is right again")
-    except Failure:
-        return False
-    time.sleep(0.3)
-    return not is_sealed(place, service)
+def set_forward(setup: Setup) -> Row:
+    """Sealed until an administrator has said that the new time is right; if it was not, until it has come."""
+    started, row, most = time.monotonic(), Row("clock set forward by 1 min, 1 h, 1 day; back; only warned of"), 0
+    with setup.place() as place:
+        clock = FakedClock(place)
+        service = clock.start("seal")
+        place.keep_checkpoints()
+        load = place.load(connections=4, rate=200)
+        offset = 0
+        for step in (60, HOUR, DAY) * setup.choose(1, 10):
+            place.wait_for_signatures()
+            offset += step
+            problems, count = sealed_after(place, service, clock, offset)
+            eventually("it may be unsealed", lambda: clock.unseals(service), 20, 0.3)
+            row.attempt(place, *problems, *recovers(place))
+            most = max(most, count)
+        problems, count = sealed_after(place, service, clock, 0)
+        problems += ["it could be unsealed before its last record"] if clock.unseals(service) else []
+        service.kill()
+        # What docs/runbook.md says for this case.
+        service = clock.start("warn")
+        eventually("it may be unsealed", lambda: clock.unseals(service, "warn"), 20, 0.3)
+        row.attempt(place, *problems, *recovers(place))
+        load.stop()
+        row.problems += [] if service.stop() == 0 else ["it did not stop in order"]
+        clock.close()
+        row.conclude(place)
+    row.notes.append(f"at most {most} signatures until the seal")
+    return timed(row, started)
 
 
 def warned_steps(setup: Setup) -> Row:
@@ -135,8 +172,8 @@ def year_2038(setup: Setup) -> Row:
         service = clock.start("seal")
         row.attempt(place, *recovers(place))
         load.stop()
-        clock.close()
         row.problems += [] if service.stop() == 0 else ["it did not stop in order"]
+        clock.close()
         row.conclude(place)
         row.notes.append(f"newest entry of {datetime.datetime.fromtimestamp(latest(place) / 1000, datetime.UTC):%F}")
     return timed(row, started)
@@ -151,6 +188,7 @@ def clock_steps(setup: Setup) -> Iterator[Row]:
     if library() is None:
         yield Row("clock", skipped="not tried: faketime is not installed")
         return
-    yield sealing_steps(setup)
+    yield set_back(setup)
+    yield set_forward(setup)
     yield warned_steps(setup)
     yield year_2038(setup)

@@ -20,7 +20,7 @@ def command(*words: str) -> None:
 class SmallDisk:
     """A database on a tmpfs of its own, with clients and a keeper of checkpoints."""
 
-    def __init__(self, setup: Setup, megabytes: int = 64) -> None:
+    def __init__(self, setup: Setup, megabytes: int = 200) -> None:
         self.place = setup.place()
         self.folder = self.place.path("disk")
         os.mkdir(self.folder)
@@ -62,8 +62,6 @@ def goes_on(place: Place, service: Service) -> list[str]:
     try:
         eventually("readiness is back", service.is_ready, 20)
     except Failure as failure:
-        if "FAULTS_KEEP" in os.environ:
-            shutil.copy(place.path("log"), "/tmp/wt/faults-kept.log"); print(service.get("/health/ready"), os.listdir(place.path("disk")), os.statvfs(place.path("disk")), service.get("/metrics")[1].decode(), flush=True)
         return [f"{failure} {service.log[-300:]}"]
     return recovers(place)
 
@@ -79,7 +77,7 @@ def passing(name: str, setup: Setup, times: int, fault: Callable[[SmallDisk], Ca
         place = disk.place
         service = place.start()
         place.keep_checkpoints()
-        load = place.load(connections=8, rate=500)
+        load = place.load(connections=8, rate=200)
         for _ in range(times):
             place.wait_for_signatures()
             end = fault(disk)
@@ -101,7 +99,7 @@ def fill(setup: Setup) -> Callable[[SmallDisk], Callable[[], None]]:
         try:
             with open(ballast, "wb", buffering=0) as file:
                 while True:
-                    file.write(bytes(1 << 16))
+                    file.write(bytes(1 << 20))
         except OSError:
             pass
         # A few pages are left, so that it fills amid a transaction, and amid a write.
@@ -140,7 +138,7 @@ def lasting(name: str, setup: Setup, times: int, destroy: Callable[[SmallDisk], 
             place = disk.place
             service = place.start()
             place.keep_checkpoints()
-            load = place.load(connections=8, rate=500)
+            load = place.load(connections=8, rate=200)
             place.wait_for_signatures()
             restore = destroy(disk)
             problems = refuses(place, service)
@@ -188,7 +186,7 @@ def read_only(setup: Setup) -> Row:
     with SmallDisk(setup) as disk:
         place = disk.place
         place.start()
-        load = place.load(connections=8, rate=500)
+        load = place.load(connections=8, rate=200)
         for _ in range(setup.choose(3, 20)):
             place.wait_for_signatures()
             place.services[-1].kill()

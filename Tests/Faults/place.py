@@ -250,17 +250,17 @@ class Place:
             raise Failure(f"{name} has no {old!r}")
         self.write(name, text.replace(old, new))
 
-    def _tool(self, *words: str, database: str | None = None) -> str:
+    def _tool(self, *words: str, database: str | None = None, wrapper: Sequence[str] = ()) -> str:
         url = self.database if database is None else database
-        command = [self.binary, *words, *(["--database", url] if url else [])]
+        command = [*wrapper, self.binary, *words, *(["--database", url] if url else [])]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if run.returncode:
             raise Failure(f"{' '.join(words)}: {run.returncode} {run.stderr[-600:]}")
         return run.stdout
 
-    def tool(self, *words: str) -> str:
+    def tool(self, *words: str, wrapper: Sequence[str] = ()) -> str:
         """Runs one of the service's commands on the database."""
-        return self._tool(*words)
+        return self._tool(*words, wrapper=wrapper)
 
     def _add_caller(self, name: str, role: str, *options: str) -> None:
         key = self._tool("callers", "add", name, "--role", role, *options).strip()
@@ -298,6 +298,16 @@ class Place:
                 return file.read().count(b'"status": 200')
         except FileNotFoundError:
             return 0
+
+    def answers_end(self) -> int:
+        """Where the last answer that is whole on file ends."""
+        with open(self.answers, "rb") as file:
+            return file.read().rfind(b"\n") + 1
+
+    def answers_since(self, offset: int) -> list[dict[str, Any]]:
+        with open(self.answers, "rb") as file:
+            file.seek(offset)
+            return [json.loads(line) for line in file.read().split(b"\n")[:-1]]
 
     def wait_for_signatures(self, count: int = 10, seconds: float = 30) -> None:
         before = self.delivered()

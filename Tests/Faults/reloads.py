@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files change and SIGHUP comes a hundred times a second, while requests are answered."""
 import hashlib
-import json
-import os
 import signal
 import time
 from collections.abc import Iterator
@@ -27,16 +25,13 @@ def variants(place: Place) -> tuple[dict[str, str], list[str]]:
 def contradictions(place: Place, by_policy: dict[str, str]) -> list[str]:
     """Answers that were not given by one whole configuration."""
     problems = []
-    with open(place.answers, encoding="utf-8") as file:
-        for line in file:
-            answer = json.loads(line).get("answer")
-            if answer is None:
-                continue
-            decision = answer["decision"]
+    for line in place.answers_since(0):
+        if line["status"] == 200:
+            decision = line["answer"]["decision"]
             needed = by_policy.get(decision["policy"])
             because = next((one["because"] for one in decision["findings"] if one["rule"] == "lapsed"), "")
             if needed is None or f", {needed} needed" not in because:
-                problems.append(f"{answer['grantId']} was granted by {decision['policy']}, {because!r}")
+                problems.append(f"{line['key']} was granted by {decision['policy']}, {because!r}")
     return problems
 
 
@@ -62,12 +57,9 @@ def reload_storm(setup: Setup) -> Iterator[Row]:
         place.write("offers", last)
         service.send(signal.SIGHUP)
         time.sleep(1)
-        offset = os.path.getsize(place.answers)
+        offset = place.answers_end()
         row.problems += recovers(place, 20)
-        with open(place.answers, "rb") as file:
-            file.seek(offset)
-            rest = file.read().decode().split("\n")[:-1]
-        used = {json.loads(line)["answer"]["decision"]["policy"] for line in rest if '"status": 200' in line}
+        used = {line["answer"]["decision"]["policy"] for line in place.answers_since(offset) if line["status"] == 200}
         row.problems += [] if used == {policy(last)} else [f"the last files are not what is in force: {used}"]
         load.stop()
         row.problems += contradictions(place, by_policy)

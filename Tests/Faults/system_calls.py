@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """System calls of the running service fail one by one, by strace, under load."""
-import json
 import os
 import signal
 import sqlite3
@@ -23,6 +22,8 @@ class Fault:
     injection: str
     when: str
     may_die: bool = False
+    # SQLite may be left with a lock that it could not let go of, which keeps other programs out until it ends.
+    restarts: bool = False
 
     @property
     def text(self) -> str:
@@ -56,9 +57,8 @@ def table(is_long: bool) -> list[Fault]:
     for group, may_die in ((DISK, False), (NETWORK, False), (MEMORY, True)):
         for calls, errors in group.items():
             for error in errors:
-                faults += [Fault(calls, f"error={error}", when, may_die) for when in (ONCE, SOME, ALL)]
+                faults += [Fault(calls, f"error={error}", when, may_die, calls == "fcntl") for when in (ONCE, SOME, ALL)]
     faults += [Fault("pwrite64", "retval=0", when) for when in (ONCE, SOME, ALL)]
-    # A descriptor that can't be watched, or randomness that fails: what all of these say must not take it down.
     kills = [Fault(calls, "signal=SIGKILL", when, True) for calls in KILLS for when in (ONCE,)]
     if is_long:
         return faults + kills * 5
@@ -103,20 +103,13 @@ def wait_while_alive(service: Service, seconds: float) -> None:
         time.sleep(0.01)
 
 
-def statuses_since(place: Place, offset: int) -> Counter[int]:
-    with open(place.answers, "rb") as file:
-        file.seek(offset)
-        lines = file.read().split(b"\n")[:-1]
-    return Counter(json.loads(line)["status"] for line in lines)
-
-
 def try_fault(place: Place, service: Service, fault: Fault, row: Row, seen: Counter[str]) -> Service:
-    offset = os.path.getsize(place.answers)
+    offset = place.answers_end()
     injector = Injector(service, fault)
     wait_while_alive(service, 0.5)
     injector.detach()
     problems: list[str] = []
-    statuses = statuses_since(place, offset)
+    statuses = {answer["status"] for answer in place.answers_since(offset)}
     if not service.is_alive:
         seen["died"] += 1
         if not fault.may_die:
@@ -127,6 +120,9 @@ def try_fault(place: Place, service: Service, fault: Fault, row: Row, seen: Coun
     else:
         seen["went on"] += 1
     problems += [f"{fault.text}: {problem}" for problem in recovers(place)]
+    if fault.restarts:
+        service.kill()
+        service = place.start()
     row.attempt(place, *problems)
     return service
 
