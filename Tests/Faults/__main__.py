@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import sys
 import time
 import traceback
@@ -19,16 +20,20 @@ import clock
 import connections
 import disk
 import kills
+import postgres
 import reloads
+import self_test
 import system_calls
 
 TRIALS: dict[str, Trial] = {
+    "checker": self_test.checks_of_the_checker,
     "kills": kills.kill_rounds,
     "calls": system_calls.failing_calls,
     "disk": disk.disk_faults,
     "clock": clock.clock_steps,
     "reloads": reloads.reload_storm,
     "connections": connections.many_connections,
+    "postgres": postgres.postgres_faults,
 }
 
 
@@ -73,6 +78,8 @@ def main() -> int:
     parser.add_argument("--json")
     options = parser.parse_args()
     in_own_mounts()
+    # Whoever ends it early has it clean up.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     started = time.monotonic()
     print(f"seed {options.seed}\n{'':52}  tried  survived  lost", flush=True)
     database = (lambda: options.database) if options.database else None

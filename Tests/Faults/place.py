@@ -18,6 +18,8 @@ from typing import Any
 from checker import Checker
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# The system ends what is started by these words when whoever started it ends, however that comes.
+ENDS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
 
@@ -58,7 +60,7 @@ class Service:
         self.started = time.monotonic()
         with open(log, "ab") as errors:
             self.process = subprocess.Popen(
-                command, stdout=subprocess.DEVNULL, stderr=errors, stdin=subprocess.DEVNULL,
+                [*ENDS_WITH_US, *command], stdout=subprocess.DEVNULL, stderr=errors, stdin=subprocess.DEVNULL,
                 env=dict(os.environ, SWIFT_BACKTRACE="enable=no", **environment))
         self.pid = self.process.pid
 
@@ -130,7 +132,7 @@ class Load:
         place.loads += 1
         run = f"{os.path.basename(place.folder)}-{place.loads}"
         self._output = place.path(f"load-{place.loads}")
-        words = [PYTHON, "-B", os.path.join(HERE, "client.py"), str(place.port), "--api-key", place.path("load-key"),
+        words = [*ENDS_WITH_US, PYTHON, "-B", os.path.join(HERE, "client.py"), str(place.port), "--api-key", place.path("load-key"),
                  "--answers", place.answers, "--run", run]
         for name, value in options.items():
             words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
@@ -219,8 +221,12 @@ class Place:
         os.mkdir(self.checkpoints)
         self.edit("offers", "atMost: 10000,", "atMost: 1000000000,")
         shutil.copy(self.path("demo/public-key.pem"), self.path("demo/ABC123DEFG.pem"))
-        self._add_caller("load", "backend", "--bundle", "com.example.app")
-        self._add_caller("auditor", "auditor")
+        try:
+            self._add_caller("load", "backend", "--bundle", "com.example.app")
+            self._add_caller("auditor", "auditor")
+        except Failure:
+            shutil.rmtree(self.folder)
+            raise
         self.services: list[Service] = []
         self._clients: list[Load] = []
         self._keeper: CheckpointKeeper | None = None

@@ -22,7 +22,7 @@ class Fault:
     injection: str
     when: str
     may_die: bool = False
-    # SQLite may be left with a lock that it could not let go of, which keeps other programs out until it ends.
+    # SQLite may be left with a lock that it could not let go of: then nothing is signed until the service is restarted.
     restarts: bool = False
 
     @property
@@ -103,27 +103,28 @@ def wait_while_alive(service: Service, seconds: float) -> None:
         time.sleep(0.01)
 
 
+def inject(service: Service, fault: Fault) -> None:
+    injector = Injector(service, fault)
+    wait_while_alive(service, 3 if "SIGKILL" in fault.injection else 0.5)
+    injector.detach()
+    # A signal that was on its way arrives now.
+    wait_while_alive(service, 0.05)
+
+
 def try_fault(place: Place, service: Service, fault: Fault, row: Row, seen: Counter[str]) -> Service:
     offset = place.answers_end()
-    injector = Injector(service, fault)
-    wait_while_alive(service, 0.5)
-    injector.detach()
+    inject(service, fault)
     problems: list[str] = []
     statuses = {answer["status"] for answer in place.answers_since(offset)}
     if not service.is_alive:
         seen["died"] += 1
-        if not fault.may_die:
-            problems.append(f"{fault.text}: died: {service.log[-300:]}")
-        service = place.start()
-    elif any(status >= 500 for status in statuses):
-        seen["refused"] += 1
+        problems += [] if fault.may_die else [f"{fault.text}: died: {service.log[-300:]}"]
     else:
-        seen["went on"] += 1
-    problems += [f"{fault.text}: {problem}" for problem in recovers(place)]
-    if fault.restarts:
+        seen["refused" if any(status >= 500 for status in statuses) else "went on"] += 1
+    if fault.restarts or not service.is_alive:
         service.kill()
         service = place.start()
-    row.attempt(place, *problems)
+    row.attempt(place, *problems, *(f"{fault.text}: {problem}" for problem in recovers(place)))
     return service
 
 
@@ -135,8 +136,6 @@ def failing_calls(setup: Setup) -> Iterator[Row]:
         load = place.load(connections=8, rate=400, patience=5)
         place.wait_for_signatures()
         for fault in table(setup.is_long):
-            if "FAULTS_VERBOSE" in os.environ:
-                print(fault.text, flush=True)
             started = time.monotonic()
             name = f"{fault.calls} {fault.injection.replace('error=', '').replace('signal=', '')}"
             row, seen = rows.setdefault(name, (Row(name), Counter()))
@@ -148,8 +147,6 @@ def failing_calls(setup: Setup) -> Iterator[Row]:
                 service.kill()
                 service = place.start()
             row.seconds += time.monotonic() - started
-            if "FAULTS_VERBOSE" in os.environ:
-                print(f"    {time.monotonic() - started:.1f} s {dict(seen)} {row.problems}", flush=True)
         load.stop()
         last = Row("after all of these, from the beginning", 1, 1)
         last.problems += [] if service.stop() == 0 else ["it did not stop in order"]
