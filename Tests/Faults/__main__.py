@@ -23,12 +23,14 @@ import kills
 import postgres
 import reloads
 import self_test
+import starts
 import system_calls
 
 TRIALS: dict[str, Trial] = {
     "checker": self_test.checks_of_the_checker,
     "kills": kills.kill_rounds,
     "calls": system_calls.failing_calls,
+    "starts": starts.failing_starts,
     "disk": disk.disk_faults,
     "clock": clock.clock_steps,
     "reloads": reloads.reload_storm,
