@@ -79,7 +79,7 @@ class Client:
         self._answers = os.open(options.answers, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._numbers = itertools.count(options.first)
         self._last = options.first + options.requests
-        self._began = time.monotonic()
+        self._due = time.monotonic()
         self.stopping = False
         self.counts: collections.Counter[str] = collections.Counter()
 
@@ -119,7 +119,7 @@ class Client:
                 self._keep(asked, status, body, sent)
             except NoAnswer as error:
                 self.counts["no answer" if "Refused" not in str(error) else "no connection"] += 1
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.02)
                 continue
             if status >= 500:
                 await asyncio.sleep(0.02)
@@ -136,8 +136,9 @@ class Client:
             if number >= self._last:
                 break
             if self._options.rate:
-                due = self._began + (number - self._options.first) / self._options.rate
-                await asyncio.sleep(max(0.0, due - time.monotonic()))
+                # What could not be asked while nobody answered is not caught up with.
+                self._due = max(self._due + 1 / self._options.rate, time.monotonic() - 0.02)
+                await asyncio.sleep(self._due - time.monotonic())
             await self._settle(connection, self._request(number))
         connection.close()
 

@@ -14,7 +14,7 @@ def kill_rounds(setup: Setup) -> Iterator[Row]:
     with setup.place() as place:
         place.start()
         place.keep_checkpoints()
-        load = place.load(connections=16)
+        load = place.load(connections=16, rate=600)
         service = place.services[-1]
         for _ in range(rounds):
             before = place.delivered()

@@ -112,7 +112,7 @@ def server_faults(bench: Bench, setup: Setup) -> Iterator[Row]:
 def service_kills(bench: Bench, setup: Setup) -> Row:
     started, row = time.monotonic(), Row("PostgreSQL: kill -9 of the service under load")
     place = bench.place
-    load = place.load(connections=16, patience=30)
+    load = place.load(connections=16, rate=600, patience=30)
     service = bench.start()
     for _ in range(setup.choose(50, 1000)):
         time.sleep(setup.dice.uniform(0.02, 0.3))
