@@ -3,8 +3,8 @@
 
 Usage: python3 Tests/Faults BINARY [--long] [--only NAME,…] [--database URL] [--seed N] [--json FILE]
 
-Prints what was tried, survived and lost; exit code 1 if anything was lost or does not work as docs/reliability.md says.
-It starts nothing that it does not end, and talks to 127.0.0.0/8 alone. As root it works in a mount name space of its own.
+Prints what was tried, survived and lost; exit code 1 if anything was lost or is not as docs/reliability.md says. It
+starts nothing that it does not end, and talks to 127.0.0.0/8 alone. As root it works in a mount name space of its own.
 """
 import argparse
 import json

@@ -34,8 +34,8 @@ class Cluster:
         if os.geteuid() == 0:
             for path in (self.folder, password):
                 shutil.chown(path, self._user, self._user)
-        self._run(["initdb", "-D", self._data, "-U", "postgres", f"--pwfile={password}", "-A", "scram-sha-256", "-E", "UTF8",
-                   "--locale=C", "--no-sync"])
+        self._run(["initdb", "-D", self._data, "-U", "postgres", f"--pwfile={password}", "-A", "scram-sha-256",
+                   "-E", "UTF8", "--locale=C", "--no-sync"])
 
     @property
     def _data(self) -> str:
@@ -52,9 +52,11 @@ class Cluster:
 
     def start(self) -> None:
         """Durable as it is delivered: fsync and synchronous_commit are on."""
-        words = ["postgres", "-D", self._data, "-p", str(self.port), "-h", "127.0.0.1", "-k", "", "-c", "max_connections=60"]
+        words = ["postgres", "-D", self._data, "-p", str(self.port), "-h", "127.0.0.1", "-k", "",
+                 "-c", "max_connections=60"]
         with open(os.path.join(self.folder, "log"), "ab") as log:
-            self.process = subprocess.Popen([*ENDS_WITH_US, *self._command(words)], stdout=log, stderr=log, cwd=self.folder)
+            command = [*ENDS_WITH_US, *self._command(words)]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
         eventually("PostgreSQL accepts connections", self._is_up, 60, 0.05)
 
     def _is_up(self) -> bool:

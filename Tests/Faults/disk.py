@@ -112,7 +112,10 @@ def limit_file_size(disk: SmallDisk) -> Callable[[], None]:
     pid = disk.place.services[-1].pid
     size = os.path.getsize(disk.database + "-wal")
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size // 2, resource.RLIM_INFINITY))
-    return lambda: resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)) and None
+
+    def lift() -> None:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    return lift
 
 
 def rename_folder(disk: SmallDisk) -> Callable[[], None]:

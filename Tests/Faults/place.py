@@ -74,12 +74,16 @@ class Service:
     def is_alive(self) -> bool:
         return self.process.poll() is None
 
+    @property
+    def is_listening(self) -> bool:
+        return '"message":"listening"' in self.log
+
     def wait_until_listening(self, seconds: float = 60) -> float:
         """Gives the seconds from its start to its listening."""
         def listens() -> bool:
             if not self.is_alive:
                 raise Failure(f"did not start: {self.process.returncode} {self.log[-600:]}")
-            return '"message":"listening"' in self.log
+            return self.is_listening
         eventually("the service listens", listens, seconds, 0.003)
         return time.monotonic() - self.started
 
@@ -132,8 +136,8 @@ class Load:
         place.loads += 1
         run = f"{os.path.basename(place.folder)}-{place.loads}"
         self._output = place.path(f"load-{place.loads}")
-        words = [*ENDS_WITH_US, PYTHON, "-B", os.path.join(HERE, "client.py"), str(place.port), "--api-key", place.path("load-key"),
-                 "--answers", place.answers, "--run", run]
+        words = [*ENDS_WITH_US, PYTHON, "-B", os.path.join(HERE, "client.py"), str(place.port),
+                 "--api-key", place.path("load-key"), "--answers", place.answers, "--run", run]
         for name, value in options.items():
             words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
         with open(self._output, "wb") as output:

@@ -15,7 +15,8 @@ LAST = "(SELECT max(entry_index) FROM audit_entries WHERE CAST(entry AS TEXT) LI
 STATEMENTS = {
     "an entry is missing": f"DELETE FROM audit_entries WHERE entry_index = {LAST} / 2",
     "the newest entries are missing": f"DELETE FROM audit_entries WHERE entry_index >= {LAST}",
-    "an entry is not canonical": "UPDATE audit_entries SET entry = replace(entry, '\"v\":1', '\"v\": 1') WHERE entry_index = 9",
+    "an entry is not canonical": """UPDATE audit_entries SET entry = replace(entry, '"v":1', '"v": 1')
+        WHERE entry_index = 9""",
     "a digest is another": f"""UPDATE audit_entries SET entry = replace(entry, '"digest":"', '"digest":"0')
         WHERE entry_index = {LAST}""",
     "a customer is another": f"""UPDATE audit_entries SET entry = replace(entry, '"hmac:1:', '"hmac:1:x')

@@ -12,7 +12,8 @@ INJECTIONS = {
     "fdatasync": ["error=EIO", "signal=SIGKILL"], "fsync": ["error=EIO"], "ftruncate": ["error=EIO", "signal=SIGKILL"],
     "openat": ["error=EACCES", "error=EMFILE"], "read": ["error=EIO"], "mmap": ["error=ENOMEM"],
     "flock": ["error=ENOLCK"], "rename,renameat,renameat2": ["error=EIO", "signal=SIGKILL"], "listen": ["error=EADDRINUSE"],
-    "socket": ["error=ENFILE"], "epoll_create1": ["error=EMFILE"], "eventfd2": ["error=EMFILE"], "mlock": ["error=ENOMEM"],
+    "socket": ["error=ENFILE"], "epoll_create1": ["error=EMFILE"], "eventfd2": ["error=EMFILE"],
+    "mlock": ["error=ENOMEM"],
 }
 
 # Swift's runtime and its dispatch library end the process when they get no memory, or can't make what they wait with.
@@ -21,12 +22,12 @@ MAY_DIE = ("mmap", "epoll_create1", "eventfd2")
 
 def start_with(place: Place, calls: str, injection: str, number: int) -> tuple[str, list[str]]:
     """Starts the service so that one call fails; what it did, and what was wrong with that."""
-    wrapper = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf", "-e", f"trace={calls}", "-e", "signal=none",
-               "-e", f"inject={calls}:{injection}:when={number}"]
+    wrapper = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf", "-e", f"trace={calls}",
+               "-e", "signal=none", "-e", f"inject={calls}:{injection}:when={number}"]
     service = place.start(wrapper=wrapper, waits=False)
     what = f"{calls} {injection}, call {number}"
     try:
-        eventually("it listens or ends", lambda: not service.is_alive or '"message":"listening"' in service.log, 20, 0.01)
+        eventually("it listens or ends", lambda: not service.is_alive or service.is_listening, 20, 0.01)
         before = place.delivered()
         eventually("it signs or ends", lambda: not service.is_alive or place.delivered() > before + 1, 20, 0.01)
         if service.is_alive:

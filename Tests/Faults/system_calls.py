@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from place import Failure, Place, Service, eventually
-from trial import Row, Setup, recovers, timed
+from trial import Row, Setup, recovers
 
 ONCE, SOME, ALL = "when=3", "when=2+5", ""
 
@@ -57,7 +57,8 @@ def table(is_long: bool) -> list[Fault]:
     for group, may_die in ((DISK, False), (NETWORK, False), (MEMORY, True)):
         for calls, errors in group.items():
             for error in errors:
-                faults += [Fault(calls, f"error={error}", when, may_die, calls == "fcntl") for when in (ONCE, SOME, ALL)]
+                restarts = calls == "fcntl"
+                faults += [Fault(calls, f"error={error}", when, may_die, restarts) for when in (ONCE, SOME, ALL)]
     faults += [Fault("pwrite64", "retval=0", when) for when in (ONCE, SOME, ALL)]
     kills = [Fault(calls, "signal=SIGKILL", when, True) for calls in KILLS for when in (ONCE,)]
     if is_long:
