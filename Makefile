@@ -56,7 +56,7 @@ api: setup-checks build ## check the running service against openapi.yaml with s
 	@Scripts/api $(RELEASE)
 
 faults: setup-checks build ## kill the service, fail its system calls, fill its disk, and more; what is lost? (minutes)
-	@/usr/bin/python3 -B Tests/Faults $(RELEASE)
+	@timeout 1800 /usr/bin/python3 -B Tests/Faults $(RELEASE)
 
 faults-long: setup-checks build ## the same for a night
 	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long

@@ -8,12 +8,21 @@ from place import Failure, Place, eventually
 from trial import Row, Setup, recovers, timed
 
 INJECTIONS = {
-    "pwrite64": ["error=EIO", "error=ENOSPC", "signal=SIGKILL"], "pread64": ["error=EIO"],
-    "fdatasync": ["error=EIO", "signal=SIGKILL"], "fsync": ["error=EIO"], "ftruncate": ["error=EIO", "signal=SIGKILL"],
-    "openat": ["error=EACCES", "error=EMFILE"], "read": ["error=EIO"], "mmap": ["error=ENOMEM"],
-    "flock": ["error=ENOLCK"], "rename,renameat,renameat2": ["error=EIO", "signal=SIGKILL"], "listen": ["error=EADDRINUSE"],
-    "socket": ["error=ENFILE"], "epoll_create1": ["error=EMFILE"], "eventfd2": ["error=EMFILE"],
+    "pwrite64": ["error=EIO", "error=ENOSPC", "signal=SIGKILL"],
+    "pread64": ["error=EIO"],
+    "fdatasync": ["error=EIO", "signal=SIGKILL"],
+    "fsync": ["error=EIO"],
+    "ftruncate": ["error=EIO", "signal=SIGKILL"],
+    "openat": ["error=EACCES", "error=EMFILE"],
+    "read": ["error=EIO"],
+    "rename,renameat,renameat2": ["error=EIO", "signal=SIGKILL"],
+    "flock": ["error=ENOLCK"],
+    "socket": ["error=ENFILE"],
+    "listen": ["error=EADDRINUSE"],
+    "epoll_create1": ["error=EMFILE"],
+    "eventfd2": ["error=EMFILE"],
     "mlock": ["error=ENOMEM"],
+    "mmap": ["error=ENOMEM"],
 }
 
 # Swift's runtime and its dispatch library end the process when they get no memory, or can't make what they wait with.
