@@ -4,7 +4,7 @@ SHELL := /bin/bash
 RELEASE := .build/release/offer-signer
 BUILD_RELEASE := swift build -c release --static-swift-stdlib --product offer-signer
 
-.PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api check bench clean
+.PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api faults faults-long check bench clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,7 +55,13 @@ unsafe: ## check that unsafe code lies only where it is reviewed
 api: setup-checks build ## check the running service against openapi.yaml with schemathesis (from PyPI)
 	@Scripts/api $(RELEASE)
 
-check: lint unsafe test leaks races docs linkage api ## everything
+faults: setup-checks build ## kill the service, fail its system calls, fill its disk, and more; what is lost? (minutes)
+	@timeout 1800 /usr/bin/python3 -B Tests/Faults $(RELEASE)
+
+faults-long: setup-checks build ## the same for a night
+	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long
+
+check: lint unsafe test leaks races docs linkage api faults ## everything
 
 bench: setup-bench build ## measure (see docs/performance.md)
 	@Benchmarks/run

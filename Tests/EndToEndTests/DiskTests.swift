@@ -84,6 +84,27 @@ extension EndToEnd {
             #expect(verdict.succeeded, "\(verdict)")
         }
 
+        @Test func `a limit on the size of files stops signatures, and does not end the service`() async throws {
+            let demo = try await DemoFolder()
+            try demo.liftBudget()
+            let service = try await RunningService(demo)
+            let load = try Load(demo)
+            try Load.aim(at: service)
+            try await eventually("signatures are made") { Load.delivered(to: demo) > 20 }
+            func limit(_ bytes: String) async throws {
+                let words = ["prlimit", "--pid", "\(service.process.id)", "--fsize=\(bytes):"]
+                #expect(try await runProcess(words).succeeded)
+            }
+            try await limit("4096")
+            try await expectRefusals(service)
+            try await limit("unlimited")
+            try await expectRecovery(service, demo)
+            _ = try await load.stop()
+            #expect(try await service.stop() == .exited(0))
+            let verdict = try await Load.checkRecords(of: demo)
+            #expect(verdict.succeeded, "\(verdict)")
+        }
+
         @Test(arguments: [["", "-wal", "-shm"], ["-wal"], [""]])
         func `a database of which a part was removed is noticed before anything is signed`(
             _ files: [String]

@@ -31,6 +31,26 @@ import Testing
         #expect(try connection.countThings() == 101)
     }
 
+    @Test(arguments: [DatabaseAccess.readWrite, .readOnly], [false, true])
+    func `a write-ahead log that is left without its database is kept`(_ access: DatabaseAccess, isEmpty: Bool) throws {
+        let (folder, other) = (try Folder(), try Folder())
+        let connection = try folder.connectWithThings()
+        try connection.insertThing(1, "one")
+        let files = FileManager.default
+        try files.copyItem(atPath: folder.database + "-wal", toPath: other.database + "-wal")
+        if isEmpty { #expect(files.createFile(atPath: other.database, contents: nil)) }
+        let error = storageError { () throws(StorageError) in _ = try other.connect(SQLiteOptions(access: access)) }
+        guard case .cannotOpen(let report) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect("\(report)".contains("-wal"))
+        #expect(files.fileExists(atPath: other.database) == isEmpty)
+        try? files.removeItem(atPath: other.database)
+        try files.copyItem(atPath: folder.database, toPath: other.database)
+        #expect(try other.connect().countThings() == 1)
+    }
+
     /// Mounting needs root and its capabilities; the mount lives in a namespace of the child process alone.
     static let canMount = geteuid() == 0 && unshareIsAllowed
 

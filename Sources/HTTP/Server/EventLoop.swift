@@ -125,10 +125,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         if hasEnded { runElsewhere(work) } else if isFirst { wake() }
     }
 
-    /// Cannot fail but when the counter is full, and then the loop is being woken anyway.
+    /// Should it fail all the same, the work waits until somebody calls ``takeRemoteWork()``.
     private func wake() {
         var one: UInt64 = 1
-        _ = unsafe write(wakeUp, &one, MemoryLayout<UInt64>.size)
+        while unsafe write(wakeUp, &one, MemoryLayout<UInt64>.size) < 0, errno == EINTR {}
     }
 
     fileprivate func runLocalWork() {
@@ -145,7 +145,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         turnEnded()
     }
 
-    fileprivate func takeRemoteWork() {
+    /// Runs what other threads have enqueued.
+    ///
+    /// Only on the loop's thread, which does so when it is woken; now and then besides, so that a call to wake it that
+    /// the system has refused delays work and does not lose it.
+    func takeRemoteWork() {
         var count: UInt64 = 0
         _ = unsafe read(wakeUp, &count, MemoryLayout<UInt64>.size)
         var batch: [Work] = []

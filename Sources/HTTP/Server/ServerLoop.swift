@@ -161,6 +161,7 @@ final class ServerLoop: @unchecked Sendable {
     // MARK: Deadlines
 
     fileprivate func sweep() {
+        loop.takeRemoteWork()
         let now = coarseNow()
         for connection in Array(connections.values) { check(connection, now) }
         resumeListener()

@@ -7,6 +7,7 @@ enum SQLiteFile {
     /// Opens a database and returns the handle, which the caller must close.
     static func open(_ path: String, _ access: DatabaseAccess) throws(StorageError) -> OpaquePointer {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .cannotOpen(EngineReport("the path is not a path")) }
+        try refuseWithoutItsLog(path)
         if access == .readWrite { try create(path) }
         let flags = (access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX
         var handle: OpaquePointer?
@@ -17,6 +18,19 @@ enum SQLiteFile {
             throw error
         }
         return unsafe handle
+    }
+
+    /// Refuses where a write-ahead log is left of a database that is gone or empty: SQLite would remove the log, and with it
+    /// what was committed last.
+    private static func refuseWithoutItsLog(_ path: String) throws(StorageError) {
+        guard size(of: path) == 0, size(of: path + "-wal") > 0 else { return }
+        throw .cannotOpen(EngineReport("\(path) is gone or empty, and its log \(path)-wal is not: put it back"))
+    }
+
+    /// In bytes; 0 of what is not there.
+    private static func size(of path: String) -> Int {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
     /// A path that SQLite takes for nothing else: not for a URI, `:memory:`, or a temporary database.

@@ -80,6 +80,8 @@ private struct SignalWaiter {
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
         // Writing to a connection that the client has closed must be an error, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // So must writing beyond the limit on the size of files: nothing is signed then, and readiness says why.
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     func next() -> Int32 {

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PostgreSQL server of our own, from Debian's packages, on a port of 127.0.0.1 and in a folder that goes with it."""
+import glob
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+
+from place import ENDS_WITH_US, Failure, eventually, free_port
+
+
+def programs() -> str | None:
+    """The folder with the newest `initdb` and `postgres`."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"), key=lambda path: int(path.split("/")[4]))
+    return os.path.dirname(found[-1]) if found else None
+
+
+class Cluster:
+    """One server; as root it runs as the user `postgres`, since it refuses to run as root."""
+
+    def __init__(self) -> None:
+        self._programs = programs() or ""
+        self.folder, self.port = tempfile.mkdtemp(prefix="faults-pg-"), free_port() + 1
+        self._password = secrets.token_hex(16)
+        self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+        self.process: subprocess.Popen[bytes] | None = None
+        password = os.path.join(self.folder, "password")
+        with open(password, "w", encoding="ascii") as file:
+            file.write(self._password)
+        if os.geteuid() == 0:
+            for path in (self.folder, password):
+                shutil.chown(path, self._user, self._user)
+        self._run(["initdb", "-D", self._data, "-U", "postgres", f"--pwfile={password}", "-A", "scram-sha-256",
+                   "-E", "UTF8", "--locale=C", "--no-sync"])
+
+    @property
+    def _data(self) -> str:
+        return os.path.join(self.folder, "data")
+
+    def _command(self, words: Sequence[str]) -> list[str]:
+        own = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}", "--init-groups"]
+        return [*(own if os.geteuid() == 0 else []), os.path.join(self._programs, words[0]), *words[1:]]
+
+    def _run(self, words: Sequence[str]) -> None:
+        run = subprocess.run(self._command(words), capture_output=True, text=True, cwd=self.folder, timeout=120)
+        if run.returncode:
+            raise Failure(f"{words[0]}: {run.stderr[-600:]}")
+
+    def start(self) -> None:
+        """Durable as it is delivered: fsync and synchronous_commit are on."""
+        words = ["postgres", "-D", self._data, "-p", str(self.port), "-h", "127.0.0.1", "-k", "",
+                 "-c", "max_connections=60"]
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            command = [*ENDS_WITH_US, *self._command(words)]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
+        eventually("PostgreSQL accepts connections", self._is_up, 60, 0.05)
+
+    def _is_up(self) -> bool:
+        if self.process is not None and self.process.poll() is not None:
+            raise Failure(f"PostgreSQL ended: {self.log()[-600:]}")
+        return self.sql("SELECT 1", fails=True) == "1"
+
+    def log(self) -> str:
+        with open(os.path.join(self.folder, "log"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def url(self, database: str = "postgres", port: int | None = None) -> str:
+        return f"postgres://postgres:{self._password}@127.0.0.1:{port or self.port}/{database}"
+
+    def sql(self, statement: str, database: str = "postgres", fails: bool = False) -> str:
+        command = ["psql", "--no-psqlrc", "-At", "-v", "ON_ERROR_STOP=1", "-c", statement, self.url(database)]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        if run.returncode and not fails:
+            raise Failure(f"psql: {run.stderr[-300:]}")
+        return run.stdout.strip()
+
+    def create(self, database: str) -> None:
+        self.sql(f'CREATE DATABASE "{database}"')
+
+    def _all(self) -> list[int]:
+        """The server and the processes that it has started."""
+        if self.process is None:
+            return []
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as file:
+            return [self.process.pid, *map(int, file.read().split())]
+
+    def signal_all(self, number: int) -> None:
+        for process in self._all():
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass
+
+    def kill(self) -> None:
+        """As if the machine had lost its power, but for what the system's cache keeps."""
+        if self.process is not None and self.process.poll() is None:
+            self.signal_all(signal.SIGKILL)
+            self.process.wait()
+        for name in ("postmaster.pid",):
+            path = os.path.join(self._data, name)
+            if os.path.exists(path):
+                os.remove(path)
+
+    def restart(self, fast: bool = True) -> None:
+        """In order: with open connections ended (fast), or after a crash of a sort (immediate)."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT if fast else signal.SIGQUIT)
+        self.process.wait(60)
+        self.start()
+
+    def close(self) -> None:
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)

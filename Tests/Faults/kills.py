@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The service is killed again and again amid work."""
+import time
+from collections.abc import Iterator
+
+from trial import Row, Setup, percentile, recovers, timed
+
+
+def kill_rounds(setup: Setup) -> Iterator[Row]:
+    started, row = time.monotonic(), Row("kill -9 under load")
+    rounds = setup.choose(200, 1000)
+    starts: list[float] = []
+    amid_work = amid_start = 0
+    with setup.place() as place:
+        place.start()
+        place.keep_checkpoints()
+        load = place.load(connections=16, rate=600)
+        service = place.services[-1]
+        for _ in range(rounds):
+            before = place.delivered()
+            time.sleep(setup.dice.uniform(0.02, 0.3))
+            service.kill()
+            amid_work += place.delivered() > before
+            service = place.start(waits=False)
+            if setup.dice.random() < 0.1:
+                # Some are killed before they have come up.
+                time.sleep(setup.dice.uniform(0, 0.05))
+                service.kill()
+                amid_start += 1
+                service = place.start(waits=False)
+            starts.append(service.wait_until_listening())
+            # Only now, beside the service: Python's SQLite would otherwise do the recovery in its place.
+            row.attempt(place)
+        row.problems += recovers(place)
+        counts = load.stop()
+        row.problems += [] if service.stop() == 0 else ["it did not stop in order"]
+        row.conclude(place)
+        if amid_work < rounds / 2:
+            row.problems.append(f"only {amid_work} of {rounds} kills came amid work")
+    row.notes.append(f"{amid_work} killed amid answers, {amid_start} amid a start, {counts.get('no answer', 0)} "
+                     f"requests without an answer and sent again")
+    row.notes.append(f"start to listening: median {1000 * percentile(starts, 0.5):.0f} ms, "
+                     f"p99 {1000 * percentile(starts, 0.99):.0f} ms, most {1000 * max(starts):.0f} ms")
+    yield timed(row, started)
