@@ -134,6 +134,17 @@ package final class PostgreSQLCluster: Sendable {
             kill -0 "$server" 2>/dev/null || { cp "$FOLDER/log" "$FOLDER.log"; exit 1; }
             sleep 0.05
         done
+        # What tests write in SQLite's words, and the service never does.
+        psql -Xq -h "$FOLDER" -U "$OWNER" -d "$DATABASE" -v ON_ERROR_STOP=1 >"$FOLDER.log" 2>&1 <<'END' || exit 1
+        CREATE SCHEMA sqlite;
+        CREATE DOMAIN sqlite.blob AS bytea;
+        CREATE FUNCTION sqlite.zeroblob(n int) RETURNS bytea LANGUAGE sql
+            RETURN decode(repeat('00', n), 'hex');
+        CREATE FUNCTION sqlite.hex(bytes bytea) RETURNS text LANGUAGE sql RETURN upper(encode(bytes, 'hex'));
+        CREATE FUNCTION sqlite.replace(bytes bytea, a text, b text) RETURNS bytea LANGUAGE sql
+            RETURN convert_to(pg_catalog.replace(convert_from(bytes, 'UTF8'), a, b), 'UTF8');
+        END
+        rm -f "$FOLDER.log"
         touch "$FOLDER/ready"
         cat >/dev/null
         """#

@@ -22,7 +22,7 @@ package final class PostgreSQLPlace: Sendable {
     /// The address by which a service has this schema for its database; `parameters` are further ones.
     package func address(parameters: String = "") -> String {
         let further = parameters.isEmpty ? "" : "&\(parameters)"
-        return cluster.address(parameters: "options=-csearch_path%3D\(schema)\(further)")
+        return cluster.address(parameters: "options=-csearch_path%3D\(schema)%2Csqlite\(further)")
     }
 
     /// Carries out statements, and returns what `psql` prints.

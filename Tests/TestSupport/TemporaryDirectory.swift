@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 
 /// A directory of a test's own, mode 0700, removed with everything in it when the test is done.
 package final class TemporaryDirectory: Sendable {
     package let path: String
+    /// Schemas of a server that stand for databases in this directory, by name.
+    private let places = Mutex<[String: PostgreSQLPlace]>([:])
 
     package init() throws {
         let url = FileManager.default.temporaryDirectory.appending(path: "offer-signer-\(UUID().uuidString)")
@@ -22,6 +25,21 @@ package final class TemporaryDirectory: Sendable {
     /// The path of something in the directory, which may or may not exist.
     package func path(of name: String) -> String {
         "\(path)/\(name)"
+    }
+
+    /// The address of a database of that name: a file in the directory, or what stands for one in the engine that the
+    /// tests are run over.
+    package func database(_ name: String) -> String {
+        guard TestedEngine.isPostgreSQL else { return "sqlite:" + path(of: name) }
+        return places.withLock { places in
+            do {
+                let place = try places[name] ?? PostgreSQLPlace()
+                places[name] = place
+                return place.address()
+            } catch {
+                return "postgres://no-server.invalid/\(error)"
+            }
+        }
     }
 
     /// Writes a file, its owner's alone unless said otherwise, and returns its path.

@@ -31,7 +31,7 @@ final class CheckpointPlace: Sendable {
         self.key = try key ?? makeLogKey()
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
-        guard let location = DatabaseLocation("sqlite:\(directory.path(of: "ledger.db"))") else {
+        guard let location = DatabaseLocation(directory.database("ledger.db")) else {
             throw Unmade(description: "a place for the database")
         }
         file = CheckpointFile(path: directory.path(of: "ledger.db.checkpoint"))

@@ -16,7 +16,7 @@ struct LogPlace {
 
     init() throws {
         directory = try TemporaryDirectory()
-        location = try #require(DatabaseLocation("sqlite:\(directory.path(of: "ledger.db"))"))
+        location = try #require(DatabaseLocation(directory.database("ledger.db")))
         ledger = LedgerAccess(location: location, clock: clock.wallClock)
     }
 

@@ -39,7 +39,7 @@ final class RandomLog {
 
     init(seed: UInt64) throws {
         directory = try TemporaryDirectory()
-        let location = try #require(DatabaseLocation("sqlite:\(directory.path(of: "ledger.db"))"))
+        let location = try #require(DatabaseLocation(directory.database("ledger.db")))
         ledger = LedgerAccess(location: location, clock: SettableClock().wallClock)
         connection = try ledger.open()
         random = EntryRandom(seed: seed)

@@ -18,7 +18,7 @@ struct CallersTests {
         init() throws {
             try startSecureMemory()
             directory = try TemporaryDirectory()
-            let location = try #require(DatabaseLocation("sqlite:\(directory.path(of: "ledger.db"))"))
+            let location = try #require(DatabaseLocation(directory.database("ledger.db")))
             ledger = LedgerAccess(location: location, clock: clock.wallClock)
             callers = Callers(ledger: ledger, clock: clock.wallClock)
         }

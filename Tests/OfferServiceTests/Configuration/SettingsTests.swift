@@ -32,7 +32,7 @@ struct SettingsTests {
         let error = #expect(throws: ConfigurationError.self) {
             try Settings(
                 flags: [
-                    .listen: "localhost", .database: "postgres://x", .log: "loud", .loops: "0", .connections: "many",
+                    .listen: "localhost", .database: "mysql://x", .log: "loud", .loops: "0", .connections: "many",
                     .connectionsPerAddress: "1000001", .appFindings: "true",
                 ],
                 environment: environment
@@ -43,7 +43,7 @@ struct SettingsTests {
                 "error: environment variable OFFER_SIGNER_LISTN: is not a setting; did you mean OFFER_SIGNER_LISTEN?",
                 "error: environment variable OFFER_SIGNER_WEATHER: is not a setting",
                 "error: --listen: expected ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080, found “localhost”",
-                "error: --database: expected sqlite:PATH, found “postgres://x”",
+                "error: --database: expected sqlite:PATH or postgres://HOST/DATABASE, found “mysql://x”",
                 "error: --tls-certificate: is missing: TLS needs a certificate and its key",
                 "error: --log: expected debug, info, warning, error, found “loud”",
                 "error: environment variable OFFER_SIGNER_SELF_VERIFICATION: expected always, sampled, off, "

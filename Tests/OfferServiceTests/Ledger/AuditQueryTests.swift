@@ -10,7 +10,7 @@ struct AuditQueryTests {
     /// A log of 1,500 entries, of which several have the same time, and some times have none.
     private static func manyEntries(_ directory: TemporaryDirectory) throws -> (LedgerAccess, times: [Int64]) {
         let clock = SettableClock(milliseconds: 1_000_000)
-        let location = try #require(DatabaseLocation("sqlite:\(directory.path(of: "ledger.db"))"))
+        let location = try #require(DatabaseLocation(directory.database("ledger.db")))
         let ledger = LedgerAccess(location: location, clock: clock.wallClock)
         var times: [Int64] = []
         for batch in 0..<75 {
@@ -77,7 +77,7 @@ struct AuditQueryTests {
 
     @Test func `finds nothing in an empty log`() throws {
         let directory = try TemporaryDirectory()
-        let location = try #require(DatabaseLocation("sqlite:\(directory.path(of: "ledger.db"))"))
+        let location = try #require(DatabaseLocation(directory.database("ledger.db")))
         let ledger = LedgerAccess(location: location, clock: SettableClock().wallClock)
         _ = try ledger.open()
         #expect(try Self.indices(AuditQuery(from: Timestamp(milliseconds: 0)), in: ledger).isEmpty)

@@ -9,7 +9,7 @@ import Testing
 struct ReconciliationUpgradeTests {
     @Test func `rows of before are what they were`() throws {
         let directory = try TemporaryDirectory()
-        let location = try #require(DatabaseLocation("sqlite:\(directory.path(of: "ledger.db"))"))
+        let location = try #require(DatabaseLocation(directory.database("ledger.db")))
         let connection = try location.connect()
         try Migrations.apply(LedgerSchema.migrations.filter { $0.version <= 4 }, to: connection, at: 0)
         for statement: StaticString in [

@@ -46,7 +46,7 @@ extension TestService {
         return try Settings(
             flags: [
                 .listen: "127.0.0.1:0", .keys: directory.path(of: "keys"), .offers: directory.path(of: "offers"),
-                .database: "sqlite:\(directory.path(of: "ledger.db"))", .loops: "2", .selfVerification: "always",
+                .database: directory.database("ledger.db"), .loops: "2", .selfVerification: "always",
                 .clockCheck: "warn",
                 .appFindings: files.showsFindingsToApps ? "yes" : "no",
             ].merging(store) { $1 }.merging(files.settings) { $1 },

@@ -162,7 +162,7 @@ package struct GooglePlayTables {
 
     /// False if it was there before.
     private func add(_ link: GooglePlayLink) throws(StorageError) -> Bool {
-        try connection.enqueue(
+        try connection.run(
             SQL(
                 "INSERT INTO google_play_customers (subject, purchase) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 .blob(link.subject),

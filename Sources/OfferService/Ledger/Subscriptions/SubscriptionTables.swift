@@ -151,7 +151,7 @@ package struct SubscriptionTables {
 
     /// False if it was there before.
     private func add(_ link: SubscriptionLink) throws(StorageError) -> Bool {
-        try connection.enqueue(
+        try connection.run(
             SQL(
                 "INSERT INTO app_store_customers (subject, chain) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 .blob(link.subject),
@@ -223,7 +223,7 @@ package struct SubscriptionTables {
 
     /// Remembers a notification; false if it was remembered before.
     package func remember(_ notification: NotificationReceipt) throws(StorageError) -> Bool {
-        try connection.enqueue(
+        try connection.run(
             SQL(
                 """
                 INSERT INTO app_store_notifications (notification_id, signed_at) VALUES (?, ?)
