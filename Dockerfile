@@ -21,6 +21,7 @@ RUN apt-get update \
     && groupadd --system --gid 10001 offer-signer \
     && useradd --system --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/offer-signer \
         --shell /usr/sbin/nologin offer-signer \
+    && install -d /etc/offer-signer \
     && install -d -m 0700 -o 10001 -g 10001 /var/lib/offer-signer
 COPY --from=build /out/offer-signer /usr/bin/offer-signer
 # Keys, offers and secrets are mounted, never built in: under /etc/offer-signer and /run/secrets.
