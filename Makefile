@@ -2,12 +2,13 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 RELEASE := .build/release/offer-signer
-BUILD_RELEASE := swift build -c release --static-swift-stdlib --product offer-signer
+# All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
+BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
 
-.PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api faults faults-long check bench clean
+.PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long deb package-test check bench clean
 
 help: ## show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup:
 	@Scripts/setup build
@@ -17,6 +18,9 @@ setup-bench:
 
 setup-checks:
 	@Scripts/setup checks
+
+setup-package:
+	@Scripts/setup package
 
 build: setup ## build the release binary
 	$(BUILD_RELEASE)
@@ -61,7 +65,15 @@ faults: setup-checks build ## kill the service, fail its system calls, fill its 
 faults-long: setup-checks build ## the same for a night
 	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long
 
-check: lint unsafe test leaks races docs linkage api faults ## everything
+deb: setup-package build ## build the Debian package into .build/package
+	@debian/rules clean binary >.build/package.log 2>&1 || { tail -n 30 .build/package.log; false; }
+	@ls .build/package/*.deb
+
+package-test: setup-package build ## install, start, upgrade and remove the package on a clean Debian; try the Dockerfile's steps
+	@Scripts/package-test $(RELEASE)
+	@Scripts/container-check $(RELEASE)
+
+check: lint unsafe test leaks races docs linkage api faults package-test ## everything
 
 bench: setup-bench build ## measure (see docs/performance.md)
 	@Benchmarks/run

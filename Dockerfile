@@ -1,0 +1,43 @@
+# syntax=docker/dockerfile:1
+# SPDX-License-Identifier: Apache-2.0
+# docs/operations/container.md says how to run it. Scripts/container-check carries these steps out without an engine.
+
+FROM swift:6.3-bookworm AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends libcurl4-openssl-dev libevent-dev libsqlite3-dev libssl-dev pkg-config \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+COPY Package.swift ./
+COPY Sources ./Sources
+COPY Tests ./Tests
+RUN swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer \
+    && install -D -m 0755 --strip .build/release/offer-signer /out/offer-signer
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates libcurl4 libevent-2.1-7 libevent-openssl-2.1-7 \
+        libsqlite3-0 libssl3 libstdc++6 \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --system --gid 10001 offer-signer \
+    && useradd --system --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/offer-signer \
+        --shell /usr/sbin/nologin offer-signer \
+    && install -d /etc/offer-signer \
+    && install -d -m 0700 -o 10001 -g 10001 /var/lib/offer-signer
+COPY --from=build /out/offer-signer /usr/bin/offer-signer
+# Keys, offers and secrets are mounted, never built in: under /etc/offer-signer and /run/secrets.
+ENV SWIFT_BACKTRACE=enable=no \
+    GLIBC_TUNABLES=glibc.malloc.tcache_count=128 \
+    CREDENTIALS_DIRECTORY=/run/secrets \
+    OFFER_SIGNER_LISTEN=0.0.0.0:8080 \
+    OFFER_SIGNER_KEYS=/etc/offer-signer/keys \
+    OFFER_SIGNER_OFFERS=/etc/offer-signer/offers \
+    OFFER_SIGNER_DATABASE=sqlite:/var/lib/offer-signer/offer-signer.db
+USER 10001:10001
+VOLUME /var/lib/offer-signer
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+# Bash opens the connection itself: the image needs no client for it.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+    CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8080 && printf 'GET /health/live HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
+ENTRYPOINT ["/usr/bin/offer-signer"]
+CMD ["serve"]
