@@ -4,7 +4,7 @@ SHELL := /bin/bash
 RELEASE := .build/release/offer-signer
 BUILD_RELEASE := swift build -c release --static-swift-stdlib --product offer-signer
 
-.PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api check bench clean
+.PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api check bench compare clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,11 @@ check: lint unsafe test leaks races docs linkage api ## everything
 
 bench: setup-bench build ## measure (see docs/performance.md)
 	@Benchmarks/run
+
+compare: setup-bench build ## measure against Node, Go and Python, and how costs grow; write the documents (QUICK=--quick: less)
+	@Benchmarks/compare $(QUICK)
+	@Benchmarks/growth $(QUICK)
+	@Benchmarks/capacity --write
 
 clean: ## remove what was built
 	rm -rf .build .build-asan .build-tsan .build-docs docs/reference

@@ -46,6 +46,11 @@ def threads_cpu_microseconds(pid):
     return threads
 
 
+def bytes_written(pid):
+    """What a process has had written to disks, not only into the page cache."""
+    return int(re.search(r"(?m)^write_bytes: (\d+)", pathlib.Path(f"/proc/{pid}/io").read_text())[1])
+
+
 def megabytes(path, name):
     try:
         found = re.search(rf"(?m)^{name}:\s+(\d+) kB", pathlib.Path(path).read_text())
