@@ -1,6 +1,7 @@
 -- Asks for one signature after the other, each for another customer, so that no cap is reached and the index of
--- customers grows as it does in life. Usage: wrk -s signatures.lua URL -- API_KEY
+-- customers grows as it does in life. Usage: wrk -s signatures.lua URL -- API_KEY [FORMAT...]
 local threads = 0
+local formats = '"v1"'
 
 function setup(thread)
   thread:set("number", threads)
@@ -9,6 +10,9 @@ end
 
 function init(arguments)
   math.randomseed(os.time() * 64 + number)
+  if arguments[2] then
+    formats = '"' .. table.concat(arguments, '","', 2) .. '"'
+  end
   wrk.method = "POST"
   wrk.path = "/v1/app-store/promotional-offers/signatures"
   wrk.headers["Authorization"] = "Bearer " .. arguments[1]
@@ -24,7 +28,7 @@ function request()
     .. hexadecimal(6) .. hexadecimal(6)
   local body = '{"bundleId":"com.example.app","productId":"com.example.pro.monthly","offerId":"winback_3m",'
     .. '"appAccountToken":"' .. token .. '",'
-    .. '"facts":{"status":"expired","expiresAt":"2026-01-01T00:00:00Z"},"formats":["v1"]}'
+    .. '"facts":{"status":"expired","expiresAt":"2026-01-01T00:00:00Z"},"formats":[' .. formats .. ']}'
   return wrk.format(nil, nil, nil, body)
 end
 

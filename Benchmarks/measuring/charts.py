@@ -65,7 +65,7 @@ def steps(highest, most=6):
 
 def bars(path, title, description, unit, rows, aim=None):
     """One bar for each row: label, value, lowest, highest, whether it is ours; `aim` is a value and what it is."""
-    left, top, step = 190, 62, 34
+    left, top, step = 190, 78, 34
     height = top + step * len(rows) + 34
     drawing = Drawing(title, description, height)
     drawing.text(16, 46, unit, "quiet small")
@@ -134,6 +134,7 @@ def panels(path, title, description, unit, series, aim=None):
             drawing.text(left - 6, level(value) + 4, f"{value:g}", "quiet small", "end")
         if aim and aim[0] == name:
             drawing.line(left, level(aim[1]), right, level(aim[1]), "aim", 1.5, "4 3")
+            drawing.text(right, level(aim[1]) - 5, f"aim {aim[1]:g}", "aimtext small", "end")
         spread = (right - left - 40) / max(1, len(points) - 1)
         places = [(left + 20 + count * spread, point) for count, point in enumerate(points)]
         for (x1, before), (x2, after) in zip(places, places[1:]):

@@ -10,12 +10,12 @@ from .machine import ROOT
 BENCHMARKS = ROOT / "Benchmarks"
 
 
-def closed_loop(port, api_key, connections, seconds, bodies=None):
+def closed_loop(port, api_key, connections, seconds, bodies=None, formats=()):
     """As fast as answers come, each connection one request after the other; times in microseconds.
 
     With `bodies`, a file with a body in each line, those in turn; else each request is for a new customer.
     """
-    script = ["bodies.lua", bodies] if bodies else ["signatures.lua"]
+    script = ["bodies.lua", bodies] if bodies else ["signatures.lua", *formats]
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", BENCHMARKS / script[0],
                f"http://127.0.0.1:{port}", "--", api_key] + script[1:]
     printed = subprocess.run(command, capture_output=True, text=True)
