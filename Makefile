@@ -4,7 +4,7 @@ SHELL := /bin/bash
 RELEASE := .build/release/offer-signer
 BUILD_RELEASE := swift build -c release --static-swift-stdlib --product offer-signer
 
-.PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api check bench compare clean
+.PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api check bench compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,7 +55,10 @@ unsafe: ## check that unsafe code lies only where it is reviewed
 api: setup-checks build ## check the running service against openapi.yaml with schemathesis (from PyPI)
 	@Scripts/api $(RELEASE)
 
-check: lint unsafe test leaks races docs linkage api ## everything
+check: lint unsafe tools test leaks races docs linkage api ## everything
+
+tools: setup-checks ## test the benchmarks themselves
+	@Benchmarks/selftest
 
 bench: setup-bench build ## measure (see docs/performance.md)
 	@Benchmarks/run

@@ -1,5 +1,6 @@
 """Asks servers for signatures: closed loop with wrk, open loop with our own generator."""
 import json
+import os
 import re
 import resource
 import subprocess
@@ -8,6 +9,8 @@ import sys
 from .machine import ROOT
 
 BENCHMARKS = ROOT / "Benchmarks"
+# None of our Go programs needs a C compiler.
+GO = os.environ | {"CGO_ENABLED": "0"}
 
 
 def closed_loop(port, api_key, connections, seconds, bodies=None, formats=()):
@@ -55,7 +58,7 @@ def build_go(folder):
     """A Go program of ours, built once for each run."""
     if folder not in built:
         target = ROOT / ".build/benchmarks" / folder.replace("/", "-")
-        subprocess.run([go(), "build", "-trimpath", "-o", target, "."], cwd=BENCHMARKS / folder, check=True)
+        subprocess.run([go(), "build", "-trimpath", "-o", target, "."], cwd=BENCHMARKS / folder, env=GO, check=True)
         built[folder] = target
     return built[folder]
 
