@@ -36,5 +36,5 @@ def description():
         "cores": os.cpu_count(),
         "memoryGB": round(int(memory[1]) / 1e6),
         "kernel": platform.release(),
-        "openssl": output("openssl", "version"),
+        "openssl": " ".join(output("openssl", "version").split()[:2]),
     }

@@ -33,8 +33,8 @@ func TestStallIsSeenByAllThatWereDueMeanwhile(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	// A quarter of the time nobody was answered: whoever came then waited half a second on average.
-	if r.P99 < 800_000 || r.P50 > 200_000 {
-		t.Errorf("p50 %v us, p99 %v us", r.P50, r.P99)
+	if r.P99 < 800_000 {
+		t.Errorf("p99 %v us", r.P99)
 	}
 }
 
