@@ -2,6 +2,9 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 RELEASE := .build/release/offer-signer
+# What `make compare` measures the service on: sqlite, or sqlite,postgres.
+DATABASES ?= sqlite
+comma := ,
 BUILD_RELEASE := swift build -c release --static-swift-stdlib --product offer-signer
 
 .PHONY: help setup setup-checks setup-bench build run test format lint leaks races docs linkage unsafe api check bench compare tools clean
@@ -64,8 +67,9 @@ bench: setup-bench build ## measure (see docs/performance.md)
 	@Benchmarks/run
 
 compare: setup-bench build ## measure against Node, Go and Python, and how costs grow; write the documents (QUICK=--quick: less)
-	@Benchmarks/compare $(QUICK)
+	@Benchmarks/compare $(QUICK) --database $(DATABASES)
 	@Benchmarks/growth $(QUICK)
+	@$(if $(findstring postgres,$(DATABASES)),Benchmarks/growth $(QUICK) --database postgres --only instances --instances 1$(comma)2)
 	@Benchmarks/capacity --write
 
 clean: ## remove what was built

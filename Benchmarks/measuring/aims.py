@@ -24,10 +24,11 @@ def found():
     others = {name: one["closed"]["64"]["cpu"] for name, one in contenders.items()
               if not name.startswith("service") and "64" in one["closed"]}
     thriftiest = min(others, key=others.get) if others else None
+    name = compared["labels"][thriftiest] if thriftiest else None
     return [
         ("CPU of a request / P-256 signature, 64 connections", 2.4, at and at["ratio"]),
-        (f"CPU of a request / that of the thriftiest contender ({compared['labels'][thriftiest]})" if thriftiest
-         else "CPU of a request / that of the thriftiest contender", 1.0, at and thriftiest and at["cpu"] / others[thriftiest]),
+        (f"CPU of a request / that of the thriftiest contender{f' ({name})' if name else ''}", 1.0,
+         at and thriftiest and at["cpu"] / others[thriftiest]),
         ("p99, 64 connections, closed loop, ms", 6.0, at and at["p99"] / 1000),
         ("CPU of a request with 10,000,000 customers / with 10,000", 1.3, size_ratio(grown, "customers", 10_000_000)),
         ("CPU of a request with two instances on PostgreSQL / with one", 1.3, size_ratio(on_postgres, "instances", 2)),

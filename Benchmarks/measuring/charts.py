@@ -30,7 +30,8 @@ class Drawing:
         self.text(16, 28, title, "text title")
 
     def text(self, x, y, text, kind="text", anchor="start"):
-        self.parts.append(f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(str(text))}</text>')
+        place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+        self.parts.append(f'<text class="{kind}" {place}>{escape(str(text))}</text>')
 
     def line(self, x1, y1, x2, y2, kind="grid", width=1, dashes=None):
         dash = f' stroke-dasharray="{dashes}"' if dashes else ""
@@ -38,7 +39,8 @@ class Drawing:
                           f'stroke-width="{width}"{dash}/>')
 
     def bar(self, x, y, width, height, kind):
-        self.parts.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{max(width, 1):.1f}" height="{height:.1f}" rx="2"/>')
+        place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 1):.1f}" height="{height:.1f}"'
+        self.parts.append(f'<rect class="{kind}" {place} rx="2"/>')
 
     def dot(self, x, y, kind, radius=4.5):
         self.parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>')
@@ -77,7 +79,8 @@ def bars(path, title, description, unit, rows, aim=None):
         y = top + number * step
         drawing.text(left - 10, y + 16, label, "text strong" if is_ours else "text", "end")
         drawing.bar(left, y + 3, value * scale, 18, "own" if is_ours else "other")
-        drawing.line(left + lowest * scale, y + 25, left + highest * scale, y + 25, "ownline" if is_ours else "otherline", 2)
+        drawing.line(left + lowest * scale, y + 25, left + highest * scale, y + 25,
+                     "ownline" if is_ours else "otherline", 2)
         drawing.text(left + max(value, highest) * scale + 8, y + 17, f"{value:.1f}", "text small")
     if aim:
         x = left + aim[0] * scale
