@@ -2,10 +2,13 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 RELEASE := .build/release/offer-signer
+# What `make compare` measures the service on: sqlite, or sqlite,postgres.
+DATABASES ?= sqlite
+comma := ,
 # All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
 BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
 
-.PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long deb package-test check bench clean
+.PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long deb package-test check bench compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,10 +76,19 @@ package-test: setup-package build ## install, start, upgrade and remove the pack
 	@Scripts/package-test $(RELEASE)
 	@Scripts/container-check $(RELEASE)
 
-check: lint unsafe test leaks races docs linkage api faults package-test ## everything
+check: lint unsafe tools test leaks races docs linkage api faults package-test ## everything
+
+tools: setup-checks ## test the benchmarks themselves
+	@Benchmarks/selftest
 
 bench: setup-bench build ## measure (see docs/performance.md)
 	@Benchmarks/run
+
+compare: setup-bench build ## measure against Node, Go and Python, and how costs grow; write the documents (QUICK=--quick: less)
+	@Benchmarks/compare $(QUICK) --database $(DATABASES)
+	@Benchmarks/growth $(QUICK)
+	@$(if $(findstring postgres,$(DATABASES)),Benchmarks/growth $(QUICK) --database postgres --only instances --instances 1$(comma)2)
+	@Benchmarks/capacity --write
 
 clean: ## remove what was built
 	rm -rf .build .build-asan .build-tsan .build-docs docs/reference

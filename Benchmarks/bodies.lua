@@ -16,3 +16,12 @@ function request()
   place = place % #bodies + 1
   return wrk.format(nil, nil, nil, bodies[place])
 end
+
+-- What wrk doesn't print by itself: one line for programs, times in microseconds.
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    'figures: {"requests": %d, "microseconds": %d, "refused": %d, "broken": %d, "p50": %d, "p99": %d, "p999": %d}\n',
+    summary.requests, summary.duration, errors.status, errors.connect + errors.read + errors.write + errors.timeout,
+    latency:percentile(50), latency:percentile(99), latency:percentile(99.9)))
+end
