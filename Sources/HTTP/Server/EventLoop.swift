@@ -46,7 +46,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe localEvent = event_new(base, -1, 0, localWorkWaits, context)
-        unsafe remoteEvent = event_new(base, wakeUp, Int16(EV_READ | EV_PERSIST), remoteWorkWaits, context)
+        unsafe remoteEvent = event_new(base, wakeUp, Int16(EV_READ | EV_ET | EV_PERSIST), remoteWorkWaits, context)
         guard unsafe localEvent != nil, unsafe remoteEvent != nil, unsafe event_add(remoteEvent, nil) == 0 else {
             throw .lastSystemError("watch an eventfd")
         }
@@ -59,14 +59,15 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         unsafe event_base_free(base)
     }
 
-    /// Without libevent's locks, and with changes to a socket's interest gathered until the next wait.
+    /// Without libevent's locks; by a way of waiting that tells once of what has come, and of the end apart.
     private static func makeBase() -> OpaquePointer? {
         let configuration = unsafe event_config_new()
         defer { unsafe event_config_free(configuration) }
-        let flags = EVENT_BASE_FLAG_NOLOCK.rawValue | EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST.rawValue
-        guard unsafe configuration != nil, unsafe event_config_set_flag(configuration, Int32(flags)) == 0 else {
-            return nil
-        }
+        let features = EV_FEATURE_ET.rawValue | EV_FEATURE_EARLY_CLOSE.rawValue
+        guard unsafe configuration != nil,
+            unsafe event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue)) == 0,
+            unsafe event_config_require_features(configuration, Int32(features)) == 0
+        else { return nil }
         return unsafe event_base_new_with_config(configuration)
     }
 
@@ -125,7 +126,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         if hasEnded { runElsewhere(work) } else if isFirst { wake() }
     }
 
-    /// Cannot fail but when the counter is full, and then the loop is being woken anyway.
+    /// The counter is full only after more wake-ups than there will ever be.
     private func wake() {
         var one: UInt64 = 1
         _ = unsafe write(wakeUp, &one, MemoryLayout<UInt64>.size)
@@ -145,9 +146,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         turnEnded()
     }
 
+    /// The eventfd's counter is not read: it tells of each time that something is added.
     fileprivate func takeRemoteWork() {
-        var count: UInt64 = 0
-        _ = unsafe read(wakeUp, &count, MemoryLayout<UInt64>.size)
         var batch: [Work] = []
         remote.withLock { swap(&batch, &$0.work) }
         for work in batch { run(work) }
