@@ -32,6 +32,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var localWork: [Work] = []
     private var isDraining = false
     private let remote = Mutex(Remote())
+    /// As in ``Remote``, for a look without the lock.
+    private let ended = Atomic(false)
     private let turnEnded: @Sendable () -> Void
     /// The thread that is in ``run()``; 0 while none is.
     private let thread = Atomic<UInt>(0)
@@ -81,6 +83,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         runLocalWork()
         let late = remote.withLock { remote in
             remote.hasEnded = true
+            ended.store(true, ordering: .releasing)
             return remote.work
         }
         thread.store(0, ordering: .relaxed)
@@ -88,7 +91,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     /// Whether ``run()`` has returned; what comes now runs on Swift's own threads, so that no task is left hanging.
-    var hasEnded: Bool { remote.withLock { $0.hasEnded } }
+    var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
     private func runElsewhere(_ work: Work) {
         guard case .job(let job) = work else { return }

@@ -26,6 +26,7 @@ final class ServerLoop: @unchecked Sendable {
     private var connections: [Int32: Connection] = [:]
     /// Those that have more to read than one turn has room for.
     private var unfinished: [Connection] = []
+    private var idleWorkers: [Worker] = []
     /// Requests that the responder has.
     private var pendingRequests = 0
     private var drainBegan: UInt64 = 0
@@ -144,9 +145,26 @@ final class ServerLoop: @unchecked Sendable {
         return (output, bodyStart, closes)
     }
 
-    func requestBegins() {
+    // MARK: Answering
+
+    /// Gives a request to the responder.
+    ///
+    /// - Returns: Whom to tell if the answer is not wanted any more.
+    func hand(_ assignment: Assignment) -> Worker {
         counters.requests.increase()
         pendingRequests += 1
+        if let worker = idleWorkers.popLast() {
+            worker.resume(with: assignment)
+            return worker
+        }
+        return Worker(assignment, on: self)
+    }
+
+    /// Whether a worker without work is to wait for more, which it then gets by ``Worker/resume(with:)``.
+    func keeps(_ worker: Worker) -> Bool {
+        guard !isDraining, idleWorkers.count < 128 else { return false }
+        idleWorkers.append(worker)
+        return true
     }
 
     func requestEnds() {
@@ -218,6 +236,8 @@ final class ServerLoop: @unchecked Sendable {
         drainBegan = coarseNow()
         if let listener = unsafe listener { unsafe evconnlistener_free(listener) }
         unsafe listener = nil
+        for worker in idleWorkers { worker.resume(with: nil) }
+        idleWorkers = []
         sweep()
         endIfDrained()
     }
