@@ -19,7 +19,7 @@ struct DateLine {
         return bytes
     }
 
-    /// - Parameter second: Seconds since the beginning of 1970 in UTC.
+    /// The line that many seconds after the beginning of 1970 in UTC.
     static func line(at second: Int) -> [UInt8] {
         var (second, parts) = unsafe (second, tm())
         unsafe gmtime_r(&second, &parts)

@@ -7,10 +7,9 @@ enum ResponseWriter {
 
     /// Appends the status line and the fields with the empty line after them.
     ///
-    /// The length, the date and the connection are the server's own business. A status that no response may have becomes 500
-    /// without a body.
+    /// The length, the date (a whole line) and the connection are the server's own business. A status that no response may
+    /// have becomes 500 without a body.
     ///
-    /// - Parameter date: The line of that name, line end included.
     /// - Returns: Whether the body follows, and whether the connection closes after it.
     static func appendHead(
         of response: Response,

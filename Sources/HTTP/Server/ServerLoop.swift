@@ -276,8 +276,9 @@ private func withServerLoop<Result>(
 }
 
 private let clientHasConnected: evconnlistener_cb = { _, socket, address, length, context in
-    let peer = unsafe address.flatMap { unsafe SocketAddressStorage($0, length: Int(length)) }.flatMap { PeerAddress($0) }
-    guard let peer else { return _ = close(socket) }
+    guard let address = unsafe address, let storage = unsafe SocketAddressStorage(address, length: Int(length)),
+        let peer = PeerAddress(storage)
+    else { return _ = close(socket) }
     unsafe withServerLoop(context) { $0.accept(socket, from: peer) }
 }
 
