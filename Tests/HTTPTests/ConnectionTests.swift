@@ -3,7 +3,9 @@ import HTTP
 import TestSupport
 import Testing
 
-/// What a connection does with bytes as they come, whenever they come. No deadline ends anything here.
+/// What a connection does with bytes as they come, whenever they come.
+///
+/// No deadline ends anything here.
 @Suite("Connections", .timeLimit(.minutes(1)))
 struct ConnectionTests {
     static let patient = DeadlineTests.configuration { _ in }

@@ -34,11 +34,13 @@ struct ResponseWriterTests {
         #expect(head(response, toHead: true) == (expected, false, false))
     }
 
-    @Test(arguments: [
-        (204, "HTTP/1.1 204 No Content\r\n", nil), (304, "HTTP/1.1 304 Not Modified\r\n", nil),
-        (299, "HTTP/1.1 299 \r\n", 4), (422, "HTTP/1.1 422 Unprocessable Content\r\n", 4),
-        (199, "HTTP/1.1 500 Internal Server Error\r\n", 0), (600, "HTTP/1.1 500 Internal Server Error\r\n", 0),
-    ] as [(Int, String, Int?)])
+    @Test(
+        arguments: [
+            (204, "HTTP/1.1 204 No Content\r\n", nil), (304, "HTTP/1.1 304 Not Modified\r\n", nil),
+            (299, "HTTP/1.1 299 \r\n", 4), (422, "HTTP/1.1 422 Unprocessable Content\r\n", 4),
+            (199, "HTTP/1.1 500 Internal Server Error\r\n", 0), (600, "HTTP/1.1 500 Internal Server Error\r\n", 0),
+        ] as [(Int, String, Int?)]
+    )
     func `announces the body that a status may have`(status: Int, statusLine: String, length: Int?) {
         let (text, hasBody, _) = head(Response(status: status, body: Array("body".utf8)))
         #expect(text.hasPrefix(statusLine))
