@@ -12,7 +12,7 @@ let package = Package(
         // Only its header, from libpq-dev: the library is loaded when it is needed, and never linked to.
         .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
+        .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
 
         // Arrows point one way, and the targets in the middle do not know each other.
         .target(name: "JSON"),

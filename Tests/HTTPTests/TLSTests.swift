@@ -37,6 +37,33 @@ struct TLSTests {
     }
 
     @Test
+    func `answers over TLS what comes in pieces, at once, and in large`() async throws {
+        let large = String(repeating: "0123456789abcdef", count: 1 << 16)
+        let responder = RecordingResponder { request in
+            guard request.path == Array("/large".utf8) else { return await RecordingResponder.echo(request) }
+            return Response(status: 200, body: Array((large + "the end").utf8))
+        }
+        try await withServer(configuration, responder) { server in
+            let client = try start(server.port, ["-tls1_3", "-quiet"])
+            for byte in request("POST", "/slow", body: "hello") { client.send(String(byte)) }
+            #expect(client.read(until: "POST /slow hello"))
+            client.send((0..<50).map { request("POST", "/\($0)", body: "body \($0)") }.joined())
+            #expect(client.read(until: "POST /49 body 49"))
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+            #expect(client.read(until: "HTTP/1.1 100 Continue\r\n\r\n"))
+            client.send("again")
+            #expect(client.read(until: "POST / again"))
+            client.send(request("GET", "/large") + request("GET", "/last", "Connection: close\r\n"))
+            let output = client.finish()
+            #expect(output.contains(large + "the end"))
+            #expect(output.contains("GET /last "))
+            #expect(responder.paths.count == 54)
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+        }
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    @Test
     func `refuses TLS 1.2`() async throws {
         try await withServer(configuration) { server in
             let output = try connect(server.port, ["-tls1_2"], sending: request("GET", "/", "Connection: close\r\n"))

@@ -14,6 +14,15 @@ struct SocketAddressStorage {
         guard result == 0 else { return nil }
     }
 
+    /// Copies what `accept` has filled in; `nil` if it is longer than any address.
+    init?(_ address: UnsafePointer<sockaddr>, length count: Int) {
+        guard 0...MemoryLayout<sockaddr_storage>.size ~= count else { return nil }
+        length = socklen_t(count)
+        unsafe withUnsafeMutableBytes(of: &storage) {
+            unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: count))
+        }
+    }
+
     /// An address to bind to.
     init(_ address: PeerAddress) {
         switch address.address {

@@ -36,7 +36,8 @@ extension RequestHeadScanner {
             let isValid = !value.isEmpty && end(of: value, where: ASCII.isHost) == value.upperBound
             return hosts == 1 && isValid ? nil : .malformed(.host)
         case 6 where isNamed(name, "expect"):
-            return isNamed(value, "100-continue") ? nil : .expectationFailed
+            expectsToBeAsked = isNamed(value, "100-continue")
+            return expectsToBeAsked ? nil : .expectationFailed
         case 10 where isNamed(name, "connection"):
             asksToClose = asksToClose || lists(value, "close")
         case 14 where isNamed(name, "content-length"):

@@ -7,7 +7,7 @@ import Glibc
 /// same. Stricter than RFC 9112 where that lets a server be lenient: every line ends in CR LF, no folded lines, no
 /// transfer coding, one `Host`, at most one `Content-Length` that is digits only, the target a plain path, version 1.1 only.
 ///
-/// One request is read at a time. After ``Progress/complete(consumed:)`` take its head with ``takeHead()``, which makes the
+/// One request is read at a time. After ``Progress/complete(consumed:)`` take it with ``takeRequest()``, which makes the
 /// scanner ready for the next one. After ``Progress/refused(_:)`` it is of no further use.
 struct RequestHeadScanner: Sendable {
     enum Progress: Hashable, Sendable {
@@ -39,18 +39,20 @@ struct RequestHeadScanner: Sendable {
     var hosts = 0
     var hasTransferEncoding = false
     var asksToClose = false
+    var expectsToBeAsked = false
+    private var body: [UInt8] = []
 
     init(limits: Limits) {
         self.limits = limits
     }
 
-    /// Whether no byte of the next request has come yet.
-    var isUntouched: Bool { head.isEmpty && stage == .requestLine }
-
     /// Whether the head is complete and bytes of the body are missing.
     var isInBody: Bool {
         if case .body = stage { true } else { false }
     }
+
+    /// Whether the client sends the body only when it is told to (`Expect: 100-continue`), and has not begun to.
+    var clientWaits: Bool { expectsToBeAsked && isInBody && body.isEmpty }
 
     /// Takes in the bytes that follow those given before.
     mutating func scan(_ bytes: Span<UInt8>) -> Progress {
@@ -61,6 +63,8 @@ struct RequestHeadScanner: Sendable {
                 if let rejection = scanLine(bytes, &position) { return .refused(rejection) }
             case .body(let missing):
                 let taken = min(missing, bytes.count - position)
+                let part = bytes.extracting(position..<(position + taken))
+                unsafe part.withUnsafeBufferPointer { unsafe body.append(contentsOf: $0) }
                 position += taken
                 stage = taken == missing ? .done : .body(missing: missing - taken)
             case .done:
@@ -70,15 +74,15 @@ struct RequestHeadScanner: Sendable {
         return stage == .done ? .complete(consumed: position) : .incomplete
     }
 
-    /// Gives the head of the complete request away and makes ready for the next.
-    mutating func takeHead() -> RequestHead {
-        precondition(stage == .done, "takeHead() before the request was complete")
-        let finished = RequestHead(
+    /// Gives the complete request away and makes ready for the next.
+    mutating func takeRequest() -> ScannedRequest {
+        precondition(stage == .done, "takeRequest() before the request was complete")
+        let finished = ScannedRequest(
             method: method,
             path: Array(head[target.lowerBound..<pathEnd]),
             query: pathEnd < target.upperBound ? Array(head[(pathEnd + 1)..<target.upperBound]) : nil,
             headers: HeaderFields(bytes: head, fields: fields),
-            contentLength: contentLength ?? 0,
+            body: body,
             asksToClose: asksToClose
         )
         self = RequestHeadScanner(limits: limits)

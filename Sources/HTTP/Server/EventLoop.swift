@@ -32,6 +32,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var localWork: [Work] = []
     private var isDraining = false
     private let remote = Mutex(Remote())
+    /// As in ``Remote``, for a look without the lock.
+    private let ended = Atomic(false)
     private let turnEnded: @Sendable () -> Void
     /// The thread that is in ``run()``; 0 while none is.
     private let thread = Atomic<UInt>(0)
@@ -46,7 +48,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe localEvent = event_new(base, -1, 0, localWorkWaits, context)
-        unsafe remoteEvent = event_new(base, wakeUp, Int16(EV_READ | EV_PERSIST), remoteWorkWaits, context)
+        unsafe remoteEvent = event_new(base, wakeUp, Int16(EV_READ | EV_ET | EV_PERSIST), remoteWorkWaits, context)
         guard unsafe localEvent != nil, unsafe remoteEvent != nil, unsafe event_add(remoteEvent, nil) == 0 else {
             throw .lastSystemError("watch an eventfd")
         }
@@ -59,14 +61,15 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         unsafe event_base_free(base)
     }
 
-    /// Without libevent's locks, and with changes to a socket's interest gathered until the next wait.
+    /// Without libevent's locks; by a way of waiting that tells once of what has come, and of the end apart.
     private static func makeBase() -> OpaquePointer? {
         let configuration = unsafe event_config_new()
         defer { unsafe event_config_free(configuration) }
-        let flags = EVENT_BASE_FLAG_NOLOCK.rawValue | EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST.rawValue
-        guard unsafe configuration != nil, unsafe event_config_set_flag(configuration, Int32(flags)) == 0 else {
-            return nil
-        }
+        let features = EV_FEATURE_ET.rawValue | EV_FEATURE_EARLY_CLOSE.rawValue
+        guard unsafe configuration != nil,
+            unsafe event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue)) == 0,
+            unsafe event_config_require_features(configuration, Int32(features)) == 0
+        else { return nil }
         return unsafe event_base_new_with_config(configuration)
     }
 
@@ -80,6 +83,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         runLocalWork()
         let late = remote.withLock { remote in
             remote.hasEnded = true
+            ended.store(true, ordering: .releasing)
             return remote.work
         }
         thread.store(0, ordering: .relaxed)
@@ -87,7 +91,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     /// Whether ``run()`` has returned; what comes now runs on Swift's own threads, so that no task is left hanging.
-    var hasEnded: Bool { remote.withLock { $0.hasEnded } }
+    var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
     private func runElsewhere(_ work: Work) {
         guard case .job(let job) = work else { return }
@@ -148,10 +152,9 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Runs what other threads have enqueued.
     ///
     /// Only on the loop's thread, which does so when it is woken; now and then besides, so that a call to wake it that
-    /// the system has refused delays work and does not lose it.
+    /// the system has refused delays work and does not lose it. The eventfd's counter is not read: it tells of each time
+    /// that something is added.
     func takeRemoteWork() {
-        var count: UInt64 = 0
-        _ = unsafe read(wakeUp, &count, MemoryLayout<UInt64>.size)
         var batch: [Work] = []
         remote.withLock { swap(&batch, &$0.work) }
         for work in batch { run(work) }

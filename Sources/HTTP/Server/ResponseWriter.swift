@@ -1,57 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibEvent
 
-/// Puts a ``Response`` into the form that goes over the wire: through evhttp, or by itself where evhttp is left out.
+/// Puts a ``Response`` into the form that goes over the wire.
 enum ResponseWriter {
-    /// Fills evhttp's answer.
+    /// Tells a client that waits for it to send the body (RFC 9110, section 10.1.1).
+    static let goOn = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    /// Appends the status line and the fields with the empty line after them.
     ///
-    /// Its length, date and connection fields are the server's own business.
+    /// The length, the date (a whole line) and the connection are the server's own business. A status that no response may
+    /// have becomes 500 without a body.
     ///
-    /// - Returns: Whether the connection closes after it.
-    static func write(
-        _ response: Response,
-        to request: UnsafeMutablePointer<evhttp_request>,
+    /// - Returns: Whether the body follows, and whether the connection closes after it.
+    static func appendHead(
+        of response: Response,
+        to output: inout [UInt8],
+        date: [UInt8],
         answersHead: Bool,
         closes: Bool
-    ) -> Bool {
-        let fields = unsafe evhttp_request_get_output_headers(request)
+    ) -> (hasBody: Bool, closes: Bool) {
+        let isPossible = (200...599).contains(response.status)
+        let status = isPossible ? response.status : 500
+        let mayHaveBody = status != 204 && status != 304
         var closes = closes
+
+        output.append("HTTP/1.1 ")
+        output.append(decimal: status)
+        output.append(ASCII.space)
+        output.append(phrase(for: status))
+        output.append("\r\n")
         for (name, value) in response.headers {
             switch role(of: name, value) {
-            case .plain:
-                // A string that is passed as it is would be copied first.
-                unsafe name.withCString { name in
-                    unsafe value.withCString { value in _ = unsafe evhttp_add_header(fields, name, value) }
-                }
+            case .plain: append(name, value, to: &output)
             case .close: closes = true
             case .omitted: break
             }
         }
-        // Both of the server's ways of closing; evhttp looks for the field and closes when the answer is out.
-        if closes { unsafe evhttp_add_header(fields, "Connection", "close") }
-        let status = Int(status(of: response))
-        guard status == response.status, mayHaveBody(status) else { return closes }
-        if answersHead {
-            unsafe evhttp_add_header(fields, "Content-Length", String(response.body.count))
-        } else if !response.body.isEmpty {
-            unsafe evbuffer_add(evhttp_request_get_output_buffer(request), response.body, response.body.count)
+        output.append(contentsOf: date)
+        if mayHaveBody {
+            output.append("Content-Length: ")
+            output.append(decimal: isPossible ? response.body.count : 0)
+            output.append("\r\n")
         }
-        return closes
+        if closes { output.append("Connection: close\r\n") }
+        output.append("\r\n")
+        return (mayHaveBody && isPossible && !answersHead, closes)
     }
 
-    /// The response's status, or 500 if it is none that a response may have.
-    static func status(of response: Response) -> Int32 {
-        (200...599).contains(response.status) ? Int32(response.status) : 500
-    }
-
-    /// A whole response that announces the end of the connection.
-    static func closingMessage(_ response: Response, answersHead: Bool) -> [UInt8] {
-        var head = "HTTP/1.1 \(response.status) \(phrase(for: response.status) ?? "")\r\n"
-        for (name, value) in response.headers where role(of: name, value) == .plain {
-            head += "\(name): \(value)\r\n"
-        }
-        head += "Date: \(date())\r\nContent-Length: \(response.body.count)\r\nConnection: close\r\n\r\n"
-        return Array(head.utf8) + (answersHead ? [] : response.body)
+    private static func append(_ name: String, _ value: String, to output: inout [UInt8]) {
+        output.append(text: name)
+        output.append(": ")
+        output.append(text: value)
+        output.append("\r\n")
     }
 
     private enum Role {
@@ -59,43 +58,99 @@ enum ResponseWriter {
     }
 
     private static func role(of name: String, _ value: String) -> Role {
-        guard name.utf8.allSatisfy(ASCII.isToken), !name.isEmpty, value.utf8.allSatisfy(ASCII.isFieldValue) else {
-            return .omitted
-        }
-        switch name.utf8.count {
-        case 4 where name.lowercased() == "date": return .omitted
-        case 10 where name.lowercased() == "connection": return value.lowercased() == "close" ? .close : .omitted
-        case 14 where name.lowercased() == "content-length": return .omitted
-        case 17 where name.lowercased() == "transfer-encoding": return .omitted
+        let (name, value) = (name.utf8.span, value.utf8.span)
+        guard !name.isEmpty, all(name, ASCII.isToken), all(value, ASCII.isFieldValue) else { return .omitted }
+        switch name.count {
+        case 4 where ASCII.equalsIgnoringCase(name, "date"): return .omitted
+        case 10 where ASCII.equalsIgnoringCase(name, "connection"):
+            return ASCII.equalsIgnoringCase(value, "close") ? .close : .omitted
+        case 14 where ASCII.equalsIgnoringCase(name, "content-length"): return .omitted
+        case 17 where ASCII.equalsIgnoringCase(name, "transfer-encoding"): return .omitted
         default: return .plain
         }
     }
 
-    private static func mayHaveBody(_ status: Int) -> Bool { status != 204 && status != 304 }
-
-    /// Now, as RFC 9110, section 5.6.7 writes it.
-    private static func date() -> String {
-        var text = [CChar](repeating: 0, count: 50)
-        let count = unsafe evutil_date_rfc1123(&text, text.count, nil)
-        return String(decoding: text.prefix(max(0, Int(count))).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    private static func all(_ bytes: Span<UInt8>, _ isWanted: (UInt8) -> Bool) -> Bool {
+        for index in bytes.indices where !isWanted(bytes[index]) { return false }
+        return true
     }
 
-    /// The reason phrase of RFC 9110 for a status; nil leaves it to evhttp, which knows the older ones.
-    static func phrase(for status: Int) -> String? {
+    /// The reason phrase that RFC 9110 or RFC 6585 has for a status; empty, which RFC 9112 allows, where they have none.
+    static func phrase(for status: Int) -> StaticString {
+        switch status {
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 203: "Non-Authoritative Information"
+        case 204: "No Content"
+        case 205: "Reset Content"
+        case 206: "Partial Content"
+        case 300...399: redirectionPhrase(for: status)
+        case 400...499: clientErrorPhrase(for: status)
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        case 511: "Network Authentication Required"
+        default: ""
+        }
+    }
+
+    private static func redirectionPhrase(for status: Int) -> StaticString {
+        switch status {
+        case 300: "Multiple Choices"
+        case 301: "Moved Permanently"
+        case 302: "Found"
+        case 303: "See Other"
+        case 304: "Not Modified"
+        case 307: "Temporary Redirect"
+        case 308: "Permanent Redirect"
+        default: ""
+        }
+    }
+
+    private static func clientErrorPhrase(for status: Int) -> StaticString {
         switch status {
         case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 406: "Not Acceptable"
         case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 410: "Gone"
         case 411: "Length Required"
+        case 412: "Precondition Failed"
         case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 415: "Unsupported Media Type"
+        case 416: "Range Not Satisfiable"
         case 417: "Expectation Failed"
+        case 421: "Misdirected Request"
+        case 422: "Unprocessable Content"
+        case 428: "Precondition Required"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
-        case 501: "Not Implemented"
-        case 503: "Service Unavailable"
-        case 505: "HTTP Version Not Supported"
-        case 415: "Unsupported Media Type"
-        case 422: "Unprocessable Content"
-        default: nil
+        default: ""
         }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ text: StaticString) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    fileprivate mutating func append(text: String) {
+        unsafe text.utf8.span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends a number that is not negative in decimal digits.
+    fileprivate mutating func append(decimal number: Int) {
+        if number >= 10 { append(decimal: number / 10) }
+        append(0x30 &+ UInt8(truncatingIfNeeded: number % 10))
     }
 }

@@ -81,9 +81,6 @@ package struct Limits: Hashable, Sendable {
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
     }
-
-    /// The most bytes of a body that are accepted anywhere.
-    var mostBodyBytes: Int { bodyBytesByPath.values.reduce(bodyBytes, max) }
 }
 
 /// How long each thing may take in all: bytes that trickle in do not extend them.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibEvent
-import COpenSSL
 import Glibc
 import Synchronization
 
-/// One event loop of a server: its listening socket, its evhttp and its connections.
+/// One event loop of a server: its listening socket and its connections.
 ///
 /// `@unchecked Sendable`: but for the counters, touched only on the loop's thread, before it starts, or after it ended.
 @safe
@@ -14,13 +13,20 @@ final class ServerLoop: @unchecked Sendable {
     let counters = LoopCounters()
     private(set) var isDraining = false
 
-    private var http: OpaquePointer?
-    private var boundSocket: OpaquePointer?
+    /// Where connections read into, one after the other: what is in it is taken before the next one reads.
+    let inputBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+    /// Where answers are put together, one after the other.
+    private var output: [UInt8] = []
+    private var dateLine = DateLine()
     private var listener: OpaquePointer?
     private var listenerIsPaused = false
     private var sweepTimer: OpaquePointer?
-    /// By the address of evhttp's connection.
-    private var connections: [Int: Connection] = [:]
+    private var laterTimer: OpaquePointer?
+    /// By their sockets.
+    private var connections: [Int32: Connection] = [:]
+    /// Those that have more to read than one turn has room for.
+    private var unfinished: [Connection] = []
+    private var idleWorkers: [Worker] = []
     /// Requests that the responder has.
     private var pendingRequests = 0
     private var drainBegan: UInt64 = 0
@@ -29,113 +35,136 @@ final class ServerLoop: @unchecked Sendable {
     init(_ state: ServerState) throws(ServerError) {
         self.state = state
         loop = try EventLoop { [responder = state.responder] in responder.turnEnded() }
-        guard let http = unsafe evhttp_new(loop.base) else { throw .lastSystemError("create an HTTP server") }
-        unsafe self.http = http
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe configure(http, context)
         unsafe sweepTimer = event_new(loop.base, -1, Int16(EV_PERSIST), sweepIsDue, context)
+        unsafe laterTimer = event_new(loop.base, -1, 0, laterHasCome, context)
         var interval = timeval(state.configuration.deadlines.sweepInterval)
-        guard unsafe sweepTimer != nil, unsafe event_add(sweepTimer, &interval) == 0 else {
+        guard unsafe sweepTimer != nil, unsafe laterTimer != nil, unsafe event_add(sweepTimer, &interval) == 0 else {
             throw .lastSystemError("create a timer")
         }
     }
 
     deinit {
-        if let http = unsafe http { unsafe evhttp_free(http) }
+        if let listener = unsafe listener { unsafe evconnlistener_free(listener) }
         if let sweepTimer = unsafe sweepTimer { unsafe event_free(sweepTimer) }
-    }
-
-    /// evhttp's own limits are a little above ours, so that ours speak first, with our answer.
-    private func configure(_ http: OpaquePointer, _ context: UnsafeMutableRawPointer) {
-        let methods = [
-            EVHTTP_REQ_GET, EVHTTP_REQ_HEAD, EVHTTP_REQ_POST, EVHTTP_REQ_PUT, EVHTTP_REQ_DELETE, EVHTTP_REQ_OPTIONS,
-            EVHTTP_REQ_PATCH,
-        ]
-        unsafe evhttp_set_allowed_methods(http, methods.reduce(0) { $0 | UInt16($1.rawValue) })
-        unsafe evhttp_set_max_headers_size(http, state.configuration.limits.headBytes + 1024)
-        unsafe evhttp_set_max_body_size(http, state.configuration.limits.mostBodyBytes + 1024)
-        unsafe evhttp_set_default_content_type(http, nil)
-        unsafe evhttp_set_gencb(http, requestArrived, context)
-        unsafe evhttp_set_bevcb(http, connectionArrived, context)
+        if let laterTimer = unsafe laterTimer { unsafe event_free(laterTimer) }
+        unsafe inputBuffer.deallocate()
     }
 
     /// Takes a listening socket over; closes it if that fails.
     func listen(on socket: Int32) throws(ServerError) {
-        guard let bound = unsafe evhttp_accept_socket_with_handle(http, socket) else {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let options = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC
+        unsafe listener = evconnlistener_new(loop.base, clientHasConnected, context, options, 0, socket)
+        guard let listener = unsafe listener else {
             let error = ServerError.lastSystemError("watch a listening socket")
             Glibc.close(socket)
             throw error
         }
-        unsafe boundSocket = bound
-        unsafe listener = evhttp_bound_socket_get_listener(bound)
         unsafe evconnlistener_set_error_cb(listener, acceptFailed)
     }
 
     // MARK: Connections
 
-    /// Makes the bufferevent of a connection that evhttp is accepting.
-    ///
-    /// Never `nil` while there is memory: evhttp would make one itself, which nobody watches over.
-    fileprivate func makeBufferEvent() -> OpaquePointer? {
-        let options = Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)
-        var made: OpaquePointer?
-        let tls = state.tlsContext
-        if let session = unsafe tls?.makeConnection() {
-            unsafe made = bufferevent_openssl_socket_new(loop.base, -1, session, BUFFEREVENT_SSL_ACCEPTING, options)
-            if unsafe made == nil { unsafe SSL_free(session) }
-        }
-        let isTLS = unsafe made != nil
-        if isTLS { unsafe bufferevent_openssl_set_allow_dirty_shutdown(made, 1) }
-        if unsafe made == nil { unsafe made = bufferevent_socket_new(loop.base, -1, options) }
-        guard let bufferEvent = unsafe made else { return nil }
-
-        let connection = unsafe Connection(bufferEvent, isTLS: isTLS, on: self)
+    fileprivate func accept(_ socket: Int32, from peer: PeerAddress) {
         let open = state.openConnections.add(1, ordering: .relaxed).newValue
         if open >= state.configuration.limits.connections { pauseListener() }
-        let mayStay = isTLS || tls == nil
-        // evhttp knows the connection only when this has returned; the reference keeps the bufferevent until then.
-        unsafe bufferevent_incref(bufferEvent)
-        loop.perform {
-            self.adopt(connection, isOverTotal: open > self.state.configuration.limits.connections, mayStay)
-        }
-        return unsafe bufferEvent
-    }
-
-    private func adopt(_ connection: Connection, isOverTotal: Bool, _ mayStay: Bool) {
-        defer { unsafe bufferevent_decref(connection.bufferEvent) }
-        guard let key = connection.adopt() else {
+        guard let connection = makeConnection(socket, from: peer) else {
             state.openConnections.subtract(1, ordering: .relaxed)
             return
         }
-        connections[key] = connection
+        connections[socket] = connection
         counters.acceptedConnections.increase()
         counters.openConnections.increase()
-        guard mayStay else { return connection.close() }
-        connection.admit(isOverTotal: isOverTotal)
+        connection.admit(isOverTotal: open > state.configuration.limits.connections)
     }
 
-    /// Forgets a connection that evhttp is freeing.
-    func remove(_ key: Int) {
-        guard connections.removeValue(forKey: key) != nil else { return }
+    /// Takes a socket over; closes it if memory is short.
+    private func makeConnection(_ socket: Int32, from peer: PeerAddress) -> Connection? {
+        guard let channel = makeChannel(socket) else {
+            Glibc.close(socket)
+            return nil
+        }
+        let connection = Connection(socket, channel, from: peer, on: self)
+        guard connection.watch() else {
+            channel.close(hasFailed: true)
+            return nil
+        }
+        return connection
+    }
+
+    /// With TLS if there is a certificate: where a session can't be had, there is no connection.
+    private func makeChannel(_ socket: Int32) -> ConnectionSocket? {
+        guard let tls = state.tlsContext else { return ConnectionSocket(socket) }
+        return ConnectionSocket(socket, tls)
+    }
+
+    /// Forgets a connection that has closed.
+    func remove(_ connection: Connection) {
+        guard connections.removeValue(forKey: connection.socket) != nil else { return }
         counters.openConnections.increase(by: -1)
         state.openConnections.subtract(1, ordering: .relaxed)
         if listenerIsPaused { resumeListener() }
         if isDraining { loop.perform { self.endIfDrained() } }
     }
 
-    fileprivate func receive(_ request: UnsafeMutablePointer<evhttp_request>) {
-        let carrier = unsafe evhttp_request_get_connection(request)
-        guard let connection = connections[Int(bitPattern: carrier)] else {
-            // One that nobody watches over; see makeBufferEvent().
-            counters.disagreements.increase()
-            return unsafe evhttp_connection_free(carrier)
-        }
-        unsafe connection.receive(request)
+    /// Has a connection read on in the next turn.
+    func continueLater(_ connection: Connection) {
+        unfinished.append(connection)
+        guard unfinished.count == 1 else { return }
+        var atOnce = timeval()
+        unsafe event_add(laterTimer, &atOnce)
     }
 
-    func requestBegins() {
+    fileprivate func continueUnfinished() {
+        let connections = unfinished
+        unfinished = []
+        for connection in connections { connection.receive() }
+    }
+
+    /// Puts an answer together.
+    ///
+    /// - Returns: Its head, followed by as much of the body as fits into one record of TLS; where the rest of the body begins;
+    ///   and whether the connection closes after it.
+    func render(
+        _ response: Response,
+        answersHead: Bool,
+        closes: Bool
+    ) -> (message: [UInt8], bodyStart: Int, closes: Bool) {
+        output.removeAll(keepingCapacity: true)
+        let (hasBody, closes) = ResponseWriter.appendHead(
+            of: response,
+            to: &output,
+            date: dateLine.now(),
+            answersHead: answersHead,
+            closes: closes
+        )
+        guard hasBody else { return (output, response.body.count, closes) }
+        let bodyStart = min(response.body.count, max(0, 16 * 1024 - output.count))
+        output.append(contentsOf: response.body[..<bodyStart])
+        return (output, bodyStart, closes)
+    }
+
+    // MARK: Answering
+
+    /// Gives a request to the responder.
+    ///
+    /// - Returns: Whom to tell if the answer is not wanted any more.
+    func hand(_ assignment: Assignment) -> Worker {
         counters.requests.increase()
         pendingRequests += 1
+        if let worker = idleWorkers.popLast() {
+            worker.resume(with: assignment)
+            return worker
+        }
+        return Worker(assignment, on: self)
+    }
+
+    /// Whether a worker without work is to wait for more, which it then gets by ``Worker/resume(with:)``.
+    func keeps(_ worker: Worker) -> Bool {
+        guard !isDraining, idleWorkers.count < 128 else { return false }
+        idleWorkers.append(worker)
+        return true
     }
 
     func requestEnds() {
@@ -177,15 +206,14 @@ final class ServerLoop: @unchecked Sendable {
         let age = now - min(now, connection.since)
         let isOver = { (limit: Duration) in age >= limit.nanoseconds }
         switch connection.phase {
-        case .handshake where connection.handshakeIsComplete: connection.enter(.fresh)
         case .handshake where isOver(deadlines.handshake): timeOut(connection)
         case .fresh where isDraining, .idle where isDraining: connection.close()
         case .fresh where isOver(deadlines.head): timeOut(connection)
         case .idle where isOver(deadlines.idle): connection.close()
         case .head where isOver(deadlines.head): timeOut(connection, .headTimeout)
         case .body where isOver(deadlines.body): timeOut(connection, .bodyTimeout)
-        case .ready where isOver(deadlines.answer), .writing where isOver(deadlines.answer): timeOut(connection)
-        case .rejecting where isOver(deadlines.rejection): connection.close()
+        case .writing where isOver(deadlines.answer): timeOut(connection)
+        case .leaving where isOver(deadlines.rejection): connection.close()
         default: break
         }
     }
@@ -207,9 +235,10 @@ final class ServerLoop: @unchecked Sendable {
         isDraining = true
         hasDrained = completion
         drainBegan = coarseNow()
+        if let listener = unsafe listener { unsafe evconnlistener_free(listener) }
         unsafe listener = nil
-        if let boundSocket = unsafe boundSocket { unsafe evhttp_del_accept_socket(http, boundSocket) }
-        unsafe boundSocket = nil
+        for worker in idleWorkers { worker.resume(with: nil) }
+        idleWorkers = []
         sweep()
         endIfDrained()
     }
@@ -225,8 +254,6 @@ final class ServerLoop: @unchecked Sendable {
     private func endIfDrained(evenWithPending: Bool = false) {
         guard connections.isEmpty, pendingRequests == 0 || evenWithPending, let completion = hasDrained else { return }
         hasDrained = nil
-        unsafe evhttp_free(http)
-        unsafe http = nil
         loop.finish()
         completion()
     }
@@ -249,17 +276,11 @@ private func withServerLoop<Result>(
     return body(unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue())
 }
 
-private let connectionArrived: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> OpaquePointer? = {
-    _,
-    context in
-    unsafe withServerLoop(context) { unsafe $0.makeBufferEvent() } ?? nil
-}
-
-private let requestArrived: @convention(c) (UnsafeMutablePointer<evhttp_request>?, UnsafeMutableRawPointer?) -> Void = {
-    request,
-    context in
-    guard let request = unsafe request else { return }
-    unsafe withServerLoop(context) { unsafe $0.receive(request) }
+private let clientHasConnected: evconnlistener_cb = { _, socket, address, length, context in
+    guard let address = unsafe address, let storage = unsafe SocketAddressStorage(address, length: Int(length)),
+        let peer = PeerAddress(storage)
+    else { return _ = close(socket) }
+    unsafe withServerLoop(context) { $0.accept(socket, from: peer) }
 }
 
 /// Mostly when there is no descriptor left; libevent would try again at once, and for ever.
@@ -271,4 +292,8 @@ private let acceptFailed: evconnlistener_errorcb = { listener, _ in
 
 private let sweepIsDue: event_callback_fn = { _, _, context in
     unsafe withServerLoop(context) { $0.sweep() }
+}
+
+private let laterHasCome: event_callback_fn = { _, _, context in
+    unsafe withServerLoop(context) { $0.continueUnfinished() }
 }

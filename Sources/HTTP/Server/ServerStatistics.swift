@@ -11,10 +11,6 @@ package struct ServerStatistics: Hashable, Sendable {
     package var timedOutConnections = 0
     /// What the server answered by itself, by ``Rejection/kind``; a kind that did not occur is absent.
     package var rejections: [String: Int] = [:]
-    /// Times that libevent and `RequestHeadScanner` read a request differently.
-    ///
-    /// Anything but 0 is a defect.
-    package var disagreements = 0
 }
 
 /// The counts of one event loop: written by its thread only, so the cache line stays with one core, and read by any.
@@ -23,7 +19,6 @@ final class LoopCounters: Sendable {
     let acceptedConnections = Atomic(0)
     let requests = Atomic(0)
     let timedOutConnections = Atomic(0)
-    let disagreements = Atomic(0)
     private let rejections = Mutex<[String: Int]>([:])
 
     func count(_ rejection: Rejection) {
@@ -35,7 +30,6 @@ final class LoopCounters: Sendable {
         statistics.acceptedConnections += acceptedConnections.load(ordering: .relaxed)
         statistics.requests += requests.load(ordering: .relaxed)
         statistics.timedOutConnections += timedOutConnections.load(ordering: .relaxed)
-        statistics.disagreements += disagreements.load(ordering: .relaxed)
         statistics.rejections.merge(rejections.withLock { $0 }, uniquingKeysWith: +)
     }
 }

@@ -17,10 +17,14 @@ final class TLSContext: @unchecked Sendable {
             throw .cannotPrepare(operation: "start TLS", reason: Self.drainErrors())
         }
         unsafe self.context = context
-        // Macros in <openssl/ssl.h>: SSL_CTX_set_min_proto_version and SSL_CTX_set_mode. Released buffers save 34 kB for
-        // each idle connection.
+        // Macros in <openssl/ssl.h>: SSL_CTX_set_min_proto_version, SSL_CTX_set_mode and SSL_CTX_set_read_ahead.
         unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_3_VERSION), nil)
-        unsafe SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+        // Released buffers save 34 kB for each idle connection; the others let a write that the socket did not take whole
+        // go on from a copy of the rest.
+        let modes = SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(modes), nil)
+        // A record's head and body with one call of the system.
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         // Without this, OpenSSL asks the terminal for the passphrase of an encrypted key.
         unsafe SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
         try read(configuration)

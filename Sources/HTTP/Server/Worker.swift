@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request on its way to the responder, and who sends the answer.
+struct Assignment: Sendable {
+    let request: Request
+    let answersHead: Bool
+    let connection: Connection
+}
+
+/// A task that has the responder answer one request after the other, whichever connection they come from.
+///
+/// It keeps the memory that calls of the responder have needed; a task of its own for each request would allocate that, and
+/// itself, each time. One that was cancelled answers nothing more: cancelling is for a server that stops.
+///
+/// `@unchecked Sendable`: but for the responder's own business, touched only on the thread of the event loop.
+@safe
+final class Worker: @unchecked Sendable {
+    private var task: Task<Void, Never>?
+    private var assignment: Assignment?
+    private var waiting: UnsafeContinuation<Void, Never>?
+
+    /// Begins with that request, soon.
+    init(_ first: Assignment, on server: ServerLoop) {
+        assignment = first
+        task = Task(executorPreference: server.loop) { await self.work(for: server) }
+    }
+
+    /// Goes on with that request, soon; `nil` ends the task.
+    func resume(with next: Assignment?) {
+        assignment = next
+        let waiting = unsafe waiting
+        unsafe self.waiting = nil
+        unsafe waiting?.resume()
+    }
+
+    /// Asks the responder to give up.
+    func cancel() {
+        task?.cancel()
+    }
+
+    private func work(for server: ServerLoop) async {
+        let responder = server.state.responder
+        while let assignment = await nextAssignment(server) {
+            let response = await responder.respond(to: assignment.request)
+            // Then the connection is gone too, and this is not the thread that may look at it.
+            guard !server.loop.hasEnded else { return }
+            precondition(server.loop.isCurrent, "a task has left its event loop")
+            assignment.connection.answer(with: response, answersHead: assignment.answersHead)
+            server.requestEnds()
+        }
+    }
+
+    private func nextAssignment(_ server: ServerLoop) async -> Assignment? {
+        if assignment == nil {
+            guard server.keeps(self) else { return nil }
+            await unsafe withUnsafeContinuation { unsafe waiting = $0 }
+        }
+        defer { assignment = nil }
+        return assignment
+    }
+}
