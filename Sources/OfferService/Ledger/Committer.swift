@@ -280,7 +280,12 @@ extension Committer {
         var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead) }
         var cleaning = Cleaning()
         while let batch = nextBatch() {
-            if batch.isEmpty { doChore(with: &writer) } else { settle(batch, with: &writer, &cleaning) }
+            if batch.isEmpty {
+                doChore(with: &writer)
+            } else {
+                settle(batch, with: &writer, &cleaning)
+                mergeGrants(of: &writer)
+            }
         }
     }
 
@@ -309,6 +314,16 @@ extension Committer {
                 observer.failed(error)
                 for job in batch { job.fail(error) }
             }
+        }
+    }
+
+    /// Nobody waits for this; what is not carried over counts all the same.
+    private func mergeGrants(of writer: inout LedgerWriter?) {
+        do throws(LedgerError) {
+            try writer?.mergeGrants()
+        } catch {
+            if error.needsNewConnection { writer = nil }
+            observer.failed(error)
         }
     }
 
