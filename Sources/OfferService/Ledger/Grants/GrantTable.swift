@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import OfferDomain
+import OfferDomain
 package import Storage
 
 /// What was granted to whom, which caps are counted from.
