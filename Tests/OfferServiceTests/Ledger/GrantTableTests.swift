@@ -91,8 +91,10 @@ struct GrantTableTests {
                     #expect(Set(try table.grants(of: offer, to: subject)) == all[offer] ?? [])
                 }
             }
-            #expect(try stored("SELECT subject, offer_key, grant_id FROM grants")
-                .union(stored("SELECT subject, offer_key, grant_id FROM new_grants")) == given)
+            #expect(
+                try stored("SELECT subject, offer_key, grant_id FROM grants")
+                    .union(stored("SELECT subject, offer_key, grant_id FROM new_grants")) == given
+            )
         }
 
         private func stored(_ text: StaticString) throws -> Set<Given> {

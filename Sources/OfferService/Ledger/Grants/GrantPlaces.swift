@@ -5,8 +5,9 @@
 /// It knows a subject by its first 24 bits, so it may name a place that is another's, or none any more; who looks there
 /// sees it. It never leaves out one that it was given. Subjects are keyed digests: nobody can choose where they fall.
 struct GrantPlaces {
-    /// The subject's first bits above the entry's index, plus one; 0 where nothing is. In the order of their subjects, but
-    /// for those that had to give way to others.
+    /// The subject's first bits above the entry's index, plus one; 0 where nothing is.
+    ///
+    /// They are in the order of their subjects, but for those that had to give way to others.
     private var slots: [UInt64]
     private var slotBits: Int
     /// How many places there are.

@@ -191,9 +191,12 @@ extension GrantTable {
         var current = merge ?? GrantMerge(end: nextEntry)
         do throws(StorageError) {
             if current.hasAll {
-                let isDone = try connection.transaction { () throws(StorageError) in try removeSome(before: current.end) }
-                if !isDone { return }
-                places.remove(before: current.end)
+                let end = current.end
+                guard try connection.transaction({ () throws(StorageError) in try removeSome(before: end) }) else {
+                    merge = current
+                    return
+                }
+                places.remove(before: end)
                 (merge, mergesAbove) = (nil, 0)
             } else {
                 current.prefix = try connection.transaction { () throws(StorageError) in try copySome(current) }
