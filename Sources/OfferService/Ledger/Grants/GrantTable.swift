@@ -154,7 +154,7 @@ package struct GrantPortions: Sendable {
     /// Between these, one for so many entries of the log: as there come to be more customers, fewer share a page.
     package var entriesForEach: Int64 = 16
     /// So many are carried over in one transaction.
-    package var step = 128
+    package var step = 256
     /// So many grants of one subject are new at most.
     package var mostPlaces = 8
 
