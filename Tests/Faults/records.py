@@ -20,7 +20,7 @@ class Records(Protocol):
         """What the engine itself finds wrong."""
 
 
-GRANTS = "SELECT DISTINCT grant_id FROM grants"
+GRANTS = "SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants"
 COUNTED = "SELECT coalesce(sum(granted), 0) FROM grants_per_day"
 # One snapshot: between two, a running service would grant more.
 BOTH = f"SELECT grant_id, 0 FROM ({GRANTS}) AS g UNION ALL SELECT NULL, ({COUNTED})"

@@ -59,6 +59,7 @@ package final class Committer: Sendable {
     private let instance: UniqueID?
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
+    private let portions: GrantPortions
 
     /// When the thread is woken for requests.
     package enum WakeUp: Sendable {
@@ -81,6 +82,7 @@ package final class Committer: Sendable {
         instance: UniqueID? = nil,
         maximumWaiting: Int = 4096,
         wakeUp: WakeUp = .forEachRequest,
+        portions: GrantPortions = GrantPortions(),
         place: DatabasePlace? = nil,
         open: @escaping Opener
     ) {
@@ -91,6 +93,7 @@ package final class Committer: Sendable {
         self.instance = instance
         self.maximumWaiting = maximumWaiting
         self.wakeUp = wakeUp
+        self.portions = portions
         self.place = place
         self.open = open
     }
@@ -296,10 +299,15 @@ extension Committer {
 
     /// Writes until it is told to stop; when it returns, no connection is open.
     private func work(_ first: Handover<any DatabaseConnection>) {
-        var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead, instance: instance) }
+        var writer = first.take().map { makeWriter(on: $0) }
         var cleaning = Cleaning()
         while let batch = nextBatch() {
-            if batch.isEmpty { doChore(with: &writer) } else { settle(batch, with: &writer, &cleaning) }
+            if batch.isEmpty {
+                doChore(with: &writer)
+            } else {
+                settle(batch, with: &writer, &cleaning)
+                mergeGrants(of: &writer)
+            }
         }
     }
 
@@ -356,6 +364,16 @@ extension Committer {
         }
     }
 
+    /// Nobody waits for this; what is not carried over counts all the same.
+    private func mergeGrants(of writer: inout LedgerWriter?) {
+        do throws(LedgerError) {
+            try writer?.mergeGrants()
+        } catch {
+            if error.needsNewConnection { writer = nil }
+            observer.failed(error)
+        }
+    }
+
     private func doChore(with writer: inout LedgerWriter?) {
         guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return }
         do throws(LedgerError) {
@@ -372,9 +390,11 @@ extension Committer {
     private func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
         guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
-        do { return LedgerWriter(connection: try open(), after: knownHead, instance: instance) } catch {
-            throw .database(error)
-        }
+        do { return makeWriter(on: try open()) } catch { throw .database(error) }
+    }
+
+    private func makeWriter(on connection: any DatabaseConnection) -> LedgerWriter {
+        LedgerWriter(connection: connection, after: knownHead, portions: portions, instance: instance)
     }
 
     /// What a log that is opened must go on from.

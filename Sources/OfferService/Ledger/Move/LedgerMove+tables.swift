@@ -36,6 +36,16 @@ extension LedgerMove {
                 """
         ),
         Table(
+            name: "new_grants",
+            columns: 4,
+            select: """
+                SELECT entry_index, subject, offer_key, grant_id FROM new_grants ORDER BY entry_index, subject
+                """,
+            insert: """
+                INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)
+                """
+        ),
+        Table(
             name: "grants_per_day",
             columns: 3,
             select: """
