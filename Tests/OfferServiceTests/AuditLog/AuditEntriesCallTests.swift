@@ -10,9 +10,7 @@ struct AuditEntriesCallTests {
         _ query: String,
         as caller: String = "auditor"
     ) async throws -> Reply {
-        let call = Call.get("/v1/audit/entries\(query.isEmpty ? "" : "?\(query)")")
-        guard let credential = service.credentials[caller] else { return try await service.send(call) }
-        return try await service.send(call.with("Authorization", "Bearer \(credential)"))
+        try await service.get("/v1/audit/entries\(query.isEmpty ? "" : "?\(query)")", as: caller)
     }
 
     private static func indices(_ reply: Reply) -> [Int64] {
