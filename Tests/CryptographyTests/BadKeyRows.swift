@@ -172,6 +172,24 @@ struct BadKeyRow: CustomTestStringConvertible, Sendable {
         },
     ]
 
+    /// What keys that are not for offers are held to first.
+    static let notOneBlock = [
+        other("nothing") { _ in [] },
+        other("garbage") { _ in Array("hunter2".utf8) },
+        other("DER") { try KeyDER.contents(of: $0) },
+        other("two keys") { $0 + $0 },
+        other("text after") { $0 + Array("x".utf8) },
+        other("cut off") { $0.dropLast(40) + [] },
+        other("a letter lost") { $0.prefix(60) + Array($0.dropFirst(61)) },
+    ]
+
+    private static func other(
+        _ name: String,
+        _ make: @escaping @Sendable (_ good: [UInt8]) throws -> [UInt8]
+    ) -> Self {
+        Self(name, "The private key is not exactly one whole PEM block", make)
+    }
+
     static let all = texts + blocks + encrypted + contents + numbers
 
     private static func certificate(_ key: [UInt8]) throws -> [UInt8] {

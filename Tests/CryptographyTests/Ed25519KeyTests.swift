@@ -88,60 +88,43 @@ struct Ed25519KeyTests {
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    struct BadRow: CustomTestStringConvertible, Sendable {
-        let testDescription: String
-        let sentence: String
-        let make: @Sendable (_ good: [UInt8]) throws -> [UInt8]
-
-        init(_ name: String, _ sentence: String, _ make: @escaping @Sendable (_ good: [UInt8]) throws -> [UInt8]) {
-            testDescription = name
-            self.sentence = sentence
-            self.make = make
-        }
-    }
-
-    private static let notOneBlock = "The private key is not exactly one whole PEM block"
     private static let expected = "; an Ed25519 key was expected, as openssl genpkey -algorithm ed25519 makes it."
 
-    static let badKeys = [
-        BadRow("nothing", notOneBlock) { _ in [] },
-        BadRow("garbage", notOneBlock) { _ in Array("hunter2".utf8) },
-        BadRow("DER", notOneBlock) { try KeyDER.contents(of: $0) },
-        BadRow("two keys", notOneBlock) { $0 + $0 },
-        BadRow("text after", notOneBlock) { $0 + Array("x".utf8) },
-        BadRow("cut off", notOneBlock) { $0.dropLast(40) + [] },
-        BadRow("a letter lost", notOneBlock) { $0.prefix(60) + Array($0.dropFirst(61)) },
-        BadRow("encrypted", "The key is encrypted; an unencrypted one") {
-            try KeyTool.encrypt($0, passphrase: "right", "-v2", "aes-256-cbc")
-        },
-        BadRow("a public key", "The PEM block is of another kind" + expected) {
-            try KeyTool.openssl("pkey", "-pubout", input: $0)
-        },
-        BadRow("an offer's key", "This is a key for id-ecPublicKey" + expected) { _ in try KeyTool.makeKey() },
-        BadRow("an offer's key in SEC 1", "This is a key for another elliptic curve" + expected) { _ in
-            try KeyTool.openssl("ec", input: KeyTool.makeKey())
-        },
-        BadRow("RSA", "This is a key for rsaEncryption" + expected) { _ in try KeyTool.makeRSAKey() },
-        BadRow("Ed448", "This is a key for ED448" + expected) { _ in
-            try KeyTool.openssl("genpkey", "-algorithm", "ED448")
-        },
-        BadRow("X25519", "This is a key for X25519" + expected) { _ in
-            try KeyTool.openssl("genpkey", "-algorithm", "X25519")
-        },
-        BadRow("bytes after", "The key is followed by 2 bytes") { KeyDER.pem(try KeyDER.contents(of: $0) + [5, 0]) },
-        BadRow("bytes after the secret", "The key is followed by 1 bytes") { good in
-            KeyDER.pem(Self.info(KeyDER.element(4, Array(try KeyDER.contents(of: good).suffix(32))) + [7]))
-        },
-        BadRow("a short secret", "The PKCS #8 text holds no well-formed Ed25519 key") { good in
-            KeyDER.pem(Self.info(KeyDER.element(4, Array(try KeyDER.contents(of: good).suffix(31)))))
-        },
-        BadRow("no secret", "The PKCS #8 text holds no well-formed Ed25519 key") { _ in
-            KeyDER.pem(Self.info([]))
-        },
-        BadRow("zeros", "The PEM block holds no well-formed PKCS #8") { _ in
-            KeyDER.pem([UInt8](repeating: 0, count: 48))
-        },
-    ]
+    static let badKeys =
+        BadKeyRow.notOneBlock + [
+            BadKeyRow("encrypted", "The key is encrypted; an unencrypted one") {
+                try KeyTool.encrypt($0, passphrase: "right", "-v2", "aes-256-cbc")
+            },
+            BadKeyRow("a public key", "The PEM block is of another kind" + expected) {
+                try KeyTool.openssl("pkey", "-pubout", input: $0)
+            },
+            BadKeyRow("an offer's key", "This is a key for id-ecPublicKey" + expected) { _ in try KeyTool.makeKey() },
+            BadKeyRow("an offer's key in SEC 1", "This is a key for another elliptic curve" + expected) { _ in
+                try KeyTool.openssl("ec", input: KeyTool.makeKey())
+            },
+            BadKeyRow("RSA", "This is a key for rsaEncryption" + expected) { _ in try KeyTool.makeRSAKey() },
+            BadKeyRow("Ed448", "This is a key for ED448" + expected) { _ in
+                try KeyTool.openssl("genpkey", "-algorithm", "ED448")
+            },
+            BadKeyRow("X25519", "This is a key for X25519" + expected) { _ in
+                try KeyTool.openssl("genpkey", "-algorithm", "X25519")
+            },
+            BadKeyRow("bytes after", "The key is followed by 2 bytes") {
+                KeyDER.pem(try KeyDER.contents(of: $0) + [5, 0])
+            },
+            BadKeyRow("bytes after the secret", "The key is followed by 1 bytes") { good in
+                KeyDER.pem(Self.info(KeyDER.element(4, Array(try KeyDER.contents(of: good).suffix(32))) + [7]))
+            },
+            BadKeyRow("a short secret", "The PKCS #8 text holds no well-formed Ed25519 key") { good in
+                KeyDER.pem(Self.info(KeyDER.element(4, Array(try KeyDER.contents(of: good).suffix(31)))))
+            },
+            BadKeyRow("no secret", "The PKCS #8 text holds no well-formed Ed25519 key") { _ in
+                KeyDER.pem(Self.info([]))
+            },
+            BadKeyRow("zeros", "The PEM block holds no well-formed PKCS #8") { _ in
+                KeyDER.pem([UInt8](repeating: 0, count: 48))
+            },
+        ]
 
     /// A PrivateKeyInfo of Ed25519 around what stands for its secret.
     private static func info(_ secret: [UInt8]) -> [UInt8] {
@@ -149,7 +132,7 @@ struct Ed25519KeyTests {
     }
 
     @Test(arguments: badKeys)
-    func `refuses a bad key, and says why, and nothing of the key`(row: BadRow) throws {
+    func `refuses a bad key, and says why, and nothing of the key`(row: BadKeyRow) throws {
         let good = try Self.makeKey()
         let text = try row.make(good)
         let error = try #require(throws: Ed25519PrivateKeyError.self) { _ = try Self.key(text) }

@@ -67,73 +67,62 @@ struct RSAKeyTests {
         #expect(publicKey.verifiesRS256(signature, of: message))
     }
 
-    struct BadRow: CustomTestStringConvertible, Sendable {
-        let testDescription: String
-        let sentence: String
-        let make: @Sendable (_ good: [UInt8]) throws -> [UInt8]
-
-        init(_ name: String, _ sentence: String, _ make: @escaping @Sendable (_ good: [UInt8]) throws -> [UInt8]) {
-            testDescription = name
-            self.sentence = sentence
-            self.make = make
-        }
-
-        /// The key with one bit of one of its numbers changed.
-        static func changed(_ number: Int) -> @Sendable ([UInt8]) throws -> [UInt8] {
-            { good in
-                var der = try KeyDER.contents(of: good)
-                der[KeyDER.rsaNumbers(in: der)[number].upperBound - 2] ^= 4
-                return KeyDER.pem(der)
-            }
+    /// The key with one bit of one of its numbers changed.
+    private static func changed(_ number: Int) -> @Sendable ([UInt8]) throws -> [UInt8] {
+        { good in
+            var der = try KeyDER.contents(of: good)
+            der[KeyDER.rsaNumbers(in: der)[number].upperBound - 2] ^= 4
+            return KeyDER.pem(der)
         }
     }
 
-    private static let notOneBlock = "The private key is not exactly one whole PEM block"
-
-    static let badKeys = [
-        BadRow("nothing", notOneBlock) { _ in [] },
-        BadRow("garbage", notOneBlock) { _ in Array("hunter2".utf8) },
-        BadRow("DER", notOneBlock) { try KeyDER.contents(of: $0) },
-        BadRow("two keys", notOneBlock) { $0 + $0 },
-        BadRow("text after", notOneBlock) { $0 + Array("x".utf8) },
-        BadRow("cut off", notOneBlock) { $0.dropLast(40) + [] },
-        BadRow("a letter lost", notOneBlock) { $0.prefix(60) + Array($0.dropFirst(61)) },
-        BadRow("PKCS #1", "The key is in PKCS #1 form") { try KeyTool.openssl("rsa", "-traditional", input: $0) },
-        BadRow("encrypted", "The key is encrypted") {
-            try KeyTool.encrypt($0, passphrase: "right", "-v2", "aes-256-cbc")
-        },
-        BadRow("a public key", "The PEM block is of another kind") {
-            try KeyTool.openssl("pkey", "-pubout", input: $0)
-        },
-        BadRow("an EC key", "This is a key for id-ecPublicKey; an RSA key was expected") { _ in try KeyTool.makeKey() },
-        BadRow("an EC key in SEC 1", "This is a key for an elliptic curve") { _ in
-            try KeyTool.openssl("ec", input: KeyTool.makeKey())
-        },
-        BadRow("Ed25519", "This is a key for ED25519") { _ in try KeyTool.openssl("genpkey", "-algorithm", "ED25519") },
-        BadRow("RSA for PSS only", "This is a key for RSASSA-PSS") { _ in
-            try KeyTool.openssl("genpkey", "-quiet", "-algorithm", "RSA-PSS", "-pkeyopt", "rsa_keygen_bits:2048")
-        },
-        BadRow("1024 bits", "The RSA key has 1024 bits; 2048 to 8192") { _ in try KeyTool.makeRSAKey(bits: 1024) },
-        BadRow("2047 bits", "The RSA key has 2047 bits") { _ in try KeyTool.makeRSAKey(bits: 2047) },
-        BadRow("bytes after", "The key is followed by 2 bytes") { KeyDER.pem(try KeyDER.contents(of: $0) + [5, 0]) },
-        BadRow("zeros", "The PEM block holds no well-formed PKCS #8") { _ in
-            KeyDER.pem([UInt8](repeating: 0, count: 1200))
-        },
-        BadRow("no key inside", "The PKCS #8 text holds no well-formed RSA key") { _ in
-            let algorithm: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1, 5, 0]
-            return KeyDER.pem(
-                KeyDER.element(0x30, [2, 1, 0], KeyDER.element(0x30, algorithm), KeyDER.element(4, [0x30, 0]))
-            )
-        },
-        BadRow("another modulus", "The numbers of the RSA key do not", BadRow.changed(1)),
-        BadRow("another exponent", "The numbers of the RSA key do not", BadRow.changed(2)),
-        BadRow("another private exponent", "The numbers of the RSA key do not", BadRow.changed(3)),
-        BadRow("another prime", "The numbers of the RSA key do not", BadRow.changed(4)),
-        BadRow("another coefficient", "The numbers of the RSA key do not", BadRow.changed(8)),
-    ]
+    static let badKeys =
+        BadKeyRow.notOneBlock + [
+            BadKeyRow("PKCS #1", "The key is in PKCS #1 form") {
+                try KeyTool.openssl("rsa", "-traditional", input: $0)
+            },
+            BadKeyRow("encrypted", "The key is encrypted") {
+                try KeyTool.encrypt($0, passphrase: "right", "-v2", "aes-256-cbc")
+            },
+            BadKeyRow("a public key", "The PEM block is of another kind") {
+                try KeyTool.openssl("pkey", "-pubout", input: $0)
+            },
+            BadKeyRow("an EC key", "This is a key for id-ecPublicKey; an RSA key was expected") { _ in
+                try KeyTool.makeKey()
+            },
+            BadKeyRow("an EC key in SEC 1", "This is a key for an elliptic curve") { _ in
+                try KeyTool.openssl("ec", input: KeyTool.makeKey())
+            },
+            BadKeyRow("Ed25519", "This is a key for ED25519") { _ in
+                try KeyTool.openssl("genpkey", "-algorithm", "ED25519")
+            },
+            BadKeyRow("RSA for PSS only", "This is a key for RSASSA-PSS") { _ in
+                try KeyTool.openssl("genpkey", "-quiet", "-algorithm", "RSA-PSS", "-pkeyopt", "rsa_keygen_bits:2048")
+            },
+            BadKeyRow("1024 bits", "The RSA key has 1024 bits; 2048 to 8192") { _ in try KeyTool.makeRSAKey(bits: 1024)
+            },
+            BadKeyRow("2047 bits", "The RSA key has 2047 bits") { _ in try KeyTool.makeRSAKey(bits: 2047) },
+            BadKeyRow("bytes after", "The key is followed by 2 bytes") {
+                KeyDER.pem(try KeyDER.contents(of: $0) + [5, 0])
+            },
+            BadKeyRow("zeros", "The PEM block holds no well-formed PKCS #8") { _ in
+                KeyDER.pem([UInt8](repeating: 0, count: 1200))
+            },
+            BadKeyRow("no key inside", "The PKCS #8 text holds no well-formed RSA key") { _ in
+                let algorithm: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1, 5, 0]
+                return KeyDER.pem(
+                    KeyDER.element(0x30, [2, 1, 0], KeyDER.element(0x30, algorithm), KeyDER.element(4, [0x30, 0]))
+                )
+            },
+            BadKeyRow("another modulus", "The numbers of the RSA key do not", changed(1)),
+            BadKeyRow("another exponent", "The numbers of the RSA key do not", changed(2)),
+            BadKeyRow("another private exponent", "The numbers of the RSA key do not", changed(3)),
+            BadKeyRow("another prime", "The numbers of the RSA key do not", changed(4)),
+            BadKeyRow("another coefficient", "The numbers of the RSA key do not", changed(8)),
+        ]
 
     @Test(arguments: badKeys)
-    func `refuses a bad key, and says why, and nothing of the key`(row: BadRow) throws {
+    func `refuses a bad key, and says why, and nothing of the key`(row: BadKeyRow) throws {
         let good = try Self.good()
         let text = try row.make(good)
         let error = try #require(throws: RSAPrivateKeyError.self) { _ = try Self.key(text) }

@@ -7,7 +7,8 @@ import Testing
 /// The `openssl` command is the client: it knows nothing of our code.
 @Suite("TLS", .timeLimit(.minutes(1)))
 struct TLSTests {
-    let directory: URL
+    private let folder: TemporaryDirectory
+    private var directory: URL { URL(filePath: folder.path) }
     var files: TLSConfiguration {
         TLSConfiguration(
             certificateChainFile: directory.appending(path: "chain.pem").path,
@@ -17,8 +18,7 @@ struct TLSTests {
     var configuration: ServerConfiguration { ServerConfiguration(loops: 2, tls: files) }
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "http-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        folder = try TemporaryDirectory()
         try makeCertificate(named: "first.example", key: "key.pem", certificate: "chain.pem")
     }
 
@@ -33,7 +33,6 @@ struct TLSTests {
             #expect(output.contains("first.example"))
             #expect(try await eventually { server.statistics.openConnections == 0 })
         }
-        try FileManager.default.removeItem(at: directory)
     }
 
     @Test
@@ -72,7 +71,6 @@ struct TLSTests {
             #expect(try await eventually { server.statistics.openConnections == 0 })
             #expect(server.statistics.requests == 0)
         }
-        try FileManager.default.removeItem(at: directory)
     }
 
     @Test
@@ -83,7 +81,6 @@ struct TLSTests {
             #expect(output.contains("HTTP/1.1 400 "))
             #expect(server.statistics.requests == 0)
         }
-        try FileManager.default.removeItem(at: directory)
     }
 
     @Test
@@ -98,7 +95,6 @@ struct TLSTests {
             #expect(try await eventually { server.statistics.openConnections == 0 })
             #expect(server.statistics.requests == 0)
         }
-        try FileManager.default.removeItem(at: directory)
     }
 
     @Test
@@ -129,7 +125,6 @@ struct TLSTests {
                 )
             )
         }
-        try FileManager.default.removeItem(at: directory)
     }
 
     @Test
@@ -152,7 +147,6 @@ struct TLSTests {
             }
             #expect(try shows("second.example"))
         }
-        try FileManager.default.removeItem(at: directory)
     }
 
     @Test
@@ -166,7 +160,6 @@ struct TLSTests {
             #expect(process.read(until: "GET /after "))
             process.finish()
         }
-        try FileManager.default.removeItem(at: directory)
     }
 
     @Test
@@ -189,7 +182,6 @@ struct TLSTests {
         #expect(throws: ServerError.notUsingTLS) {
             try Server(ServerConfiguration(), responder: RecordingResponder()).reloadTLS()
         }
-        try FileManager.default.removeItem(at: directory)
     }
 
     // MARK: - The openssl command

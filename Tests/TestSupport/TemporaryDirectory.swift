@@ -16,10 +16,12 @@ package final class TemporaryDirectory: Sendable {
             attributes: [.posixPermissions: 0o700]
         )
         path = url.path
+        Leftovers.add(path)
     }
 
     deinit {
         try? FileManager.default.removeItem(atPath: path)
+        Leftovers.remove(path)
     }
 
     /// The path of something in the directory, which may or may not exist.
@@ -58,4 +60,18 @@ package final class TemporaryDirectory: Sendable {
         while let block = try file.read(upToCount: 65_536), !block.isEmpty { bytes += block }
         return bytes
     }
+}
+
+/// The directories that are there.
+///
+/// Nothing that is static is ever freed, so those of static values are removed at the end of the process.
+private enum Leftovers {
+    private static let paths: Mutex<Set<String>> = {
+        atexit { for path in paths.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
+        return Mutex([])
+    }()
+
+    static func add(_ path: String) { paths.withLock { _ = $0.insert(path) } }
+
+    static func remove(_ path: String) { paths.withLock { _ = $0.remove(path) } }
 }

@@ -10,9 +10,10 @@ package struct AuditCalls: Sendable {
 
     /// `note` is told of each reading before its answer leaves.
     package init(index: AuditIndex, readers: LogReaders, note: @escaping AuditReading.Note = { _ in }) {
-        entries = AuditEntriesCall(index: index, readers: readers, note: note)
-        lookups = AuditLookupsCall(index: index, readers: readers, note: note)
-        summary = AuditSummaryCall(index: index, readers: readers, note: note)
+        let desk = AuditDesk(index: index, readers: readers, note: note)
+        entries = AuditEntriesCall(desk: desk)
+        lookups = AuditLookupsCall(desk: desk)
+        summary = AuditSummaryCall(desk: desk)
     }
 
     func respond(

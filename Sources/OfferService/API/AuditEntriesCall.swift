@@ -5,16 +5,8 @@ import JSON
 import OfferDomain
 
 /// `GET /v1/audit/entries`: which entries of the log meet all conditions, a page at a time.
-package struct AuditEntriesCall: Sendable {
-    private let index: AuditIndex
-    private let readers: LogReaders
-    private let note: AuditReading.Note
-
-    package init(index: AuditIndex, readers: LogReaders, note: @escaping AuditReading.Note = { _ in }) {
-        self.index = index
-        self.readers = readers
-        self.note = note
-    }
+struct AuditEntriesCall: Sendable {
+    let desk: AuditDesk
 
     /// Answers auditors and administrators.
     func respond(
@@ -26,7 +18,7 @@ package struct AuditEntriesCall: Sendable {
         let asked = try AuditEntriesRequest(request.query)
         let found = try await page(asked)
         let count = found.page.entries.count
-        await note(AuditReading(caller: caller.id, route: .auditEntries, query: asked.query, count: count))
+        await desk.note(AuditReading(caller: caller.id, route: .auditEntries, query: asked.query, count: count))
         return switch asked.format {
         case .json: Self.response(found.page, next: found.next)
         case .csv, .ndjson: Self.file(found, asked.format, request.query ?? [])
@@ -39,23 +31,17 @@ package struct AuditEntriesCall: Sendable {
     }
 
     private func page(_ asked: AuditEntriesRequest) async throws(Refusal) -> Found {
-        let outcome: Found?
-        do throws(LogReadersError) {
-            outcome = try await readers.read { [index] connection throws(AuditReadError) in
-                let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
-                var position: Int64?
-                if let cursor = asked.cursor {
-                    position = AuditCursor.position(cursor, of: asked.query, search.cursorKey)
-                    guard position != nil else { return nil }
-                }
-                let page = try search.page(asked.query, from: position)
-                return Found(
-                    page: page,
-                    next: page.next.map { AuditCursor.text($0, of: asked.query, search.cursorKey) }
-                )
+        let outcome = try await desk.search { search throws(AuditReadError) -> Found? in
+            var position: Int64?
+            if let cursor = asked.cursor {
+                position = AuditCursor.position(cursor, of: asked.query, search.cursorKey)
+                guard position != nil else { return nil }
             }
-        } catch {
-            throw Refusal(error)
+            let page = try search.page(asked.query, from: position)
+            return Found(
+                page: page,
+                next: page.next.map { AuditCursor.text($0, of: asked.query, search.cursorKey) }
+            )
         }
         guard let outcome else {
             throw .request(

@@ -5,16 +5,8 @@ import JSON
 import OfferDomain
 
 /// `POST /v1/audit/lookups`: whether a signature that somebody has is on record, and verifies.
-package struct AuditLookupsCall: Sendable {
-    private let index: AuditIndex
-    private let readers: LogReaders
-    private let note: AuditReading.Note
-
-    package init(index: AuditIndex, readers: LogReaders, note: @escaping AuditReading.Note = { _ in }) {
-        self.index = index
-        self.readers = readers
-        self.note = note
-    }
+struct AuditLookupsCall: Sendable {
+    let desk: AuditDesk
 
     /// Answers auditors and administrators; to others it would tell whether a guess is right.
     func respond(
@@ -25,24 +17,14 @@ package struct AuditLookupsCall: Sendable {
         let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
         try request.requireJSON()
         let presented = try AuditLookupRequest(request.body).presented
-        let trace = try await trace(presented)
+        let trace = try await desk.search { search throws(AuditReadError) in try search.trace(presented) }
         var count = 0
         if case .recorded = trace { count = 1 }
         let query = AuditQuery(fields: [.nonce: presented.nonce, .digest: presented.digest.hex])
-        await note(AuditReading(caller: caller.id, route: .auditLookups, query: query, count: count))
+        await desk.note(AuditReading(caller: caller.id, route: .auditLookups, query: query, count: count))
         guard case .recorded(let index, let entry) = trace else { throw .request(.noRecord(NoRecord(trace))) }
         let key = snapshot.keyRing.keys.first { $0.id == presented.keyID }?.privateKey?.publicKey
         return Self.response(index, entry, key?.verifies(presented.signature, of: presented.digest))
-    }
-
-    private func trace(_ presented: PresentedSignature) async throws(Refusal) -> SignatureTrace {
-        do throws(LogReadersError) {
-            return try await readers.read { [index] connection throws(AuditReadError) in
-                try AuditSearch(connection: connection, format: index.format, tail: index.tail).trace(presented)
-            }
-        } catch {
-            throw Refusal(error)
-        }
     }
 
     private static func response(_ index: Int64, _ entry: [UInt8], _ verifies: Bool?) -> Response {

@@ -4,16 +4,8 @@ import JSON
 import OfferDomain
 
 /// `GET /v1/audit/summary`: uses of keys, decisions and refusals of a span of time.
-package struct AuditSummaryCall: Sendable {
-    private let index: AuditIndex
-    private let readers: LogReaders
-    private let note: AuditReading.Note
-
-    package init(index: AuditIndex, readers: LogReaders, note: @escaping AuditReading.Note = { _ in }) {
-        self.index = index
-        self.readers = readers
-        self.note = note
-    }
+struct AuditSummaryCall: Sendable {
+    let desk: AuditDesk
 
     func respond(
         to request: Request,
@@ -22,26 +14,21 @@ package struct AuditSummaryCall: Sendable {
     ) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
         let asked = try AuditSummaryRequest(request.query, at: now)
-        let summary: LogSummary
-        do throws(LogReadersError) {
-            summary = try await readers.read { [index] connection throws(AuditReadError) in
-                try LogSummary(
-                    from: asked.from,
-                    until: asked.until,
-                    connection: connection,
-                    format: index.format,
-                    tail: index.tail
-                )
-            }
-        } catch {
-            throw Refusal(error)
+        let summary = try await desk.read { connection, index throws(AuditReadError) in
+            try LogSummary(
+                from: asked.from,
+                until: asked.until,
+                connection: connection,
+                format: index.format,
+                tail: index.tail
+            )
         }
         let query = AuditQuery(from: asked.from, until: asked.until)
-        await note(AuditReading(caller: caller.id, route: .auditSummary, query: query, count: 0))
+        await desk.note(AuditReading(caller: caller.id, route: .auditSummary, query: query, count: 0))
         return Response(
             status: 200,
             headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: AuditSummaryAnswer(asked, summary, index.lastUses).bytes
+            body: AuditSummaryAnswer(asked, summary, desk.index.lastUses).bytes
         )
     }
 }

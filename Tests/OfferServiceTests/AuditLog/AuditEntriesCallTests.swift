@@ -10,9 +10,7 @@ struct AuditEntriesCallTests {
         _ query: String,
         as caller: String = "auditor"
     ) async throws -> Reply {
-        let call = Call.get("/v1/audit/entries\(query.isEmpty ? "" : "?\(query)")")
-        guard let credential = service.credentials[caller] else { return try await service.send(call) }
-        return try await service.send(call.with("Authorization", "Bearer \(credential)"))
+        try await service.get("/v1/audit/entries\(query.isEmpty ? "" : "?\(query)")", as: caller)
     }
 
     private static func indices(_ reply: Reply) -> [Int64] {
@@ -129,7 +127,10 @@ struct AuditEntriesCallTests {
             let query = "event=sign.intent&order=oldest"
             let cursor = try #require(try await Self.ask(service, "\(query)&limit=2").json["next"].text)
             #expect(try await Self.ask(service, "\(query)&limit=3&cursor=\(cursor)").status == 200)
-            for other in ["event=sign.deny&order=oldest", "event=sign.intent", "event=sign.intent&order=oldest&key=K"] {
+            for other in [
+                "event=sign.deny&order=oldest", "event=sign.intent", "\(query)&key=K",
+                "\(query)&from=1970-01-01T00:00:00Z", "\(query)&until=2100-01-01T00:00:00Z",
+            ] {
                 #expect(
                     try await Self.ask(service, "\(other)&cursor=\(cursor)").problem == "invalid-parameter",
                     "\(other)"

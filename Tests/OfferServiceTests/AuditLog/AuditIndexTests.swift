@@ -2,6 +2,7 @@
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// The index over the audit log answers what looking at every entry answers.

@@ -11,9 +11,7 @@ struct AuditSummaryCallTests {
         _ query: String,
         as caller: String = "auditor"
     ) async throws -> Reply {
-        let call = Call.get("/v1/audit/summary\(query.isEmpty ? "" : "?\(query)")")
-        guard let credential = service.credentials[caller] else { return try await service.send(call) }
-        return try await service.send(call.with("Authorization", "Bearer \(credential)"))
+        try await service.get("/v1/audit/summary\(query.isEmpty ? "" : "?\(query)")", as: caller)
     }
 
     /// Customers who get what they ask for, who don't, and of whom too little is known.

@@ -7,27 +7,6 @@ import Storage
 import TestSupport
 import Testing
 
-/// SplitMix64, so that a failure can be had again.
-struct EntryRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
-        elements[Int.random(in: elements.indices, using: &self)]
-    }
-
-    mutating func chance(in parts: Int) -> Bool { Int.random(in: 0..<parts, using: &self) == 0 }
-}
-
 /// A database with a log of entries at random, in a directory of its own; values repeat often, so that queries find some.
 final class RandomLog {
     let directory: TemporaryDirectory
@@ -35,14 +14,14 @@ final class RandomLog {
     let connection: any DatabaseConnection
     private(set) var size: Int64 = 0
     private(set) var time: Int64 = 1_000_000
-    var random: EntryRandom
+    var random: SplitMix
 
     init(seed: UInt64) throws {
         directory = try TemporaryDirectory()
         let location = try #require(DatabaseLocation(directory.database("ledger.db")))
         ledger = LedgerAccess(location: location, clock: SettableClock().wallClock)
         connection = try ledger.open()
-        random = EntryRandom(seed: seed)
+        random = SplitMix(seed: seed)
     }
 
     /// Adds entries, in one transaction.

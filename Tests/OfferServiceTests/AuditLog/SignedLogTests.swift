@@ -219,6 +219,31 @@ struct SignedLogTests {
         #expect(try place.running.entries().contains { $0["ev"] == .text("config.refuse") })
     }
 
+    @Test func `a changed entry that the verification finds seals the service, and ends its checkpoints`() async throws
+    {
+        let place = try Place()
+        // Behind a whole tile, where the start does not look.
+        try place.running.ledger.change { _ in (0..<300).map { .recordsExported(from: $0, count: 1) } }
+        let tampering: StaticString = """
+            UPDATE audit_entries SET entry = CAST(replace(CAST(entry AS TEXT), '"count":1', '"count":2') AS BLOB)
+            WHERE entry_index = 100
+            """
+        try place.running.ledger.open().run(SQL(tampering))
+        try await place.running.run { service async throws in
+            #expect(try await place.running.eventually(503, .get("/health/ready"), service))
+            #expect(try await place.running.sign(service, offer: "open").problem == "sealed")
+            let page = try MetricsPage(try await place.running.send(.get("/metrics"), to: service))
+            #expect(page.samples["offer_signer_log_contradicted"] == 1)
+            #expect(page.samples["offer_signer_log_intact"] == 0)
+        }
+        let events = try place.running.entries().map(\.["ev"].text)
+        let seal = try #require(events.firstIndex(of: "service.seal"))
+        #expect(events.last == "service.stop")
+        let note = try CheckpointFile(path: place.running.settings.checkpointPath).read()
+        let last = try SignedCheckpoint(parsing: try #require(note), signedBy: place.key, at: SettableClock().now)
+        #expect(last.checkpoint.size <= seal, "what came after the discovery is not vouched for")
+    }
+
     @Test func `has witnesses sign, and reports the one that refuses`() async throws {
         let witness = try FakeWitness()
         let directory = try TemporaryDirectory()

@@ -100,6 +100,8 @@ struct SignedNoteTests {
         // Under the same name, but of another key: unknown, not bad.
         let renamed = NoteSignature(name: key.origin.text, keyID: other.verifierKey.keyID, bytes: bytes)
         #expect(try note.adding(renamed).verified(by: [key.verifierKey]).count == 1)
+        let elsewhere = NoteSignature(name: "example.com/other", keyID: key.verifierKey.keyID, bytes: bytes)
+        #expect(try note.adding(elsewhere).verified(by: [key.verifierKey]).count == 1)
     }
 
     @Test func `refuses the signature when any byte of the text was changed`() throws {

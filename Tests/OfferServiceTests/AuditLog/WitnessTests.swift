@@ -153,7 +153,14 @@ struct WitnessTests {
             stage.publish(20)
             #expect(stage.waits { stage.witnesses.reports[0].state == .refused })
             #expect(stage.witnesses.reports[0].detail.contains("does not continue the one it holds (422)"))
+            #expect(stage.place.contradictions.withLock { $0 }.count == 1)
             #expect(try fake.state(of: stage.origin).size == 10)
+        }
+        try await Self.onStage(NaiveLog(10, "other"), key: key, fakes: [fake]) { stage throws in
+            stage.publish(10)
+            #expect(stage.waits { stage.witnesses.reports[0].state == .refused })
+            #expect(stage.witnesses.reports[0].detail == "it holds another log of 10 entries")
+            #expect(stage.place.contradictions.withLock { $0 }.count == 1)
         }
     }
 

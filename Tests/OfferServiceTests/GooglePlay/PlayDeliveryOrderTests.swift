@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// However messages arrive, they leave the same.
@@ -85,7 +86,7 @@ struct PlayDeliveryOrderTests {
             var seeds = SystemRandomNumberGenerator()
             for round in 0..<24 {
                 let seed = seeds.next()
-                var random = SplitMixSeed(seed: seed)
+                var random = SplitMix(seed: seed)
                 let shuffled = calls.flatMap { Array(repeating: $0, count: Int.random(in: 1...3, using: &random)) }
                     .shuffled(using: &random)
                 // Every message is new to another service on the same ledger.
@@ -131,7 +132,7 @@ struct PlayDeliveryOrderTests {
             var seeds = SystemRandomNumberGenerator()
             for _ in 0..<24 {
                 let seed = seeds.next()
-                var random = SplitMixSeed(seed: seed)
+                var random = SplitMix(seed: seed)
                 let shuffled = (reports + reports.filter { _ in Bool.random(using: &random) }).shuffled(using: &random)
                 #expect(try await absorb(shuffled) == tables, "seed \(seed)")
             }
@@ -171,20 +172,5 @@ private struct PlayReceiver: Sendable {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-    }
-}
-
-/// SplitMix64, so that a failure can be had again.
-private struct SplitMixSeed: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

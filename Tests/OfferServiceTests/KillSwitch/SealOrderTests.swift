@@ -97,23 +97,14 @@ struct SealOrderTests {
                 }
             }
             #expect(try await eventually { hasBegun.count == 1 })
-            async let stop = mayBlock { [committer = service.committer] in
-                if row.entry == "service.seal" {
-                    service.seal.seal(.administrator, detail: "leak")
-                } else {
-                    let serial = gate.hold(key, by: .command)
-                    gate.waitUntilUnused(key)
-                    try? committer.appendBlocking([.keyDisabled(key, by: .command)])
-                    gate.release(key, serial)
-                }
-            }
+            async let stop = service.act(row.path, body: row.body)
             #expect(try await eventually { gate.stop(of: key) != nil })
             try await Task.sleep(for: .milliseconds(100))
             #expect(try service.entries().isEmpty, "the use has not ended")
             mayEnd.add()
             await use
-            await stop
-            #expect(try await eventually { try service.entries(row.entry).count == 1 })
+            #expect(try await stop.status == 200)
+            #expect(try service.entries(row.entry).count == 1)
         }
     }
 
@@ -185,6 +176,50 @@ struct SealOrderTests {
             #expect(try await service.act("/v1/unseal", body: #"{"reason": "over"}"#).status == 200)
             #expect(try await service.sign(offer: "open").status == 200)
         }
+    }
+
+    @Test func `a seal of another process is acknowledged behind the uses of keys that have begun`() async throws {
+        try await withService { service async throws in
+            let key = try KeyID("ACTIVE0001")
+            let (hasBegun, mayEnd) = (Recorder(), Recorder())
+            let gate = service.committer.gate
+            async let use: Void = mayBlock {
+                _ = gate.use(key) {
+                    hasBegun.add()
+                    while mayEnd.count == 0 {}
+                }
+            }
+            #expect(try await eventually { hasBegun.count == 1 })
+            try service.sealFromElsewhere()
+            async let reply = service.sign(offer: "open")
+            #expect(try await eventually { gate.stop(of: key) != nil })
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(try service.entries("service.sealed").isEmpty, "the use has not ended")
+            mayEnd.add()
+            await use
+            #expect(try await reply.problem == "sealed")
+            #expect(try service.entries("service.sealed").count == 1)
+        }
+    }
+
+    @Test func `a key is waited for alone, whatever other keys are used for`() async throws {
+        let (gate, hasBegun, mayEnd, hasWaited) = (KeyGate(), Recorder(), Recorder(), Recorder())
+        let (key, other) = (try KeyID("ACTIVE0001"), try KeyID("ACTIVE0002"))
+        async let use: Void = mayBlock {
+            _ = gate.use(other) {
+                hasBegun.add()
+                while mayEnd.count == 0 {}
+            }
+        }
+        #expect(try await eventually { hasBegun.count == 1 })
+        async let wait: Void = mayBlock {
+            gate.waitUntilUnused(key)
+            hasWaited.add()
+        }
+        #expect(try await eventually { hasWaited.count == 1 })
+        mayEnd.add()
+        await use
+        await wait
     }
 
     @Test func `a key that another process disables is obeyed by the very next decision`() async throws {

@@ -36,7 +36,7 @@ struct DeliveryOrderTests {
             var seeds = SystemRandomNumberGenerator()
             for round in 0..<24 {
                 let seed = seeds.next()
-                var random = SeededRandom(seed: seed)
+                var random = SplitMix(seed: seed)
                 let calls = Self.shuffled(messages, &random)
                 try forgetWhatTheStoreTold(world.service)
                 if round % 4 == 0 {
@@ -71,7 +71,7 @@ struct DeliveryOrderTests {
     }
 
     /// Each one to three times, in any order.
-    private static func shuffled(_ messages: [Call], _ random: inout SeededRandom) -> [Call] {
+    private static func shuffled(_ messages: [Call], _ random: inout SplitMix) -> [Call] {
         messages.flatMap { Array(repeating: $0, count: Int.random(in: 1...3, using: &random)) }.shuffled(using: &random)
     }
 
@@ -93,20 +93,5 @@ struct DeliveryOrderTests {
         ] {
             _ = try connection.run(SQL(statement))
         }
-    }
-}
-
-/// SplitMix64, so that a failure can be had again.
-private struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

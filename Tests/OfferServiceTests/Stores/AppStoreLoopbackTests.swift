@@ -107,17 +107,7 @@ struct AppStoreLoopbackTests {
         }
     }
 
-    struct Row: Sendable, CustomTestStringConvertible {
-        let misbehaviour: FakeAppStore.Misbehaviour
-        let label: String?
-        let testDescription: String
-
-        init(_ name: String, _ misbehaviour: FakeAppStore.Misbehaviour, _ label: String?) {
-            self.misbehaviour = misbehaviour
-            self.label = label
-            testDescription = name
-        }
-    }
+    typealias Row = RudeRow<FakeAppStore.Misbehaviour>
 
     static let rows = [
         Row("hangs", .hang, "unavailable"),
@@ -151,14 +141,7 @@ struct AppStoreLoopbackTests {
     func `takes nothing amiss, and recovers`(row: Row) async throws {
         let id = try id(try subscribe(.init(.active)).subscriptions[0].originalTransactionID)
         try fake.misbehave(row.misbehaviour, at: .statuses)
-        // Short where waiting is all that ends it; elsewhere a busy machine must not be taken for a rude store.
-        let isShort = row.label == "unavailable"
-        let retries = RetryPolicy(
-            attempts: 2,
-            attemptMilliseconds: isShort ? 700 : 20_000,
-            overallMilliseconds: isShort ? 1500 : 40_000
-        )
-        try await withStore(retries: retries) { (store) async throws in
+        try await withStore(retries: row.retries) { (store) async throws in
             let error = await failure { try await store.api.subscriptionStatuses(of: id, asking) }
             #expect(error?.label == row.label)
             try fake.behave()

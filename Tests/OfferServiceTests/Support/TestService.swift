@@ -240,6 +240,13 @@ final class TestService: Sendable {
         call(as: caller, offerBody(offer, members))
     }
 
+    /// Asks as somebody; without a credential if the service knows nobody of that name.
+    func get(_ target: String, as caller: String) async throws -> Reply {
+        let call = Call.get(target)
+        guard let credential = credentials[caller] else { return try await send(call) }
+        return try await send(call.with("Authorization", "Bearer \(credential)"))
+    }
+
     func sign(as caller: String = "backend", offer: String, _ members: String = "") async throws -> Reply {
         try await send(call(as: caller, offer: offer, members))
     }

@@ -66,17 +66,26 @@ struct KeySuccessions {
 
     /// A purchase's record names the purchases that it took the place of.
     private func renamePredecessor(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                UPDATE google_play_purchases SET record = replace(record, ?, ?)
-                WHERE purchase IN (SELECT purchase FROM google_play_links WHERE predecessor = ?)
-                """,
-                .text(AuditEntry.text(ofKey: earlier)),
-                .text(AuditEntry.text(ofKey: current)),
-                .blob(earlier)
-            )
+        try renameInRecords(
+            """
+            UPDATE google_play_purchases SET record = replace(record, ?, ?)
+            WHERE purchase IN (SELECT purchase FROM google_play_links WHERE predecessor = ?)
+            """,
+            earlier,
+            to: current,
+            of: earlier
         )
+    }
+
+    /// Records are texts that have keys as the audit log writes them; `owner` says whose records are meant.
+    private func renameInRecords(
+        _ update: StaticString,
+        _ earlier: [UInt8],
+        to current: [UInt8],
+        of owner: [UInt8]
+    ) throws(StorageError) {
+        let keys = [earlier, current].map { SQLValue.text(AuditEntry.text(ofKey: $0)) }
+        try connection.enqueue(SQL(update, keys + [.blob(owner)]))
     }
 
     /// Who has a subscription is always among its customers, so no subscription of another need be looked at.
@@ -112,16 +121,14 @@ struct KeySuccessions {
                 .blob(current)
             )
         )
-        try connection.enqueue(
-            SQL(
-                """
-                UPDATE app_store_transactions SET record = replace(record, ?, ?)
-                WHERE chain IN (SELECT chain FROM app_store_customers WHERE subject = ?)
-                """,
-                .text(AuditEntry.text(ofKey: earlier)),
-                .text(AuditEntry.text(ofKey: current)),
-                .blob(current)
-            )
+        try renameInRecords(
+            """
+            UPDATE app_store_transactions SET record = replace(record, ?, ?)
+            WHERE chain IN (SELECT chain FROM app_store_customers WHERE subject = ?)
+            """,
+            earlier,
+            to: current,
+            of: current
         )
     }
 

@@ -148,60 +148,43 @@ struct GooglePlayFakeTests {
         }
     }
 
-    struct Row: Sendable, CustomTestStringConvertible {
-        let misbehaviour: FakeGooglePlay.Misbehaviour
-        let label: String?
-        let testDescription: String
+    typealias Row = RudeRow<FakeGooglePlay.Misbehaviour>
 
-        init(_ name: String, _ misbehaviour: FakeGooglePlay.Misbehaviour, _ label: String?) {
-            self.misbehaviour = misbehaviour
-            self.label = label
-            testDescription = name
-        }
+    static let rows = [
+        Row("hangs", .hang, "unavailable"),
+        Row("drips", .drip(milliseconds: 100), "unavailable"),
+        Row("stalls", .stall, "unavailable"),
+        Row("cut off", .cutOff, "unavailable"),
+        Row("closes", .close, "unavailable"),
+        Row("resets the stream", .resetStream, "unavailable"),
+        Row("garbage", .garbage, "unavailable"),
+        Row("a proxy's 503", .status(503), "unavailable"),
+        Row("backend error", .error(.backendError, status: 500), "unavailable"),
+        Row("429", .rateLimit(retryAfter: "60"), "rate-limited"),
+        Row("quota", .error(.rateLimitExceeded), "rate-limited"),
+        Row("the user's quota", .error(.userRateLimitExceeded), "rate-limited"),
+        Row("no rights", .error(.permissionDenied), "not-permitted"),
+        Row("API not enabled", .error(.accessNotConfigured), "not-permitted"),
+        Row("no such app", .error(.applicationNotFound), "app-unknown"),
+        Row("redirect", .redirect(to: "https://127.0.0.1:1/"), "bad-answer"),
+        Row("half a JSON text", .wrongJSON, "bad-answer"),
+        Row("a large body", .oversized(bytes: 3_000_000), "bad-answer"),
+        Row("a body without end", .endlessBody, "bad-answer"),
+        Row("a bomb", .gzipBomb, "bad-answer"),
+        Row("a proxy's 404", .status(404), "bad-answer"),
+        Row("a proxy's 410", .status(410), "bad-answer"),
+        Row("a proxy's 403", .status(403), "bad-answer"),
+        Row("another content type", .wrongContentType, nil),
+        Row("members that nobody knows", .unknownMembers, nil),
+        Row("values that nobody knows", .unknownValues, nil),
+        Row("goes away", .goAway, nil),
+    ]
 
-        static let rows = [
-            Row("hangs", .hang, "unavailable"),
-            Row("drips", .drip(milliseconds: 100), "unavailable"),
-            Row("stalls", .stall, "unavailable"),
-            Row("cut off", .cutOff, "unavailable"),
-            Row("closes", .close, "unavailable"),
-            Row("resets the stream", .resetStream, "unavailable"),
-            Row("garbage", .garbage, "unavailable"),
-            Row("a proxy's 503", .status(503), "unavailable"),
-            Row("backend error", .error(.backendError, status: 500), "unavailable"),
-            Row("429", .rateLimit(retryAfter: "60"), "rate-limited"),
-            Row("quota", .error(.rateLimitExceeded), "rate-limited"),
-            Row("the user's quota", .error(.userRateLimitExceeded), "rate-limited"),
-            Row("no rights", .error(.permissionDenied), "not-permitted"),
-            Row("API not enabled", .error(.accessNotConfigured), "not-permitted"),
-            Row("no such app", .error(.applicationNotFound), "app-unknown"),
-            Row("redirect", .redirect(to: "https://127.0.0.1:1/"), "bad-answer"),
-            Row("half a JSON text", .wrongJSON, "bad-answer"),
-            Row("a large body", .oversized(bytes: 3_000_000), "bad-answer"),
-            Row("a body without end", .endlessBody, "bad-answer"),
-            Row("a bomb", .gzipBomb, "bad-answer"),
-            Row("a proxy's 404", .status(404), "bad-answer"),
-            Row("a proxy's 410", .status(410), "bad-answer"),
-            Row("a proxy's 403", .status(403), "bad-answer"),
-            Row("another content type", .wrongContentType, nil),
-            Row("members that nobody knows", .unknownMembers, nil),
-            Row("values that nobody knows", .unknownValues, nil),
-            Row("goes away", .goAway, nil),
-        ]
-    }
-
-    @Test(arguments: Row.rows)
+    @Test(arguments: rows)
     func `takes nothing amiss about a purchase, and recovers`(row: Row) async throws {
         let token = try fake.buy(.init("premium")).token
         try fake.misbehave(row.misbehaviour, at: .purchase)
-        // Short where waiting is all that ends it; elsewhere a busy machine must not be taken for a rude store.
-        let isShort = row.label == "unavailable"
-        let retries = RetryPolicy(
-            attempts: 2,
-            attemptMilliseconds: isShort ? 700 : 20_000,
-            overallMilliseconds: isShort ? 1500 : 40_000
-        )
-        try await withAPI(retries: retries) { (api, _) async throws in
+        try await withAPI(retries: row.retries) { (api, _) async throws in
             #expect(await failure { try await look(token, api) }?.label == row.label)
             try fake.behave()
             // Lists have a budget of their own, which a rate limit of purchases does not hold back.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+
+/// Where the calls that ask what is on record find their answers, and say that they were asked.
+struct AuditDesk: Sendable {
+    let index: AuditIndex
+    let readers: LogReaders
+    /// Is told of each reading before its answer leaves.
+    let note: AuditReading.Note
+
+    /// Reads on a thread that may block.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseConnection, AuditIndex) throws(AuditReadError) -> Value
+    ) async throws(Refusal) -> Value {
+        do throws(LogReadersError) {
+            return try await readers.read { [index] connection throws(AuditReadError) in try body(connection, index) }
+        } catch {
+            throw Refusal(error)
+        }
+    }
+
+    /// Searches on a thread that may block.
+    func search<Value: Sendable>(
+        _ body: @escaping @Sendable (AuditSearch) throws(AuditReadError) -> Value
+    ) async throws(Refusal) -> Value {
+        try await read { connection, index throws(AuditReadError) in
+            try body(try AuditSearch(connection: connection, format: index.format, tail: index.tail))
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+import Testing
+
+@testable import OfferService
+
+/// Wherever the ledger has a key that was made under the secret of an earlier epoch, it gets the key of now.
+struct KeySuccessionTests {
+    private static let earlier = [UInt8](repeating: 0xAA, count: 16)
+    private static let current = [UInt8](repeating: 0xBB, count: 16)
+
+    /// One place of a key, with the rows beside it by which it is found; each statement takes the key once.
+    struct Row: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let table: StaticString
+        let statements: [StaticString]
+        /// In the text of a record, and not as bytes.
+        var isInRecord = false
+
+        init(_ name: String, _ table: StaticString, isInRecord: Bool = false, _ statements: StaticString...) {
+            testDescription = name
+            self.table = table
+            self.statements = statements
+            self.isInRecord = isInRecord
+        }
+    }
+
+    static let rows = [
+        Row("a grant", "SELECT subject FROM grants", "INSERT INTO grants VALUES (?, 7, x'01', 3)"),
+        Row(
+            "a customer of the App Store",
+            "SELECT subject FROM app_store_customers",
+            "INSERT INTO app_store_customers (subject, chain) VALUES (?, x'0C')"
+        ),
+        Row(
+            "a chain of a customer",
+            "SELECT chain FROM app_store_customers",
+            "INSERT INTO app_store_customers (subject, chain) VALUES (x'05', ?)"
+        ),
+        Row("a chain", "SELECT chain FROM app_store_chains", "INSERT INTO app_store_chains (chain) VALUES (?)"),
+        Row(
+            "the chain of a transaction",
+            "SELECT chain FROM app_store_transactions",
+            "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (?, x'07', '{}')",
+            "INSERT INTO app_store_chains (chain) VALUES (?)"
+        ),
+        Row(
+            "a transaction",
+            "SELECT transaction_key FROM app_store_transactions",
+            "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', ?, '{}')"
+        ),
+        Row(
+            "the chain of a redemption",
+            "SELECT chain FROM app_store_redemptions",
+            """
+            INSERT INTO app_store_redemptions (chain, first_transaction, offer_id, product_id, state, redeemed_at)
+            VALUES (?, x'07', 'o', 'p', 's', 1)
+            """,
+            "INSERT INTO app_store_chains (chain) VALUES (?)"
+        ),
+        Row(
+            "the first transaction of a redemption",
+            "SELECT first_transaction FROM app_store_redemptions",
+            """
+            INSERT INTO app_store_redemptions (chain, first_transaction, offer_id, product_id, state, redeemed_at)
+            VALUES (x'0C', ?, 'o', 'p', 's', 1)
+            """,
+            "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', ?, '{}')"
+        ),
+        Row(
+            "the account that a transaction was bought by",
+            "SELECT record FROM app_store_transactions",
+            isInRecord: true,
+            "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', x'07', ?)",
+            "INSERT INTO app_store_customers (subject, chain) VALUES (?, x'0C')"
+        ),
+        Row(
+            "a customer of Google Play",
+            "SELECT subject FROM google_play_customers",
+            "INSERT INTO google_play_customers (subject, purchase) VALUES (?, x'0C')"
+        ),
+        Row(
+            "a purchase of a customer",
+            "SELECT purchase FROM google_play_customers",
+            "INSERT INTO google_play_customers (subject, purchase) VALUES (x'05', ?)"
+        ),
+        Row(
+            "a purchase",
+            "SELECT purchase FROM google_play_purchases",
+            "INSERT INTO google_play_purchases (purchase, record) VALUES (?, '{}')"
+        ),
+        Row(
+            "a purchase that follows another",
+            "SELECT purchase FROM google_play_links",
+            "INSERT INTO google_play_links (purchase, predecessor) VALUES (?, x'0D')",
+            "INSERT INTO google_play_purchases (purchase, record) VALUES (?, '{}')"
+        ),
+        Row(
+            "a purchase that another follows",
+            "SELECT predecessor FROM google_play_links",
+            "INSERT INTO google_play_links (purchase, predecessor) VALUES (x'0C', ?)"
+        ),
+        Row(
+            "the predecessor in a record",
+            "SELECT record FROM google_play_purchases",
+            isInRecord: true,
+            "INSERT INTO google_play_purchases (purchase, record) VALUES (x'0C', ?)",
+            "INSERT INTO google_play_links (purchase, predecessor) VALUES (x'0C', ?)"
+        ),
+        Row(
+            "the purchase of a redemption",
+            "SELECT purchase FROM google_play_redemptions",
+            """
+            INSERT INTO google_play_redemptions (
+                purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at
+            ) VALUES (?, 'p', 'b', 'o', 7, 's', 1)
+            """,
+            "INSERT INTO google_play_purchases (purchase, record) VALUES (?, '{}')"
+        ),
+        Row(
+            "the beginning of a link",
+            "SELECT from_subject FROM customer_links",
+            "INSERT INTO customer_links VALUES (?, x'06', 1, 1)"
+        ),
+        Row(
+            "the end of a link",
+            "SELECT to_subject FROM customer_links",
+            "INSERT INTO customer_links VALUES (x'06', ?, 1, 1)"
+        ),
+        Row(
+            "a subscription that somebody has",
+            "SELECT subscription FROM subscription_holders",
+            "INSERT INTO subscription_holders VALUES (?, 'account', x'05', 1)"
+        ),
+        Row(
+            "who has a subscription of the App Store",
+            "SELECT subject FROM subscription_holders",
+            "INSERT INTO subscription_holders VALUES (x'0C', 'account', ?, 1)",
+            "INSERT INTO app_store_customers (subject, chain) VALUES (?, x'0C')"
+        ),
+        Row(
+            "who has a subscription of Google Play",
+            "SELECT subject FROM subscription_holders",
+            "INSERT INTO subscription_holders VALUES (x'0C', 'account', ?, 1)",
+            "INSERT INTO google_play_customers (subject, purchase) VALUES (?, x'0C')"
+        ),
+        Row(
+            "the account that a grant was given to",
+            "SELECT account FROM issued_grants",
+            "INSERT INTO issued_grants VALUES (x'01', 7, 1, ?, 3)",
+            "INSERT INTO grants VALUES (?, 7, x'01', 3)"
+        ),
+    ]
+
+    @Test(arguments: rows)
+    func `moves the key wherever it stands, and answers which has something new`(row: Row) throws {
+        let place = try LogPlace()
+        let connection = try place.ledger.open()
+        for (index, statement) in row.statements.enumerated() {
+            let text = #"{"key":"\#(AuditEntry.text(ofKey: Self.earlier))"}"#
+            try connection.run(
+                SQL(statement, row.isInRecord && index == 0 ? .text(text) : .blob(Self.earlier))
+            )
+        }
+        let successions = KeySuccessions(connection: connection)
+        let succession = KeySuccession(
+            current: Self.current,
+            earlier: [[UInt8](repeating: 1, count: 16), Self.earlier]
+        )
+        #expect(try successions.apply([succession]) == [Self.current])
+        let found: [[UInt8]] = try connection.all(SQL(row.table)) { found in
+            row.isInRecord ? Array(found.text(0).utf8) : found.blob(0)
+        }
+        let record = Array(#"{"key":"\#(AuditEntry.text(ofKey: Self.current))"}"#.utf8)
+        #expect(found == [row.isInRecord ? record : Self.current])
+        #expect(try successions.apply([succession]).isEmpty, "nothing is left to be moved")
+    }
+
+    @Test func `what there is under the key of now stays, and nothing is left under the earlier one`() throws {
+        let connection = try LogPlace().ledger.open()
+        for (key, grant) in [(Self.earlier, 1), (Self.current, 1), (Self.earlier, 2)] {
+            let values: [SQLValue] = [.blob(key), .blob([UInt8(grant)])]
+            try connection.run(SQL("INSERT INTO grants VALUES (?, 7, ?, 3)", values))
+        }
+        let succession = KeySuccession(current: Self.current, earlier: [Self.earlier])
+        #expect(try KeySuccessions(connection: connection).apply([succession]) == [Self.current])
+        let rows = try connection.all(SQL("SELECT subject, grant_id FROM grants ORDER BY grant_id")) {
+            $0.blob(0) + $0.blob(1)
+        }
+        #expect(rows == [Self.current + [1], Self.current + [2]])
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferService
+import Storage
+import Testing
+
+/// Seals as rows of the database.
+struct SealStoreTests {
+    @Test func `a seal of a cause that this program does not know seals nevertheless`() throws {
+        let connection = try LogPlace().ledger.open()
+        let store = SealStore(connection: connection)
+        #expect(try store.switches().stop(of: nil) == nil)
+        try connection.run(SQL("INSERT INTO seals (cause, since, detail) VALUES ('of a later version', 1, 'x')"))
+        #expect(try store.switches().stop(of: nil) == .sealed([.administrator]))
+        #expect(try store.switches().awaitsAcknowledgement)
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// SplitMix64: a generator that gives the same numbers for the same seed, so that a failing property can be repeated.
+package struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    /// True once in `parts` times.
+    package mutating func chance(in parts: Int) -> Bool { Int.random(in: 0..<parts, using: &self) == 0 }
+
+    package mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[Int.random(in: elements.indices, using: &self)]
+    }
+}
