@@ -95,7 +95,7 @@ package struct LedgerMove {
                 guard failure == nil else { return }
                 var values: [SQLValue] = []
                 for column in 0..<table.columns { values.append(row.value(column)) }
-                do { try to.enqueue(SQL(table.insert, values)) } catch { failure = error }
+                do throws(StorageError) { try to.enqueue(SQL(table.insert, values)) } catch { failure = error }
                 count += 1
             }
         }
