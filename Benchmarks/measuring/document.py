@@ -37,6 +37,11 @@ def kept(name):
     return json.loads((FIGURES / f"{name}.json").read_text())
 
 
+def doubt(foreign):
+    """A sentence, where other processes had so much of the cores that figures can't be trusted."""
+    return "**The machine was busy with other things, so these figures are doubtful.** " if foreign > 0.2 else ""
+
+
 def median(values):
     return statistics.median(values)
 
