@@ -25,8 +25,9 @@ INJECTIONS = {
     "mmap": ["error=ENOMEM"],
 }
 
-# Swift's runtime and its dispatch library end the process when they get no memory, or can't make what they wait with.
-MAY_DIE = ("mmap", "epoll_create1", "eventfd2")
+# Swift's runtime and its dispatch library end the process when they get no memory, can't make what they wait with, or
+# can't read what the system says of its processors and threads.
+MAY_DIE = ("mmap", "epoll_create1", "eventfd2", "openat")
 
 
 def start_with(place: Place, calls: str, injection: str, number: int) -> tuple[str, list[str]]:

@@ -46,9 +46,10 @@ NETWORK = {
     "write": ["EIO", "EINTR", "EAGAIN"], "writev": ["ECONNRESET", "EINTR", "EAGAIN"],
     "readv,recvfrom,recvmsg": ["ECONNRESET", "EINTR", "EAGAIN"], "read": ["EIO", "EINTR"],
     "accept4": ["EMFILE", "ECONNABORTED", "EINTR", "ENOBUFS"], "epoll_wait,epoll_pwait2,epoll_pwait": ["EINTR"],
-    "epoll_ctl": ["ENOMEM"], "getrandom": ["EAGAIN", "ENOSYS"],
+    "epoll_ctl": ["ENOMEM"],
 }
-MEMORY = {"mmap": ["ENOMEM"], "brk": ["ENOMEM"], "madvise": ["ENOMEM"]}
+# Without these the process may end, as the runtime and libraries have it.
+MEMORY = {"mmap": ["ENOMEM"], "brk": ["ENOMEM"], "madvise": ["ENOMEM"], "getrandom": ["EAGAIN", "ENOSYS"]}
 KILLS = ["pwrite64", "fdatasync", "ftruncate", "rename,renameat,renameat2", "write", "writev", "pread64", "openat"]
 
 

@@ -91,6 +91,19 @@ struct DeadlineTests {
     }
 
     @Test
+    func `answers little to a client that asks on and reads nothing`() async throws {
+        let answer = [UInt8](repeating: 0x78, count: 200_000)
+        let responder = RecordingResponder { _ in Response(status: 200, body: answer) }
+        try await withServer(Self.configuration { $0.answer = .milliseconds(500) }, responder) { server in
+            let client = try RawHTTPClient(port: server.port)
+            for _ in 0..<40 { client.send(request()) }
+            #expect(try await eventually { server.statistics.timedOutConnections == 1 })
+            #expect(server.statistics.requests < 10, "\(server.statistics.requests)")
+            client.close()
+        }
+    }
+
+    @Test
     func `ends a refused client that stays`() async throws {
         try await withServer(Self.configuration { $0.rejection = .milliseconds(200) }) { server in
             let client = try RawHTTPClient(port: server.port)

@@ -37,12 +37,19 @@ struct ListeningSockets: ~Copyable {
     /// Gives one away, to be closed by who takes it.
     mutating func takeOne() -> Int32 { sockets.removeLast() }
 
+    /// How much of its answers the system keeps for a connection whose client does not read.
+    ///
+    /// It takes twice that for its own records. Without a limit it would let each connection have megabytes.
+    private static let sendBufferBytes: Int32 = 128 * 1024
+
     /// Opens a socket and binds it, which fails if one that is not shared is bound there.
     private static func open(_ address: PeerAddress, isShared: Bool) throws(ServerError) -> Int32 {
         let storage = SocketAddressStorage(address)
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(storage.family, type, 0)
         guard descriptor >= 0 else { throw failure(address) }
+        // Connections have it from the socket that accepts them.
+        setOption(descriptor, SOL_SOCKET, SO_SNDBUF, to: sendBufferBytes)
         guard setOption(descriptor, SOL_SOCKET, SO_REUSEADDR),
             !isShared || setOption(descriptor, SOL_SOCKET, SO_REUSEPORT),
             unsafe storage.withPointer({ unsafe bind(descriptor, $0, storage.length) }) == 0
@@ -59,9 +66,9 @@ struct ListeningSockets: ~Copyable {
     }
 }
 
-/// Turns a socket option on; false if the system refuses.
+/// Turns a socket option on, or sets it; false if the system refuses.
 @discardableResult
-func setOption(_ socket: Int32, _ level: Int32, _ option: Int32) -> Bool {
-    var on: Int32 = 1
-    return unsafe setsockopt(socket, level, option, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
+func setOption(_ socket: Int32, _ level: Int32, _ option: Int32, to value: Int32 = 1) -> Bool {
+    var value = value
+    return unsafe setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
 }
