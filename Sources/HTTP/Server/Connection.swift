@@ -75,8 +75,13 @@ final class Connection: @unchecked Sendable {
         let interest = Int16(EV_READ | EV_WRITE | EV_CLOSED | EV_ET | EV_PERSIST)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe event = event_new(server.loop.base, socket, interest, socketHasChanged, context)
-        guard let event = unsafe event else { return false }
-        return unsafe event_add(event, nil) == 0
+        guard let added = unsafe event else { return false }
+        guard unsafe event_add(added, nil) == 0 else {
+            unsafe event_free(added)
+            unsafe event = nil
+            return false
+        }
+        return true
     }
 
     /// Sets the socket up and checks whether the client may have one more connection.
