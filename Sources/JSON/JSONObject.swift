@@ -72,6 +72,12 @@ package struct JSONMember: Sendable {
     /// The name's UTF-8, unescaped.
     package var nameBytes: [UInt8] { Array(tape.content(of: tape.nodes[index])) }
 
+    /// How many bytes of UTF-8 the name has, unescaped; counted from the text unless it has escapes.
+    package var nameLength: Int {
+        let node = tape.nodes[index]
+        return node.kind == .escapedString ? tape.content(of: node).count : tape.contentRange(of: node).count
+    }
+
     /// Bytes of the text before the name.
     package var nameOffset: Int { Int(tape.nodes[index].start) }
 

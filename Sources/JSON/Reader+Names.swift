@@ -3,14 +3,38 @@
 extension Reader {
     /// Refuses an object in which a name comes twice, be it written differently.
     ///
-    /// Few names are compared each with each; many are put in a set, so that no text makes this quadratic.
+    /// Names in order, as in canonical JSON, are compared with their neighbours; others, if few, each with each; many are put
+    /// in a set, so that no text makes this quadratic.
     mutating func refuseRepeatedNames(in object: Int, members: Int) throws(Fault) {
-        guard members > 1, let name = members <= 16 ? repeatedAmongFew(object) : repeatedAmongMany(object) else {
-            return
-        }
+        guard members > 1, !areInOrder(object),
+            let name = members <= 16 ? repeatedAmongFew(object) : repeatedAmongMany(object)
+        else { return }
         let offset = Int(nodes[name].start)
         forgetNodes(after: name)
         throw Fault(.repeatedName, at: offset)
+    }
+
+    /// Whether each name comes after the one before it; then none comes twice.
+    private func areInOrder(_ object: Int) -> Bool {
+        var name = object + 1
+        guard nodes[name].kind == .string else { return false }
+        while true {
+            let next = Int(nodes[name + 1].next)
+            guard next < nodes.count else { return true }
+            guard nodes[next].kind == .string, isBefore(nodes[name], nodes[next]) else { return false }
+            name = next
+        }
+    }
+
+    /// Whether one name without escapes comes before another, compared as bytes.
+    private func isBefore(_ one: Node, _ other: Node) -> Bool {
+        // Between the quotes.
+        var (index, otherIndex) = (Int(one.start) + 1, Int(other.start) + 1)
+        while index < Int(one.end) - 1, otherIndex < Int(other.end) - 1 {
+            if bytes[index] != bytes[otherIndex] { return bytes[index] < bytes[otherIndex] }
+            (index, otherIndex) = (index + 1, otherIndex + 1)
+        }
+        return index == Int(one.end) - 1 && otherIndex < Int(other.end) - 1
     }
 
     private func repeatedAmongFew(_ object: Int) -> Int? {

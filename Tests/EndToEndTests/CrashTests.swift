@@ -48,7 +48,7 @@ extension EndToEnd {
             let statements = [
                 "DELETE FROM audit_entries WHERE entry_index = (SELECT max(entry_index) / 2 FROM audit_entries)",
                 "UPDATE audit_entries SET entry = replace(entry, '\"v\":1', '\"v\": 1') WHERE entry_index = 9",
-                "DELETE FROM grants WHERE grant_id = (SELECT max(grant_id) FROM grants)",
+                "DELETE FROM new_grants WHERE grant_id = (SELECT max(grant_id) FROM new_grants)",
                 "UPDATE grants_per_day SET granted = granted + 1",
             ]
             for statement in statements {

@@ -54,6 +54,7 @@ package final class Committer: Sendable {
     private let acknowledges: Bool
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
+    private let portions: GrantPortions
 
     /// When the thread is woken for requests.
     package enum WakeUp: Sendable {
@@ -74,6 +75,7 @@ package final class Committer: Sendable {
         acknowledges: Bool = false,
         maximumWaiting: Int = 4096,
         wakeUp: WakeUp = .forEachRequest,
+        portions: GrantPortions = GrantPortions(),
         place: DatabasePlace? = nil,
         open: @escaping Opener
     ) {
@@ -83,6 +85,7 @@ package final class Committer: Sendable {
         self.acknowledges = acknowledges
         self.maximumWaiting = maximumWaiting
         self.wakeUp = wakeUp
+        self.portions = portions
         self.place = place
         self.open = open
     }
@@ -277,10 +280,15 @@ extension Committer {
 
     /// Writes until it is told to stop; when it returns, no connection is open.
     private func work(_ first: Handover<any DatabaseConnection>) {
-        var writer = first.take().map { LedgerWriter(connection: $0, after: knownHead) }
+        var writer = first.take().map { makeWriter(on: $0) }
         var cleaning = Cleaning()
         while let batch = nextBatch() {
-            if batch.isEmpty { doChore(with: &writer) } else { settle(batch, with: &writer, &cleaning) }
+            if batch.isEmpty {
+                doChore(with: &writer)
+            } else {
+                settle(batch, with: &writer, &cleaning)
+                mergeGrants(of: &writer)
+            }
         }
     }
 
@@ -312,6 +320,16 @@ extension Committer {
         }
     }
 
+    /// Nobody waits for this; what is not carried over counts all the same.
+    private func mergeGrants(of writer: inout LedgerWriter?) {
+        do throws(LedgerError) {
+            try writer?.mergeGrants()
+        } catch {
+            if error.needsNewConnection { writer = nil }
+            observer.failed(error)
+        }
+    }
+
     private func doChore(with writer: inout LedgerWriter?) {
         guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return }
         do throws(LedgerError) {
@@ -328,7 +346,11 @@ extension Committer {
     private func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
         guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
-        do { return LedgerWriter(connection: try open(), after: knownHead) } catch { throw .database(error) }
+        do { return makeWriter(on: try open()) } catch { throw .database(error) }
+    }
+
+    private func makeWriter(on connection: any DatabaseConnection) -> LedgerWriter {
+        LedgerWriter(connection: connection, after: knownHead, portions: portions)
     }
 
     /// What a log that is opened must go on from.

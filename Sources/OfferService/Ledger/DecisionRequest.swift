@@ -113,7 +113,9 @@ package final class DecisionRequest: Sendable {
 }
 
 /// Permission to sign, or to buy, already on disk.
-package struct Grant: Sendable {
+///
+/// A class, because it is handed on several times for each request and never changes.
+package final class Grant: Sendable {
     package let id: UniqueID
     /// Whether what may be signed allows the offer; only then does it count against caps.
     package let allows: Bool
@@ -123,6 +125,15 @@ package struct Grant: Sendable {
     /// Exactly what may be signed, one for each form; none of an offer that is not signed.
     package let intents: [SigningIntent]
     package let basis: Basis
+
+    init(id: UniqueID, allows: Bool, nonce: UniqueID, signedAt: Timestamp, intents: [SigningIntent], basis: Basis) {
+        self.id = id
+        self.allows = allows
+        self.nonce = nonce
+        self.signedAt = signedAt
+        self.intents = intents
+        self.basis = basis
+    }
 
     /// What a grant rests on.
     package enum Basis: Sendable {

@@ -4,7 +4,8 @@ package import Storage
 /// The tables of the service, as migrations; a migration that was released is never edited.
 ///
 /// Nothing personal lies here in the clear: a `subject` is a keyed pseudonym. Tables are keyed so that rows
-/// are added at their end, or close together; the one index that can't be is the customers' own.
+/// are added at their end, or close together; the one index that can't be, the customers' own, is written
+/// to in the order of customers, many at a time.
 package enum LedgerSchema {
     package static let migrations = [
         Migration(
@@ -156,5 +157,6 @@ package enum LedgerSchema {
         seals,
         auditIndex,
         reconciliation,
+        newGrants,
     ]
 }

@@ -30,7 +30,7 @@ struct CustomerMemory {
     var googlePlay: [[[UInt8]]: GooglePlayHistory] = [:]
     var links: [[[UInt8]]: [[UInt8]]] = [:]
     /// All grants to one subject, by offer.
-    var grants: [[UInt8]: [Int64: [UniqueID]]] = [:]
+    var grants: [[UInt8]: [Int64: Set<UniqueID>]] = [:]
 }
 
 extension LedgerWriter {
@@ -85,19 +85,15 @@ extension LedgerWriter {
 
     /// As `grantTimes`, with one look at the ledger for all offers of a subject.
     func rememberedGrantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
-        var grants: Set<UniqueID> = []
+        var found: Set<UniqueID> = []
         for subject in subjects {
             if memory?.grants[subject] == nil { memory?.grants[subject] = try allGrants(to: subject) }
-            grants.formUnion(memory?.grants[subject]?[offerKey] ?? [])
+            found.formUnion(memory?.grants[subject]?[offerKey] ?? [])
         }
-        return grants.map(\.timestamp).sorted()
+        return found.map(\.timestamp).sorted()
     }
 
-    private func allGrants(to subject: [UInt8]) throws(LedgerError) -> [Int64: [UniqueID]] {
-        var grants: [Int64: [UniqueID]] = [:]
-        try rows(SQL("SELECT offer_key, grant_id FROM grants WHERE subject = ?", .blob(subject))) { row in
-            if let id = UniqueID(bytes: row.blob(1)) { grants[row.integer(0), default: []].append(id) }
-        }
-        return grants
+    private func allGrants(to subject: [UInt8]) throws(LedgerError) -> [Int64: Set<UniqueID>] {
+        try database { () throws(StorageError) in try grants.grants(to: subject) }
     }
 }

@@ -26,6 +26,7 @@ package final class LedgerWriter {
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
     let links: CustomerLinks
+    let grants: GrantTable
     let issued: IssuedGrantTable
     /// What of it need not be written again.
     var reconciliation = ReconciliationMemory()
@@ -48,18 +49,23 @@ package final class LedgerWriter {
     /// Writes through a connection that has ``LedgerSchema`` applied.
     ///
     /// A log that does not begin with the tree of `durableHead` is not written to.
-    package init(connection: any DatabaseConnection, after durableHead: TreeHead? = nil) {
+    package init(
+        connection: any DatabaseConnection,
+        after durableHead: TreeHead? = nil,
+        portions: GrantPortions = GrantPortions()
+    ) {
         self.connection = connection
         self.durableHead = durableHead
         log = LogTables(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
-        successions = KeySuccessions(connection: connection)
+        grants = GrantTable(connection: connection, portions: portions)
+        successions = KeySuccessions(grants)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
         issued = IssuedGrantTable(connection: connection)
-        redemptions = RedemptionTable(subscriptions, links: links)
+        redemptions = RedemptionTable(subscriptions, links: links, grants)
         googlePlay = GooglePlayTables(connection: connection)
-        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links)
+        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links, grants)
     }
 
     /// Begins a transaction.
@@ -113,6 +119,7 @@ package final class LedgerWriter {
         (durableHead, isTreeRead) = (head, true)
         if count > 0 { recordedAt = max(recordedAt, try time(ofEntry: count - 1)) }
         links.ledgerChanged()
+        grants.ledgerChanged()
         return true
     }
 
@@ -136,6 +143,7 @@ package final class LedgerWriter {
         do { try connection.commit() } catch { throw .database(error) }
         durableHead = head
         links.committed(nextEntry: tree.size)
+        grants.committed(nextEntry: tree.size)
     }
 
     /// Brings tiles and head up to the entries of this transaction.
@@ -155,11 +163,17 @@ package final class LedgerWriter {
         }
     }
 
+    /// Carries some of what was granted over to its place, if there is much of it; between two transactions.
+    func mergeGrants() throws(LedgerError) {
+        try database { () throws(StorageError) in try grants.mergeSome() }
+    }
+
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
         connection.rollback()
         // What was read within it may have been written within it.
         isTreeRead = false
+        grants.ledgerChanged()
         reconciliation = ReconciliationMemory()
     }
 
@@ -258,7 +272,9 @@ package final class LedgerWriter {
         let index = try record(grant, request)
         if allows {
             for subject in request.subjects(with: subscriptions) {
-                try addGrant(grant.id, to: subject, request.offer, index)
+                try database { () throws(StorageError) in
+                    try grants.add(grant.id, of: request.offer.ledgerKey, to: subject, entry: index)
+                }
             }
             try issue(grant.id, request, entry: index)
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
@@ -284,23 +300,6 @@ package final class LedgerWriter {
         case .preview: break
         }
         return first
-    }
-
-    private func addGrant(
-        _ grantID: UniqueID,
-        to subject: [UInt8],
-        _ offer: CatalogOffer,
-        _ entryIndex: Int64
-    ) throws(LedgerError) {
-        try run(
-            SQL(
-                "INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?)",
-                .blob(subject),
-                .integer(offer.ledgerKey),
-                .blob(grantID.bytes),
-                .integer(entryIndex)
-            )
-        )
     }
 
     private func add(_ count: Int64, to key: DayKey) throws(LedgerError) {
@@ -371,19 +370,11 @@ package final class LedgerWriter {
     /// When the offer was granted to any of the subjects, each grant once, in order.
     private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
         if memory != nil { return try rememberedGrantTimes(of: subjects, offerKey) }
-        var grants: Set<UniqueID> = []
+        var found: Set<UniqueID> = []
         for subject in subjects {
-            try rows(
-                SQL(
-                    "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
-                    .blob(subject),
-                    .integer(offerKey)
-                )
-            ) { row in
-                if let id = UniqueID(bytes: row.blob(0)) { grants.insert(id) }
-            }
+            found.formUnion(try database { () throws(StorageError) in try grants.grants(of: offerKey, to: subject) })
         }
-        return grants.map(\.timestamp).sorted()
+        return found.map(\.timestamp).sorted()
     }
 
     private func grantsPerDay(

@@ -47,7 +47,9 @@ package enum Statement: Sendable {
 }
 
 /// Who signs what for whom, all but the answer, the nonce and the instant, which only a grant gives.
-package struct SigningPlan: Sendable {
+///
+/// A class, because it is handed on several times for each request and never changes.
+package final class SigningPlan: Sendable {
     package let key: SigningKey
     package let listing: AppStoreListing
     package let binding: PurchaseBinding

@@ -85,28 +85,6 @@ struct IssuedGrantTable {
         ) { $0.integer(0) }
     }
 
-    /// The grants of an offer that count under any of these names.
-    func candidates(of subjects: [[UInt8]], offerKey: Int64) throws(StorageError) -> Set<GrantCandidate> {
-        var candidates: Set<GrantCandidate> = []
-        for subject in subjects {
-            try connection.rows(
-                SQL(
-                    """
-                    SELECT grants.grant_id, issued_grants.account FROM grants
-                    LEFT JOIN issued_grants ON issued_grants.grant_id = grants.grant_id
-                    WHERE grants.subject = ? AND grants.offer_key = ?
-                    """,
-                    .blob(subject),
-                    .integer(offerKey)
-                )
-            ) { row in
-                guard let id = UniqueID(bytes: row.blob(0)) else { return }
-                candidates.insert(GrantCandidate(id: id, account: row.optionalBlob(1)))
-            }
-        }
-        return candidates
-    }
-
     /// One grant, whoever it was given to; `nil` if it was never given.
     func candidate(_ grantID: UniqueID) throws(StorageError) -> GrantCandidate? {
         try connection.first(
@@ -128,6 +106,20 @@ struct IssuedGrantTable {
                 .integer(instant.milliseconds)
             )
         )
+    }
+}
+
+extension GrantTable {
+    /// The grants of an offer that count under any of these names, each with the account that it was given to.
+    func candidates(of subjects: [[UInt8]], offerKey: Int64) throws(StorageError) -> Set<GrantCandidate> {
+        var candidates: Set<GrantCandidate> = []
+        let issued = IssuedGrantTable(connection: connection)
+        for subject in subjects {
+            for id in try grants(of: offerKey, to: subject) {
+                candidates.insert(try issued.candidate(id) ?? GrantCandidate(id: id, account: nil))
+            }
+        }
+        return candidates
     }
 }
 

@@ -27,8 +27,9 @@ package struct ReconciliationCheck {
 
     package func run() throws(StorageError) -> Outcome {
         let links = CustomerLinks(connection: connection)
+        let grants = GrantTable(connection: connection)
         var outcome = Outcome()
-        let table = RedemptionTable(SubscriptionTables(connection: connection), links: links)
+        let table = RedemptionTable(SubscriptionTables(connection: connection), links: links, grants)
         let chains = try table.differences { redemption in
             // A chain is kept without its app; a product id belongs to one alone.
             catalog.apps.keys.lazy.compactMap { catalog.offer(of: redemption, in: $0) }.first
@@ -36,7 +37,7 @@ package struct ReconciliationCheck {
         outcome.compared += chains.compared
         outcome.differing += chains.differing.map { AuditEntry.text(ofKey: $0.bytes) }
         for app in catalog.googlePlayApps.values.sorted(by: { $0.packageName.text < $1.packageName.text }) {
-            let table = GooglePlayRedemptionTable(GooglePlayTables(connection: connection), links: links)
+            let table = GooglePlayRedemptionTable(GooglePlayTables(connection: connection), links: links, grants)
             let purchases = try table.differences(GooglePlayPlace(app, pseudonyms, catalog))
             outcome.compared += purchases.compared
             outcome.differing += purchases.differing.map { AuditEntry.text(ofKey: $0.bytes) }

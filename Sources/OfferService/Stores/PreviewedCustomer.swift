@@ -94,7 +94,7 @@ struct PreviewedCustomer: Sendable {
 
 extension KnownByStore {
     /// The customer of a request for many offers, of which none is signed.
-    init(
+    convenience init(
         preview request: EligibilityRequest,
         _ caller: Caller,
         _ bundleID: BundleID,

@@ -38,7 +38,7 @@ for position, (index, entry) in enumerate(
 for user, grants in grants_by_user.items():
     if len(grants) > int(cap):
         problems.append(f"{user} has {len(grants)} grants on record")
-stored = {bytes(row[0]).hex() for row in database.execute("SELECT DISTINCT grant_id FROM grants")}
+stored = {bytes(row[0]).hex() for row in database.execute("SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants")}
 recorded = {grant.replace("-", "") for grants in grants_by_user.values() for grant in grants}
 if stored != recorded:
     problems.append(f"ledger and records differ in {len(stored ^ recorded)} grants")

@@ -51,7 +51,9 @@ struct EpochCapTests {
                 #expect(early.problem == "not-eligible", "\(epoch): \(early)")
                 service.clock.advance(days: 30)
             }
-            let rows = try service.rows(["SELECT hex(subject) FROM grants"])
+            let rows = try service.rows([
+                "SELECT hex(subject) FROM grants UNION ALL SELECT hex(subject) FROM new_grants"
+            ])
             #expect(rows.count == 3 && Set(rows).count == 1, "all of one customer")
         }
     }

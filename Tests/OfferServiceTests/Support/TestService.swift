@@ -49,6 +49,7 @@ final class TestService: Sendable {
         random: (any RandomSource)? = nil,
         maximumWaiting: Int = 4096,
         index format: AuditIndexFormat = AuditIndexFormat(),
+        portions: GrantPortions = GrantPortions(),
         wrap: @escaping Wrap = { $0 }
     ) throws {
         directory = try TemporaryDirectory()
@@ -70,6 +71,7 @@ final class TestService: Sendable {
             acknowledges: true,
             maximumWaiting: maximumWaiting,
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
+            portions: portions,
             open: opener
         )
         seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { [health] in
@@ -281,6 +283,7 @@ func withService(
     random: (any RandomSource)? = nil,
     maximumWaiting: Int = 4096,
     index: AuditIndexFormat = AuditIndexFormat(),
+    portions: GrantPortions = GrantPortions(),
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (TestService) async throws -> Void
 ) async throws {
@@ -293,6 +296,7 @@ func withService(
         random: random,
         maximumWaiting: maximumWaiting,
         index: index,
+        portions: portions,
         wrap: wrap
     )
     do {

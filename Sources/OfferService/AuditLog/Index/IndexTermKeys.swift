@@ -21,8 +21,12 @@ package struct IndexTermKeys: Hashable, Sendable {
 
     /// Gives every key under which an entry is to be found; ``AuditQuery/matches(_:)`` is what they follow.
     func eachKey(of entry: JSONObject, _ each: (UInt64) -> Void) {
-        for field in Self.fields {
-            guard let value = entry[field.member] else { continue }
+        for member in entry {
+            let length = member.nameLength
+            guard length < Self.fieldsByLength.count,
+                let field = Self.fieldsByLength[length].first(where: { member.isNamed($0.member) })
+            else { continue }
+            let value = member.value
             if let text = value.stringSlice {
                 each(key(field, text))
             } else if let list = value.array {
@@ -46,7 +50,12 @@ package struct IndexTermKeys: Hashable, Sendable {
         return keys
     }
 
-    private static let fields = AuditQuery.Field.allCases
+    /// The fields whose members have a name of that many bytes: few names are compared with each member's.
+    private static let fieldsByLength: [[AuditQuery.Field]] = {
+        let fields = AuditQuery.Field.allCases
+        let longest = fields.map(\.member.utf8.count).max() ?? 0
+        return (0...longest).map { length in fields.filter { $0.member.utf8.count == length } }
+    }()
 }
 
 extension AuditQuery.Field {

@@ -31,6 +31,11 @@ package struct LogUsage: Hashable, Sendable {
     package struct Tally: Hashable, Sendable {
         package var count: Int64
         package var lastAt: Int64
+
+        fileprivate mutating func add(_ other: Tally) {
+            count += other.count
+            lastAt = max(lastAt, other.lastAt)
+        }
     }
 
     package private(set) var items: [Item: Tally] = [:]
@@ -81,8 +86,7 @@ package struct LogUsage: Hashable, Sendable {
 
     /// Adds to one item.
     package mutating func add(_ tally: Tally, to item: Item) {
-        let known = items[item] ?? Tally(count: 0, lastAt: .min)
-        items[item] = Tally(count: known.count + tally.count, lastAt: max(known.lastAt, tally.lastAt))
+        items[item, default: Tally(count: 0, lastAt: .min)].add(tally)
     }
 }
 

@@ -3,9 +3,12 @@ import OfferDomain
 import Storage
 
 extension LedgerWriter {
-    /// Reads what is to be known of all links, if it isn't known; else the first request would wait for it.
+    /// Reads what is to be known of all links and new grants, if it isn't known; else the first request would wait for it.
     func readLinks() throws(LedgerError) {
-        try database { () throws(StorageError) in try links.refresh() }
+        try database { () throws(StorageError) in
+            try links.refresh()
+            try grants.refresh()
+        }
     }
 
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.

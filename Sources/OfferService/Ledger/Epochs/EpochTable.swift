@@ -72,6 +72,7 @@ package struct EpochTable {
 
     private static let forgettingEntries: [StaticString] = [
         "DELETE FROM grants WHERE entry_index >= ? AND entry_index < ?",
+        "DELETE FROM new_grants WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM issued_grants WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
     ]
@@ -86,15 +87,15 @@ package struct EpochTable {
     private static let forgettingGrantIDs: [StaticString] = [
         """
         UPDATE google_play_purchases SET marked_grant = NULL
-        WHERE marked_grant NOT IN (SELECT grant_id FROM grants)
+        WHERE marked_grant NOT IN (SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants)
         """,
         """
         DELETE FROM app_store_redemptions WHERE grant_id IS NOT NULL
-            AND grant_id NOT IN (SELECT grant_id FROM grants)
+            AND grant_id NOT IN (SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants)
         """,
         """
         DELETE FROM google_play_redemptions WHERE grant_id IS NOT NULL
-            AND grant_id NOT IN (SELECT grant_id FROM grants)
+            AND grant_id NOT IN (SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants)
         """,
     ]
 

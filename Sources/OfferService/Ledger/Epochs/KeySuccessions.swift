@@ -9,15 +9,20 @@ import Storage
 struct KeySuccessions {
     private let connection: any DatabaseConnection
 
-    init(connection: any DatabaseConnection) {
-        self.connection = connection
+    private let grants: GrantTable
+
+    init(_ grants: GrantTable) {
+        self.grants = grants
+        connection = grants.connection
     }
 
     /// Moves what there is; answers the keys that have something new.
     func apply(_ successions: [KeySuccession]) throws(StorageError) -> [[UInt8]] {
         var changed: [[UInt8]] = []
         for succession in successions {
-            for earlier in succession.earlier where try isUsed(earlier) {
+            for earlier in succession.earlier {
+                try grants.settle(earlier)
+                guard try isUsed(earlier) else { continue }
                 try move(earlier, to: succession.current)
                 changed.append(succession.current)
             }

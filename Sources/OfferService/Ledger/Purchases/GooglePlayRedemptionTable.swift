@@ -11,13 +11,15 @@ package import Storage
 package struct GooglePlayRedemptionTable {
     private let tables: GooglePlayTables
     private let links: CustomerLinks
+    private let grants: GrantTable
     private var issued: IssuedGrantTable { IssuedGrantTable(connection: tables.connection) }
     private var holders: SubscriptionHolders { SubscriptionHolders(connection: tables.connection) }
     private var connection: any DatabaseConnection { tables.connection }
 
-    package init(_ tables: GooglePlayTables, links: CustomerLinks) {
+    package init(_ tables: GooglePlayTables, links: CustomerLinks, _ grants: GrantTable) {
         self.tables = tables
         self.links = links
+        self.grants = grants
     }
 
     /// A redemption and what it was matched to.
@@ -106,6 +108,7 @@ package struct GooglePlayRedemptionTable {
         guard let match = entry.match, match.way == .mark, let offer = place.offer(entry.redemption.offer)?.ledgerKey
         else { return }
         for subject in try subjects(of: entry.redemption.purchase) {
+            try grants.settle(subject)
             let count = try connection.run(
                 SQL(
                     """
@@ -246,7 +249,7 @@ package struct GooglePlayRedemptionTable {
                         try issued.candidate(mark.grantID) ?? GrantCandidate(id: mark.grantID, account: nil)
                     },
                     accounts: try accounts(of: purchase),
-                    grants: try issued.candidates(of: try subjects(of: purchase), offerKey: offer)
+                    grants: try grants.candidates(of: try subjects(of: purchase), offerKey: offer)
                 )
             )
         }

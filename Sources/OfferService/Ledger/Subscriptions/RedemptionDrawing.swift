@@ -9,7 +9,8 @@ import Storage
 struct RedemptionDrawing {
     let subscriptions: SubscriptionTables
     let links: CustomerLinks
-    private var grants: IssuedGrantTable { IssuedGrantTable(connection: subscriptions.connection) }
+    let grants: GrantTable
+    private var issued: IssuedGrantTable { IssuedGrantTable(connection: subscriptions.connection) }
 
     /// How many chains are ever looked at together: more than any customer has, and few enough for one transaction.
     static let mostChains = 256
@@ -105,7 +106,7 @@ struct RedemptionDrawing {
     /// Of an offer that the catalogue no longer has: under which keys it was granted.
     private func formerKeys(of redemption: Redemption) throws(StorageError) -> [Int64] {
         guard let offerID = redemption.offerID else { return [] }
-        return try grants.formerKeys(.appStore, productID: redemption.productID, offerID: offerID)
+        return try issued.formerKeys(.appStore, productID: redemption.productID, offerID: offerID)
     }
 
     /// The chains that have one of the grants.

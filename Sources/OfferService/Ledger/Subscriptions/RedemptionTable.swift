@@ -12,9 +12,9 @@ package struct RedemptionTable {
     private var connection: any DatabaseConnection { subscriptions.connection }
 
     /// Grants are looked for among those of the customers of a chain, and of whoever is linked to them.
-    package init(_ subscriptions: SubscriptionTables, links: CustomerLinks) {
+    package init(_ subscriptions: SubscriptionTables, links: CustomerLinks, _ grants: GrantTable) {
         self.subscriptions = subscriptions
-        drawing = RedemptionDrawing(subscriptions: subscriptions, links: links)
+        drawing = RedemptionDrawing(subscriptions: subscriptions, links: links, grants: grants)
     }
 
     /// A redemption and what it was matched to.
@@ -90,6 +90,7 @@ package struct RedemptionTable {
         guard let grantID = entry.grantID else { return }
         let chain = entry.redemption.key.chain
         for subject in try drawing.customers(of: chain) {
+            try drawing.grants.settle(subject)
             let count = try connection.run(
                 SQL(
                     """

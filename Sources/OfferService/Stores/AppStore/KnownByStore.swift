@@ -10,8 +10,10 @@ import OfferDomain
 /// What is signed of a promotional offer is bound to the names that the request gives; what is signed of an
 /// introductory offer, to an account of the store. There, an app has to show by signed data that the account is the
 /// customer's, and purchases under the names that it gives tell nothing.
-struct KnownByStore: Sendable {
-    private(set) var knowledge: StoreKnowledge
+///
+/// A class, because it is handed on several times for each request and never changes.
+final class KnownByStore: Sendable {
+    let knowledge: StoreKnowledge
     /// What is to be signed of this customer; `nil` if nothing is.
     let statement: Statement?
     /// The store's accounts that the customer was shown to have, where what is signed is bound to one.
@@ -66,13 +68,25 @@ struct KnownByStore: Sendable {
             )
         }
         self.canAsk = canAsk
-        self.knowledge = knowledge
-        if case .introductoryOfferEligibility = statement { bindToAccount(&knowledge) }
+        if case .introductoryOfferEligibility = statement {
+            Self.bind(&knowledge, to: account, accounts, keys, caller, canAsk)
+        }
         self.knowledge = knowledge
     }
 
     /// Leaves what is known of the account for which an introductory offer is signed: an app's names prove nothing.
     func bindToAccount(_ knowledge: inout StoreKnowledge) {
+        Self.bind(&knowledge, to: account, accounts, keys, caller, canAsk)
+    }
+
+    private static func bind(
+        _ knowledge: inout StoreKnowledge,
+        to account: TransactionID?,
+        _ accounts: [CustomerIdentity],
+        _ keys: AppPseudonyms,
+        _ caller: Caller,
+        _ canAsk: Bool
+    ) {
         knowledge.believesNames = caller.role.mayAssertFacts
         guard let account else { return }
         knowledge.account = [keys.key(of: .originalTransaction(account)), keys.key(of: .appTransaction(account))]

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+package import Storage
+
+/// What was granted to whom, which caps are counted from.
+///
+/// Customers come in no order, so writing each grant among those of its customer touches a page of the database for each.
+/// New grants are therefore written one after the other, and carried over in the order of customers, many at a time.
+/// Meanwhile a table in memory knows where they are; it is made from the database, so nothing is lost with it. A grant
+/// may stand in both places; it is counted once, by its id. Used by one thread, inside an open transaction.
+package final class GrantTable {
+    let connection: any DatabaseConnection
+    private let portions: GrantPortions
+    private var places = GrantPlaces()
+    /// The places are those of all grants that were recorded by an entry before this one.
+    private var nextEntry: Int64 = 0
+    /// Whether there may be grants that have no place.
+    private var isStale = true
+    private var merge: GrantMerge?
+    /// As long as there are no more new grants than this, none are carried over.
+    private var mergesAbove = 0
+
+    package init(connection: any DatabaseConnection, portions: GrantPortions = GrantPortions()) {
+        self.connection = connection
+        self.portions = portions
+    }
+
+    // MARK: - The places
+
+    /// Somebody else has written to the ledger, or what was written was undone.
+    func ledgerChanged() {
+        isStale = true
+    }
+
+    /// Everything that was added is durable; the next entry of the log will have that index.
+    func committed(nextEntry: Int64) {
+        if !isStale { self.nextEntry = nextEntry }
+    }
+
+    /// Has the places of all new grants known; what is asked for later does so too.
+    func refresh() throws(StorageError) {
+        guard isStale else { return }
+        try connection.rows(
+            SQL(
+                "SELECT entry_index, subject FROM new_grants WHERE entry_index >= ? ORDER BY entry_index",
+                .integer(nextEntry)
+            )
+        ) { row in
+            let entry = row.integer(0)
+            places.insert(row.blob(1), entry: entry)
+        }
+        isStale = false
+    }
+
+    private func entries(of subject: [UInt8]) throws(StorageError) -> [Int64] {
+        try refresh()
+        return places.entries(of: subject)
+    }
+
+    // MARK: - Reading
+
+    /// The grants of an offer to a subject; some perhaps twice.
+    func grants(of offerKey: Int64, to subject: [UInt8]) throws(StorageError) -> [UniqueID] {
+        var found: [UniqueID] = []
+        for entry in try entries(of: subject) {
+            try connection.rows(
+                SQL(
+                    "SELECT grant_id FROM new_grants WHERE entry_index = ? AND subject = ? AND offer_key = ?",
+                    .integer(entry),
+                    .blob(subject),
+                    .integer(offerKey)
+                )
+            ) { row in
+                if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
+            }
+        }
+        try connection.rows(
+            SQL(
+                "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
+                .blob(subject),
+                .integer(offerKey)
+            )
+        ) { row in
+            if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
+        }
+        return found
+    }
+
+    /// The grants of all offers to a subject, by the offers' keys.
+    func grants(to subject: [UInt8]) throws(StorageError) -> [Int64: Set<UniqueID>] {
+        var found: [Int64: Set<UniqueID>] = [:]
+        for entry in try entries(of: subject) {
+            try connection.rows(
+                SQL(
+                    "SELECT offer_key, grant_id FROM new_grants WHERE entry_index = ? AND subject = ?",
+                    .integer(entry),
+                    .blob(subject)
+                )
+            ) { row in
+                if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
+            }
+        }
+        try connection.rows(SQL("SELECT offer_key, grant_id FROM grants WHERE subject = ?", .blob(subject))) { row in
+            if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
+        }
+        return found
+    }
+
+    // MARK: - Writing
+
+    /// Adds a grant, which the entry of that index tells of.
+    func add(_ grantID: UniqueID, of offerKey: Int64, to subject: [UInt8], entry: Int64) throws(StorageError) {
+        let values: [SQLValue] = [.integer(entry), .blob(subject), .integer(offerKey), .blob(grantID.bytes)]
+        // Who comes again and again is found at once, not in many places.
+        guard try entries(of: subject).count < portions.mostPlaces else {
+            try connection.run(
+                SQL("INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", values)
+            )
+            return
+        }
+        try connection.run(
+            SQL("INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", values)
+        )
+        places.insert(subject, entry: entry)
+    }
+
+    /// Carries the grants of a subject over at once, so that all of them stand in `grants`.
+    func settle(_ subject: [UInt8]) throws(StorageError) {
+        for entry in try entries(of: subject) {
+            try connection.run(
+                SQL(
+                    """
+                    INSERT INTO grants (subject, offer_key, grant_id, entry_index)
+                    SELECT subject, offer_key, grant_id, entry_index FROM new_grants
+                    WHERE entry_index = ? AND subject = ? ON CONFLICT DO NOTHING
+                    """,
+                    .integer(entry),
+                    .blob(subject)
+                )
+            )
+            try connection.run(
+                SQL("DELETE FROM new_grants WHERE entry_index = ? AND subject = ?", .integer(entry), .blob(subject))
+            )
+        }
+    }
+}
+
+/// How many grants there may be in the order of time, and how they are carried over.
+package struct GrantPortions: Sendable {
+    /// So many are carried over together at the least: the more, the fewer pages are written for each.
+    package var fewest = 16_384
+    /// So many at the most, which bounds the memory.
+    package var most = 1 << 20
+    /// Between these, one for so many entries of the log: as there come to be more customers, fewer share a page.
+    package var entriesForEach: Int64 = 16
+    /// So many are carried over in one transaction.
+    package var step = 256
+    /// So many grants of one subject are new at most.
+    package var mostPlaces = 8
+
+    package init() {}
+
+    func size(ofLog entries: Int64) -> Int {
+        max(fewest, min(most, Int(clamping: entries / entriesForEach)))
+    }
+}
+
+// MARK: - Carrying over
+
+/// How far new grants are carried over.
+private struct GrantMerge {
+    /// The grants that were recorded before this entry.
+    let end: Int64
+    /// The subjects with a prefix before this are done.
+    var prefix = 0
+
+    var hasAll: Bool { prefix == 1 << GrantPlaces.subjectBits }
+}
+
+extension GrantTable {
+    /// Whether there are so many new grants that some should be carried over.
+    var isMergeDue: Bool {
+        !isStale && (merge != nil || places.count > max(mergesAbove, portions.size(ofLog: nextEntry)))
+    }
+
+    /// Carries some grants over, in a transaction of its own, between two others; nobody need wait for it.
+    ///
+    /// Until all up to the last are there, none are removed. So it may stop anywhere, and begin anew after a crash.
+    func mergeSome() throws(StorageError) {
+        guard isMergeDue else { return }
+        var current = merge ?? GrantMerge(end: nextEntry)
+        do throws(StorageError) {
+            if current.hasAll {
+                let end = current.end
+                guard try connection.transaction({ () throws(StorageError) in try removeSome(before: end) }) else {
+                    merge = current
+                    return
+                }
+                places.remove(before: end)
+                (merge, mergesAbove) = (nil, 0)
+            } else {
+                current.prefix = try connection.transaction { () throws(StorageError) in try copySome(current) }
+                merge = current
+            }
+        } catch {
+            // There may be no room for it; what is asked for must not wait until there is.
+            mergesAbove = places.count + portions.fewest
+            merge = nil
+            throw error
+        }
+    }
+
+    /// Copies the grants of the next subjects, and answers where to go on.
+    private func copySome(_ merge: GrantMerge) throws(StorageError) -> Int {
+        let all = 1 << GrantPlaces.subjectBits
+        let width = max(1, all * portions.step / max(1, places.count))
+        let prefixes = merge.prefix..<min(all, merge.prefix + width)
+        for place in places.places(in: prefixes, before: merge.end) {
+            let first = [16, 8, 0].map { UInt8(truncatingIfNeeded: place.prefix >> $0) }
+            try connection.run(
+                SQL(
+                    """
+                    INSERT INTO grants (subject, offer_key, grant_id, entry_index)
+                    SELECT subject, offer_key, grant_id, entry_index FROM new_grants
+                    WHERE entry_index = ? AND subject >= ? AND subject < ? ON CONFLICT DO NOTHING
+                    """,
+                    .integer(place.entry),
+                    .blob(first),
+                    .blob(first + [UInt8](repeating: 0xFF, count: 14))
+                )
+            )
+        }
+        return prefixes.upperBound
+    }
+
+    /// Removes what was copied, from its beginning; answers whether that was all.
+    private func removeSome(before end: Int64) throws(StorageError) -> Bool {
+        let first = try connection.first(SQL("SELECT min(entry_index) FROM new_grants")) { $0.optionalInteger(0) }
+        guard let first = first.flatMap(\.self), first < end else { return true }
+        let last = min(end, first + Int64(4 * portions.step))
+        try connection.run(SQL("DELETE FROM new_grants WHERE entry_index < ?", .integer(last)))
+        return last == end
+    }
+}
