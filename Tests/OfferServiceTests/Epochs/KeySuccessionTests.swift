@@ -162,7 +162,7 @@ struct KeySuccessionTests {
                 SQL(statement, row.isInRecord && index == 0 ? .text(text) : .blob(Self.earlier))
             )
         }
-        let successions = KeySuccessions(connection: connection)
+        let successions = KeySuccessions(GrantTable(connection: connection))
         let succession = KeySuccession(
             current: Self.current,
             earlier: [[UInt8](repeating: 1, count: 16), Self.earlier]
@@ -183,7 +183,7 @@ struct KeySuccessionTests {
             try connection.run(SQL("INSERT INTO grants VALUES (?, 7, ?, 3)", values))
         }
         let succession = KeySuccession(current: Self.current, earlier: [Self.earlier])
-        #expect(try KeySuccessions(connection: connection).apply([succession]) == [Self.current])
+        #expect(try KeySuccessions(GrantTable(connection: connection)).apply([succession]) == [Self.current])
         let rows = try connection.all(SQL("SELECT subject, grant_id FROM grants ORDER BY grant_id")) {
             $0.blob(0) + $0.blob(1)
         }

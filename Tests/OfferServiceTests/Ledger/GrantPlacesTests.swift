@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 
 @testable import OfferService
@@ -41,7 +42,7 @@ struct GrantPlacesTests {
     }
 
     private func expectAll(of known: [(subject: [UInt8], entry: Int64)], in places: GrantPlaces) {
-        for (subject, _) in known {
+        for (subject, _) in known.prefix(40) + known.suffix(40) {
             let expected = known.filter { $0.subject.prefix(3) == subject.prefix(3) }.map(\.entry)
             #expect(places.entries(of: subject).sorted() == expected.sorted())
         }

@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import Storage
+import TestSupport
 import Testing
 
 @testable import OfferService
@@ -37,8 +38,8 @@ struct GrantTableTests {
             table = GrantTable(connection: connection, portions: GrantTableTests.small)
             generator = SplitMix(seed: seed)
             // Some so alike that they share a place in memory.
-            let digests = (0..<20).map { Array(SHA256.digest(of: Array("\($0)".utf8)).bytes.prefix(16)) }
-            subjects = digests + digests.prefix(5).map { Array($0.prefix(3)) + [UInt8](repeating: 7, count: 13) }
+            let digests = (0..<10).map { Array(SHA256.digest(of: Array("\($0)".utf8)).bytes.prefix(16)) }
+            subjects = digests + digests.prefix(3).map { Array($0.prefix(3)) + [UInt8](repeating: 7, count: 13) }
         }
 
         func reopen() throws {
@@ -75,7 +76,9 @@ struct GrantTableTests {
             try connection.begin()
             let subject = try #require(subjects.randomElement(using: &generator))
             try table.settle(subject)
-            let new = try connection.all(SQL("SELECT 1 FROM new_grants WHERE subject = ?", .blob(subject))) { _ in () }
+            let new = try connection.all(SQL("SELECT entry_index FROM new_grants WHERE subject = ?", .blob(subject))) {
+                $0.integer(0)
+            }
             #expect(new.isEmpty)
             try connection.commit()
             table.committed(nextEntry: entry)
@@ -107,7 +110,7 @@ struct GrantTableTests {
         }
     }
 
-    @Test(arguments: 0..<12 as Range<UInt64>)
+    @Test(arguments: 0..<8 as Range<UInt64>)
     func `whatever is carried over, undone, or interrupted, the same grants are found`(seed: UInt64) throws {
         let world = try World(seed: seed)
         var merges = 0
@@ -130,7 +133,7 @@ struct GrantTableTests {
 
     @Test func `once all are carried over, none is left in the order of time`() throws {
         let world = try World(seed: 1)
-        while try world.count("SELECT count(*) FROM new_grants") < 40 { try world.grant(isUndone: false) }
+        while try world.count("SELECT count(*) FROM new_grants") < 30 { try world.grant(isUndone: false) }
         #expect(world.table.isMergeDue)
         var steps = 0
         while world.table.isMergeDue {
@@ -191,7 +194,7 @@ struct GrantTableTests {
                     #expect(round == 0 ? reply.status == 200 : reply.problem == "not-eligible", "\(reply)")
                 }
             }
-            let counts = try service.rows(["SELECT count(*) FROM grants"])
+            let counts = try service.rows(["SELECT CAST(count(*) AS TEXT) FROM grants"])
             #expect(counts != ["0"], "some were carried over")
         }
     }
