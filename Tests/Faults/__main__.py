@@ -19,6 +19,7 @@ from trial import Row, Setup, Trial
 import clock
 import connections
 import disk
+import instances
 import kills
 import postgres
 import reloads
@@ -36,6 +37,7 @@ TRIALS: dict[str, Trial] = {
     "reloads": reloads.reload_storm,
     "connections": connections.many_connections,
     "postgres": postgres.postgres_faults,
+    "instances": instances.several_instances,
 }
 
 
