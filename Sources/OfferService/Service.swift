@@ -171,6 +171,7 @@ package final class Service: Sendable {
             },
             gauges: { [committer] in
                 gauges.read(committer) + stores.gauges + signedLog.gauges + reconciler.gauges
+                    + (membership?.gauges ?? [])
             }
         )
         housekeeper = Housekeeper(

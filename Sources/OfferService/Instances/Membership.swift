@@ -102,8 +102,17 @@ package final class Membership: Sendable {
         }
     }
 
-    /// How many share the database, this one included.
-    package var count: Int { state.withLock { $0.others.count + 1 } }
+    /// For the metrics.
+    package var gauges: [Gauge] {
+        let count = state.withLock { $0.others.count + 1 }
+        return [
+            Gauge(
+                "offer_signer_instances",
+                "Services that share the database, this one included",
+                [.init(Double(count))]
+            )
+        ]
+    }
 
     /// What whoever runs the service should know.
     package var warnings: [Obstacle] {
