@@ -4,7 +4,7 @@ import Dispatch
 import OfferDomain
 import Storage
 
-/// Looks once a second whether callers, key states or seals have changed in the database, and whether records that
+/// Looks once a second, or twice, whether callers, key states or seals have changed in the database, and whether records that
 /// could not be written can be written again; records once a minute what is only counted.
 final class Housekeeper: Sendable {
     private let ledger: LedgerAccess
@@ -52,9 +52,11 @@ final class Housekeeper: Sendable {
     func start() {
         Worker.start(named: "housekeeper") { [self] in
             var connection: (any DatabaseConnection)?
-            var seconds = 0
+            // Where several share the database, what is changed at one must hold at the others within a second.
+            let interval = ledger.isShared ? 500 : 1000
+            var elapsed = 0
             while true {
-                let isRegular = wakeUp.wait(timeout: .now() + .seconds(1)) == .timedOut
+                let isRegular = wakeUp.wait(timeout: .now() + .milliseconds(interval)) == .timedOut
                 let (isStopping, waiting) = turn.withLock { turn in
                     defer { turn.waiting = [] }
                     return (turn.isStopping, turn.waiting)
@@ -66,8 +68,8 @@ final class Housekeeper: Sendable {
                 // A connection that failed once may fail for ever; what it would say must not be missed.
                 if !isRead { connection = nil }
                 health.noteStates(areRead: isRead)
-                seconds += isRegular ? 1 : 0
-                if isRegular, seconds.isMultiple(of: 60) { recordCounts() }
+                elapsed += isRegular ? interval : 0
+                if isRegular, elapsed.isMultiple(of: 60_000) { recordCounts() }
             }
             recordCounts()
             hasEnded.signal()
