@@ -205,7 +205,7 @@ package final class LedgerWriter {
         connection.rollback()
         // What was read within it may have been written within it.
         isTreeRead = false
-        grants.ledgerChanged()
+        grants.undone()
         reconciliation = ReconciliationMemory()
     }
 

@@ -61,8 +61,13 @@ struct GrantPlaces {
     }
 
     /// Forgets all places before an entry.
-    mutating func remove(before end: Int64) {
-        let kept = slots.filter { $0 != 0 && Self.entry($0) >= end }
+    mutating func remove(before end: Int64) { keep { $0 >= end } }
+
+    /// Forgets all places from an entry on.
+    mutating func remove(from start: Int64) { keep { $0 < start } }
+
+    private mutating func keep(_ isKept: (Int64) -> Bool) {
+        let kept = slots.filter { $0 != 0 && isKept(Self.entry($0)) }
         self = GrantPlaces()
         while 2 * (kept.count + 1) > slots.count { grow() }
         for word in kept { put(word) }

@@ -27,8 +27,14 @@ package final class GrantTable {
 
     // MARK: - The places
 
-    /// Somebody else has written to the ledger, or what was written was undone.
+    /// Somebody else has written to the ledger.
     func ledgerChanged() {
+        isStale = true
+    }
+
+    /// What was written since the last commit was undone.
+    func undone() {
+        places.remove(from: nextEntry)
         isStale = true
     }
 

@@ -134,7 +134,7 @@ struct BatchTests {
             at: ["/requests/1/bundleId"],
             ""
         ),
-        Row(#"{"requests": [{"bundleId": "a", "bundleId": "b"}]}"#, "malformed-json", at: ["/requests/0"], ""),
+        Row(#"{"requests": [{"bundleId": "a", "bundleId": "b"}]}"#, "malformed-json", at: ["/requests/0/bundleId"], ""),
         Row(
             #"{"requests": [[[[[[[[[[]]]]]]]]]]}"#,
             "malformed-json",
