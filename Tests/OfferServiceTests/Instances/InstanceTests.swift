@@ -118,6 +118,7 @@ struct InstanceTests {
             #expect(try one.look(as: first).others == [second])
             #expect(try other.look(as: second).others == [first])
         }
+        #expect(try one.look(as: first).others == [second], "heard of just now")
         place.clock.advance(milliseconds: 2_999)
         #expect(try one.look(as: first).others == [second], "not yet")
         place.clock.advance(milliseconds: 1)

@@ -12,7 +12,8 @@ struct LedgerMoveTests {
     private static let left: Set = ["schema_migrations", "instances", "reloads", "log_upgrade"]
 
     @Test func `every table and every column of the schema is moved`() throws {
-        let connection = try LogPlace().ledger.open()
+        let place = try LogPlace()
+        let connection = try place.ledger.open()
         let columns = try connection.all(
             SQL(
                 """

@@ -46,6 +46,7 @@ package final class GrantTable {
     /// Has the places of all new grants known; what is asked for later does so too.
     func refresh() throws(StorageError) {
         guard isStale else { return }
+        var next = nextEntry
         try connection.rows(
             SQL(
                 "SELECT entry_index, subject FROM new_grants WHERE entry_index >= ? ORDER BY entry_index",
@@ -54,8 +55,9 @@ package final class GrantTable {
         ) { row in
             let entry = row.integer(0)
             places.insert(row.blob(1), entry: entry)
+            next = max(next, entry + 1)
         }
-        isStale = false
+        (nextEntry, isStale) = (next, false)
     }
 
     private func entries(of subject: [UInt8]) throws(StorageError) -> [Int64] {
