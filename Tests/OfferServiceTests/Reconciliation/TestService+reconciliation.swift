@@ -30,7 +30,7 @@ extension TestService {
             SELECT text FROM (
                 SELECT state || ' ' || matched_as AS text, redeemed_at FROM app_store_redemptions
                 UNION ALL SELECT state || ' ' || matched_as, redeemed_at FROM google_play_redemptions
-            ) ORDER BY redeemed_at
+            ) AS uses ORDER BY redeemed_at
             """
         ])
     }

@@ -41,7 +41,7 @@ package struct AuditIndexTables {
             SQL(
                 """
                 SELECT max(run) FROM (SELECT max(run) AS run FROM audit_index_runs
-                UNION ALL SELECT max(run) FROM audit_index_parts) AS both
+                UNION ALL SELECT max(run) FROM audit_index_parts) AS stored
                 """
             )
         ) { $0.optionalInteger(0) }.flatMap(\.self)
