@@ -177,7 +177,8 @@ struct KeySuccessionTests {
     }
 
     @Test func `what there is under the key of now stays, and nothing is left under the earlier one`() throws {
-        let connection = try LogPlace().ledger.open()
+        let place = try LogPlace()
+        let connection = try place.ledger.open()
         for (key, grant) in [(Self.earlier, 1), (Self.current, 1), (Self.earlier, 2)] {
             let values: [SQLValue] = [.blob(key), .blob([UInt8(grant)])]
             try connection.run(SQL("INSERT INTO grants VALUES (?, 7, ?, 3)", values))

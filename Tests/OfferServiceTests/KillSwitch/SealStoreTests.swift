@@ -6,7 +6,8 @@ import Testing
 /// Seals as rows of the database.
 struct SealStoreTests {
     @Test func `a seal of a cause that this program does not know seals nevertheless`() throws {
-        let connection = try LogPlace().ledger.open()
+        let place = try LogPlace()
+        let connection = try place.ledger.open()
         let store = SealStore(connection: connection)
         #expect(try store.switches().stop(of: nil) == nil)
         try connection.run(SQL("INSERT INTO seals (cause, since, detail) VALUES ('of a later version', 1, 'x')"))
