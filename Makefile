@@ -10,6 +10,9 @@ BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlink
 
 .PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long deb package-test check bench compare tools clean
 
+# Suites of the service that are run over PostgreSQL too; the storage's own run over both engines by themselves.
+SHARED_SUITES := OfferServiceTests\.(CommitterTests|CapTests|IdempotencyTests|Batch[A-Za-z]*Tests|Audit(Entries|Summary|Lookups)CallTests|InstanceTests|Seal[A-Za-z]*Tests|CustomerLinksTests|LogWritingTests|LogCallsTests|LogVerifierTests|CheckpointPublisherTests|ReconciliationCallTests|SubscriptionTransferTests|TransfersCallTests|KeySuccessionTests|CosignatureTableTests)
+
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -34,6 +37,7 @@ run: build ## write the example into ./demo, if it is not there, and start the s
 test: setup-checks ## run all tests
 	swift build --build-tests
 	swift build --product offer-signer
+	OFFER_SIGNER_TEST_DATABASE=postgres swift test --disable-xctest --no-parallel --skip-build --filter '$(SHARED_SUITES)'
 	swift test --disable-xctest --no-parallel
 
 format: ## format all Swift files in place

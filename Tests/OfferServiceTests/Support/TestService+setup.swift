@@ -47,7 +47,7 @@ extension TestService {
             flags: [
                 .listen: "127.0.0.1:0", .keys: directory.path(of: "keys"), .offers: directory.path(of: "offers"),
                 .database: directory.database("ledger.db"), .loops: "2", .selfVerification: "always",
-                .clockCheck: "warn",
+                .clockCheck: "warn", .checkpointFile: directory.path(of: "ledger.db.checkpoint"),
                 .appFindings: files.showsFindingsToApps ? "yes" : "no",
             ].merging(store) { $1 }.merging(files.settings) { $1 },
             environment: [:]
