@@ -4,7 +4,7 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libcurl4-openssl-dev libevent-dev libsqlite3-dev libssl-dev pkg-config \
+    && apt-get install -y --no-install-recommends libcurl4-openssl-dev libevent-dev libpq-dev libsqlite3-dev libssl-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY Package.swift ./
@@ -15,7 +15,7 @@ RUN swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --prod
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates libcurl4 libevent-2.1-7 libevent-openssl-2.1-7 \
+    && apt-get install -y --no-install-recommends ca-certificates libcurl4 libevent-core-2.1-7 \
         libsqlite3-0 libssl3 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --system --gid 10001 offer-signer \
