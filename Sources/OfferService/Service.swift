@@ -295,6 +295,17 @@ package final class Service: Sendable {
         }
     }
 
+    /// Tells whoever started the service how far it is.
+    ///
+    /// One that can't be told is no reason to answer nobody: it may wait in vain, and says so itself.
+    package func tell(_ manager: ServiceManager, _ state: ServiceManager.State) {
+        do {
+            try manager.tell(state)
+        } catch {
+            log(.warning, "the service manager could not be told", ["reason": .text(error.description)])
+        }
+    }
+
     /// Reads keys, offers, callers and the TLS certificate anew: all of them come into force, or none.
     ///
     /// Where several share the database, the others do so too.

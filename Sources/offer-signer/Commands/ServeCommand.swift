@@ -40,20 +40,11 @@ enum ServeCommand: Command {
         let signals = SignalWaiter(SIGHUP, SIGTERM, SIGINT)
         let service = try start(settings)
         let manager = ServiceManager.ofEnvironment
-        try tell(manager, .ready)
+        service.tell(manager, .ready)
         while signals.next() == SIGHUP { service.reload() }
-        // Whoever is not told sees the process end.
-        try? manager.tell(.stopping)
+        service.tell(manager, .stopping)
         service.stop()
         return .success
-    }
-
-    private static func tell(_ manager: ServiceManager, _ state: ServiceManager.State) throws(CommandError) {
-        do {
-            try manager.tell(state)
-        } catch {
-            throw CommandError(error.description, .unavailable)
-        }
     }
 
     private static func start(_ settings: Settings) throws(CommandError) -> Service {
