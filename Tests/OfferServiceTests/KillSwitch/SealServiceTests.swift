@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// The whole service, sealed: over restarts, beside other processes, and by itself.
@@ -63,7 +64,13 @@ struct SealServiceTests {
             #expect(refusal.problem == "still-sealed", "\(refusal)")
             place.clock.advance(hours: 2)
             #expect(try await place.act("/v1/unseal", #"{"reason": "set right"}"#, on: service).status == 200)
-            #expect(try await place.sign(service, offer: "open").status == 200)
+            // Where several share the database, a jump of this clock ends the lease too, until it is renewed.
+            var status = 0
+            for _ in 0..<(TestedEngine.isPostgreSQL ? 100 : 1) where status != 200 {
+                status = try await place.sign(service, offer: "open").status
+                if status != 200 { try await Task.sleep(for: .milliseconds(50)) }
+            }
+            #expect(status == 200)
         }
         let step = try #require(try place.entries().first { $0["ev"] == .text("clock.step") })
         #expect(step["from"].integer == 1_782_907_200_123 && step["to"].integer == 1_782_907_200_123 - 3_600_000)
