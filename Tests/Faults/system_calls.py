@@ -43,14 +43,14 @@ DISK = {
     "unlink": ["EIO"], "fcntl": ["ENOLCK", "EINTR"], "newfstatat,fstat,statx": ["EIO"],
 }
 NETWORK = {
-    "write": ["EIO", "EINTR", "EAGAIN"], "writev": ["ECONNRESET", "EINTR", "EAGAIN"],
+    "write": ["EIO", "EINTR", "EAGAIN"], "writev,sendto,sendmsg": ["ECONNRESET", "EINTR", "EAGAIN"],
     "readv,recvfrom,recvmsg": ["ECONNRESET", "EINTR", "EAGAIN"], "read": ["EIO", "EINTR"],
     "accept4": ["EMFILE", "ECONNABORTED", "EINTR", "ENOBUFS"], "epoll_wait,epoll_pwait2,epoll_pwait": ["EINTR"],
     "epoll_ctl": ["ENOMEM"],
 }
 # Without these the process may end, as the runtime and libraries have it.
 MEMORY = {"mmap": ["ENOMEM"], "brk": ["ENOMEM"], "madvise": ["ENOMEM"], "getrandom": ["EAGAIN", "ENOSYS"]}
-KILLS = ["pwrite64", "fdatasync", "ftruncate", "rename,renameat,renameat2", "write", "writev", "pread64", "openat"]
+KILLS = ["pwrite64", "fdatasync", "ftruncate", "rename,renameat,renameat2", "write", "writev,sendto,sendmsg", "pread64", "openat"]
 
 
 def table(is_long: bool) -> list[Fault]:
