@@ -9,7 +9,7 @@ package import Storage
 /// is told so, and nothing of the batch is on disk.
 package final class Committer: Sendable {
     /// One thing to be written, and who waits for it.
-    fileprivate enum Job: Sendable {
+    enum Job: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
         case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
         case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
@@ -401,7 +401,7 @@ extension Committer {
     private var knownHead: TreeHead? { treeHead == .empty ? nil : treeHead }
 
     /// What came of one job.
-    fileprivate enum Outcome {
+    enum Outcome {
         case decided(Verdict)
         case allDecided(BatchVerdict)
         case absorbed(Absorption)
@@ -506,87 +506,4 @@ private struct Cleaning {
         defer { (last, requests) = (now, 0) }
         return 256 + 2 * requests
     }
-}
-
-extension Committer.Job {
-    fileprivate var isPreview: Bool {
-        if case .preview = self { true } else { false }
-    }
-
-    /// How many requests it is.
-    fileprivate var requestCount: Int {
-        if case .decideAll(let batch, _) = self { batch.requests.count } else { 1 }
-    }
-
-    fileprivate func resume(_ outcome: Committer.Outcome) {
-        switch (self, outcome) {
-        case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
-        case (.decideAll(_, let continuation), .allDecided(let verdict)):
-            continuation.resume(returning: .success(verdict))
-        case (.absorb(_, let continuation), .absorbed(let result)),
-            (.absorbGooglePlay(_, let continuation), .absorbed(let result)):
-            continuation.resume(returning: .success(result))
-        case (.transfer(_, let continuation), .transferred(let result)):
-            continuation.resume(returning: .success(result))
-        case (.preview(_, let continuation), .previewed(let result)):
-            continuation.resume(returning: .success(result))
-        case (.append(_, let done), .done), (.change(_, let done), .done): done(.success(()))
-        case (.keep(_, let done), .kept(let keeping)): done(.success(keeping))
-        case (.decide, _), (.decideAll, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _),
-            (.append, _),
-            (.change, _), (.keep, _):
-            preconditionFailure("a job has the outcome of its kind")
-        }
-    }
-
-    fileprivate func fail(_ error: LedgerError) {
-        switch self {
-        case .decide(_, let continuation): continuation.resume(returning: .failure(error))
-        case .decideAll(_, let continuation): continuation.resume(returning: .failure(error))
-        case .absorb(_, let continuation), .absorbGooglePlay(_, let continuation):
-            continuation.resume(returning: .failure(error))
-        case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
-        case .preview(_, let continuation): continuation.resume(returning: .failure(error))
-        case .append(_, let done), .change(_, let done): done(.failure(error))
-        case .keep(_, let done): done(.failure(error))
-        }
-    }
-}
-
-extension LedgerError {
-    /// Whether the connection must be opened anew; after these few it is known to be as it was.
-    fileprivate var needsNewConnection: Bool {
-        switch self {
-        case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
-            .database(.unexpectedValue), .stopped, .unbuildable, .log:
-            false
-        case .database, .databaseGone: true
-        }
-    }
-
-    /// Whether it comes of what one request reads or wants signed, and not of the database.
-    var isOfOneRequest: Bool {
-        switch self {
-        case .database(.unexpectedValue), .database(.constraint), .unbuildable: true
-        case .database, .databaseGone, .overloaded, .stopped, .log: false
-        }
-    }
-}
-
-/// Is told what each commit took; counts for the metrics.
-package protocol CommitObserver: Sendable {
-    /// A batch is durable.
-    func committed(requests: Int, microseconds: Int64)
-    /// The evidence of the store showed a use of an offer, or what came of one.
-    func learnt(of redemption: RedemptionTable.Entry)
-    /// The same, of Google Play.
-    func learnt(of redemption: GooglePlayRedemptionTable.Entry)
-    /// A batch could not be written; nothing of it is on disk.
-    func failed(_ error: LedgerError)
-    /// What another process has switched off is obeyed, and about to be acknowledged.
-    func obeys(_ switches: KillSwitches)
-}
-
-extension CommitObserver {
-    package func obeys(_ switches: KillSwitches) {}
 }

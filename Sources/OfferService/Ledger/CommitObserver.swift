@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Is told what each commit took; counts for the metrics.
+package protocol CommitObserver: Sendable {
+    /// A batch is durable.
+    func committed(requests: Int, microseconds: Int64)
+    /// The evidence of the store showed a use of an offer, or what came of one.
+    func learnt(of redemption: RedemptionTable.Entry)
+    /// The same, of Google Play.
+    func learnt(of redemption: GooglePlayRedemptionTable.Entry)
+    /// A batch could not be written; nothing of it is on disk.
+    func failed(_ error: LedgerError)
+    /// What another process has switched off is obeyed, and about to be acknowledged.
+    func obeys(_ switches: KillSwitches)
+}
+
+extension CommitObserver {
+    package func obeys(_ switches: KillSwitches) {}
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+
+extension Committer.Job {
+    var isPreview: Bool {
+        if case .preview = self { true } else { false }
+    }
+
+    /// How many requests it is.
+    var requestCount: Int {
+        if case .decideAll(let batch, _) = self { batch.requests.count } else { 1 }
+    }
+
+    func resume(_ outcome: Committer.Outcome) {
+        switch (self, outcome) {
+        case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
+        case (.decideAll(_, let continuation), .allDecided(let verdict)):
+            continuation.resume(returning: .success(verdict))
+        case (.absorb(_, let continuation), .absorbed(let result)),
+            (.absorbGooglePlay(_, let continuation), .absorbed(let result)):
+            continuation.resume(returning: .success(result))
+        case (.transfer(_, let continuation), .transferred(let result)):
+            continuation.resume(returning: .success(result))
+        case (.preview(_, let continuation), .previewed(let result)):
+            continuation.resume(returning: .success(result))
+        case (.append(_, let done), .done), (.change(_, let done), .done): done(.success(()))
+        case (.keep(_, let done), .kept(let keeping)): done(.success(keeping))
+        case (.decide, _), (.decideAll, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _),
+            (.append, _),
+            (.change, _), (.keep, _):
+            preconditionFailure("a job has the outcome of its kind")
+        }
+    }
+
+    func fail(_ error: LedgerError) {
+        switch self {
+        case .decide(_, let continuation): continuation.resume(returning: .failure(error))
+        case .decideAll(_, let continuation): continuation.resume(returning: .failure(error))
+        case .absorb(_, let continuation), .absorbGooglePlay(_, let continuation):
+            continuation.resume(returning: .failure(error))
+        case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
+        case .preview(_, let continuation): continuation.resume(returning: .failure(error))
+        case .append(_, let done), .change(_, let done): done(.failure(error))
+        case .keep(_, let done): done(.failure(error))
+        }
+    }
+}
+
+extension LedgerError {
+    /// Whether the connection must be opened anew; after these few it is known to be as it was.
+    var needsNewConnection: Bool {
+        switch self {
+        case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
+            .database(.unexpectedValue), .stopped, .unbuildable, .log:
+            false
+        case .database, .databaseGone: true
+        }
+    }
+
+    /// Whether it comes of what one request reads or wants signed, and not of the database.
+    var isOfOneRequest: Bool {
+        switch self {
+        case .database(.unexpectedValue), .database(.constraint), .unbuildable: true
+        case .database, .databaseGone, .overloaded, .stopped, .log: false
+        }
+    }
+}
