@@ -33,6 +33,18 @@ struct SecureMemoryTests {
         }
     }
 
+    /// Threads may still use it while the process ends.
+    @Test
+    func `OpenSSL is of use until the process is gone`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            // What is registered first is called last: after all that OpenSSL could have registered.
+            atexit { _exit((try? PrivateKey.generate()) == nil ? 43 : 42) }
+            try SecureMemory.start()
+            _ = try PrivateKey.generate()
+            exit(0)
+        }
+    }
+
     @Test
     func `reads no secret before the start`() async throws {
         let directory = try TemporaryDirectory()

@@ -66,6 +66,9 @@ package enum SecureMemory {
         let wipesBlocks = state.wipesBlocks ?? (shim_use_wiping_allocator() == 1)
         state.wipesBlocks = wipesBlocks
         guard wipesBlocks || concessions.contains(.unwipedBlocks) else { return .failure(.openSSLAlreadyUsed) }
+        // At the end of the process threads of ours may still be ending, which free what is their own in OpenSSL. If it
+        // tidied up for itself meanwhile, both would free the same.
+        guard OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1 else { return .failure(.notInitialized) }
         if state.locksPages == nil {
             switch CRYPTO_secure_malloc_init(secureHeapBytes, 16) {
             case 1: state.locksPages = true
@@ -85,6 +88,7 @@ package enum SecureMemory {
 package enum SecureMemoryError: Error, Hashable, Sendable, CustomStringConvertible {
     case heapSizeNotPowerOfTwo(bytes: Int)
     case openSSLAlreadyUsed
+    case notInitialized
     case heapNotCreated(bytes: Int)
     case pagesNotLocked(bytes: Int)
     case notStarted
@@ -96,6 +100,8 @@ package enum SecureMemoryError: Error, Hashable, Sendable, CustomStringConvertib
             "The secure heap can't have \(bytes) bytes; a power of two of at least 4096 is needed."
         case .openSSLAlreadyUsed:
             "OpenSSL allocated memory before secure memory was started, so what it frees would not be wiped."
+        case .notInitialized:
+            "OpenSSL could not be initialized."
         case .heapNotCreated(let bytes):
             "OpenSSL could not create a secure heap of \(bytes) bytes."
         case .pagesNotLocked(let bytes):
