@@ -6,7 +6,16 @@ package struct JSONArray: Sendable, Sequence {
     let index: Int
 
     /// How many elements there are; counts them.
-    package var count: Int { reduce(0) { count, _ in count + 1 } }
+    package var count: Int {
+        let nodes = tape.nodes
+        let end = Int(nodes[index].next)
+        var (position, count) = (index + 1, 0)
+        while position < end {
+            position = Int(nodes[position].next)
+            count += 1
+        }
+        return count
+    }
 
     /// Whether there are no elements.
     package var isEmpty: Bool { Int(tape.nodes[index].next) == index + 1 }

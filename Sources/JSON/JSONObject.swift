@@ -6,7 +6,16 @@ package struct JSONObject: Sendable, Sequence {
     let index: Int
 
     /// How many members there are; counts them.
-    package var count: Int { reduce(0) { count, _ in count + 1 } }
+    package var count: Int {
+        let nodes = tape.nodes
+        let end = Int(nodes[index].next)
+        var (position, count) = (index + 1, 0)
+        while position < end {
+            position = Int(nodes[position + 1].next)
+            count += 1
+        }
+        return count
+    }
 
     /// Whether there are no members.
     package var isEmpty: Bool { Int(tape.nodes[index].next) == index + 1 }
@@ -18,20 +27,25 @@ package struct JSONObject: Sendable, Sequence {
     ///
     /// Looks at each member in turn, which for the handful of a request is quicker than a table.
     package subscript(name: String) -> JSONValue? {
-        find(name)?.value
+        find(name.utf8.span)?.value
     }
 
     /// Like the subscript, with the member's place among the others, from 0.
-    package func find(_ name: String) -> (place: Int, value: JSONValue)? {
+    ///
+    /// Named apart from the subscript, which takes every literal for a `String`.
+    package func find(_ name: StaticString) -> (place: Int, value: JSONValue)? {
+        unsafe find(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount).span)
+    }
+
+    @inline(__always)
+    private func find(_ name: Span<UInt8>) -> (place: Int, value: JSONValue)? {
         let nodes = tape.nodes
-        // Lengths mostly differ, and are quickly compared.
-        let length = name.utf8.count + 2
         let end = Int(nodes[index].next)
-        var position = index + 1
-        var place = 0
+        var (position, place) = (index + 1, 0)
         while position < end {
             let node = nodes[position]
-            let mayMatch = node.kind != .string || Int(node.end - node.start) == length
+            // Lengths mostly differ, and are quickly compared.
+            let mayMatch = node.kind != .string || Int(node.end &- node.start) == name.count + 2
             if mayMatch, tape.content(of: node, equals: name) {
                 return (place, JSONValue(tape: tape, index: position + 1))
             }
@@ -85,5 +99,5 @@ package struct JSONMember: Sendable {
     package var value: JSONValue { JSONValue(tape: tape, index: index + 1) }
 
     /// Compares the name as bytes; allocates only where it has escapes.
-    package func isNamed(_ name: String) -> Bool { tape.content(of: tape.nodes[index], equals: name) }
+    package func isNamed(_ name: String) -> Bool { tape.content(of: tape.nodes[index], equals: name.utf8.span) }
 }

@@ -62,7 +62,7 @@ package struct JSONValue: Sendable {
 
     /// Whether this is a string that says `text`, compared as bytes; allocates only where the string has escapes.
     package func string(equals text: String) -> Bool {
-        kind == .string && tape.content(of: node, equals: text)
+        kind == .string && tape.content(of: node, equals: text.utf8.span)
     }
 
     /// True or false; nil unless this is one of them.

@@ -51,10 +51,11 @@ package struct JSONWriter: Sendable {
 
     /// Writes a string that is known to need no escape: a name out of a list, or an identifier.
     package mutating func string(plain text: String) {
-        bytes.append(addingCapacity: text.utf8.count + 3) { target in
+        let text = text.utf8.span
+        bytes.append(addingCapacity: text.count + 3) { target in
             if needsComma { target.append(.comma) }
             target.append(.doubleQuote)
-            unsafe text.utf8.span.withUnsafeBufferPointer { unsafe target.append($0) }
+            unsafe text.withUnsafeBufferPointer { unsafe target.append($0) }
             target.append(.doubleQuote)
         }
         needsComma = true
@@ -178,6 +179,7 @@ extension JSONWriter {
 
 extension OutputSpan<UInt8> {
     /// Appends all of `text`, for which there must be room.
+    @inline(__always)
     fileprivate mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
         precondition(text.count <= freeCapacity, "no room for a text")
         unsafe withUnsafeMutableBufferPointer { buffer, count in
@@ -199,18 +201,21 @@ extension Span<UInt8> {
     }
 
     /// Goes over the bytes from `start` on, eight at a time, while none needs an escape and all are ASCII.
-    func endOfPlainWords(from start: Int) -> Int {
+    ///
+    /// - Returns: The first byte that is not so, or, if there is none, the first of the fewer than eight at the end.
+    @inline(__always)
+    package func endOfPlainWords(from start: Int) -> Int {
         var index = start
         while index + 8 <= count {
-            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let word = UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
             let isControl = word &- 0x2020_2020_2020_2020
             let quote = word ^ 0x2222_2222_2222_2222
             let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
             let isQuote = quote &- 0x0101_0101_0101_0101
             let isBackslash = backslash &- 0x0101_0101_0101_0101
-            // The high bit of a byte is set if it is unusual; after an unusual one, of others perhaps too.
+            // The high bit of a byte is set if it is unusual; after an unusual one, of others perhaps too, but not before.
             let unusual = (isControl | isQuote | isBackslash | word) & 0x8080_8080_8080_8080
-            if unusual != 0 { return index }
+            if unusual != 0 { return index + unusual.trailingZeroBitCount / 8 }
             index += 8
         }
         return index

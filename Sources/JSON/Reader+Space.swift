@@ -2,7 +2,14 @@
 
 extension Reader {
     /// Passes over what may stand between the parts of a text.
+    @inline(__always)
     mutating func skipSpace() throws(Fault) {
+        // What programs write mostly has nothing there, and what isn't white space is greater.
+        if position < bytes.count, bytes[position] > .space, dialect == .strict { return }
+        try skipSomeSpace()
+    }
+
+    private mutating func skipSomeSpace() throws(Fault) {
         skipPlainSpace()
         guard dialect == .configuration else { return }
         while position < bytes.count, try skipExtendedSpace() { skipPlainSpace() }

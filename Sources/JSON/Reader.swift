@@ -161,9 +161,12 @@ extension Reader {
     }
 
     private mutating func finish(_ index: Int, as kind: Node.Kind) {
-        nodes[index].kind = kind
-        nodes[index].end = UInt32(position)
-        nodes[index].next = UInt32(nodes.count)
+        nodes[index] = Node(
+            kind: kind,
+            start: nodes[index].start,
+            end: UInt32(truncatingIfNeeded: position),
+            next: UInt32(truncatingIfNeeded: nodes.count)
+        )
     }
 
     /// Takes the tape back to a name, so that an error's pointer ends with it.

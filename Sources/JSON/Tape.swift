@@ -52,12 +52,18 @@ final class Tape: Sendable {
     }
 
     /// Whether a string or name says `text`, compared as bytes; allocates only for an escaped one.
-    func content(of node: Node, equals text: String) -> Bool {
-        if node.kind == .escapedString { return content(of: node).elementsEqual(text.utf8) }
+    @inline(__always)
+    func content(of node: Node, equals text: Span<UInt8>) -> Bool {
         let range = contentRange(of: node)
-        guard range.count == text.utf8.count else { return false }
-        let text = text.utf8.span
+        guard node.kind != .escapedString else { return unescaped(bytes[range]).says(text) }
+        guard range.count == text.count else { return false }
         for index in text.indices where bytes[range.lowerBound + index] != text[index] { return false }
         return true
+    }
+}
+
+extension [UInt8] {
+    fileprivate func says(_ text: Span<UInt8>) -> Bool {
+        count == text.count && indices.allSatisfy { self[$0] == text[$0] }
     }
 }

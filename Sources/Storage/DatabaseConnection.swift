@@ -13,14 +13,27 @@ package protocol DatabaseConnection: AnyObject {
 
     /// Carries out a statement of which nobody waits to hear, in order with all others of the transaction.
     ///
-    /// An engine on the other end of a wire may send many of them at once. What goes wrong is told at the latest by the
-    /// next answer that is read, or by the commit.
+    /// An engine on the other end of a wire may send many of them at once, and rows for one table as one statement; what
+    /// is asked later finds them. What goes wrong is told at the latest by the next answer that is read, or by the commit.
     func enqueue(_ sql: SQL) throws(StorageError)
 
     /// Hands out the rows of an answer one by one, in their order.
     ///
     /// The closure may use the connection, but not for the very same statement.
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
+
+    /// Asks the same for each of many lists of values, and hands out each row with the place of its list, from 0.
+    ///
+    /// The rows of a list come in their order; the lists come in any. The values of one place are of one type, or null,
+    /// but no list is all null.
+    func rows(
+        _ text: StaticString,
+        forEach lists: [[SQLValue]],
+        _ each: (Int, borrowing Row) -> Void
+    ) throws(StorageError)
+
+    /// Whether the engine is on the other end of a wire, so that many questions cost less if they are asked together.
+    var isRemote: Bool { get }
 
     /// Begins a transaction; on a connection that writes, one that keeps all others from writing.
     ///
@@ -41,6 +54,19 @@ package protocol DatabaseConnection: AnyObject {
 extension DatabaseConnection {
     /// At once, where that costs no wait.
     package func enqueue(_ sql: SQL) throws(StorageError) { try run(sql) }
+
+    package var isRemote: Bool { false }
+
+    /// One after the other, where that costs no wait.
+    package func rows(
+        _ text: StaticString,
+        forEach lists: [[SQLValue]],
+        _ each: (Int, borrowing Row) -> Void
+    ) throws(StorageError) {
+        for (place, values) in lists.enumerated() {
+            try rows(SQL(text, values)) { row in each(place, row) }
+        }
+    }
 }
 
 /// A closed list of errors with room for those of the database, as `case storage(StorageError)` gives it.

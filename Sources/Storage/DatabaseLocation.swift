@@ -21,10 +21,17 @@ package enum DatabaseLocation: Hashable, Sendable {
     }
 
     /// Opens a connection; a database that does not exist is made, empty, unless the connection only reads.
-    package func connect(_ access: DatabaseAccess = .readWrite) throws(StorageError) -> any DatabaseConnection {
+    ///
+    /// A server takes the lock from a writer that does nothing for `idleTimeoutMilliseconds`; a file keeps it.
+    package func connect(
+        _ access: DatabaseAccess = .readWrite,
+        idleTimeoutMilliseconds: Int? = nil
+    ) throws(StorageError) -> any DatabaseConnection {
         switch self {
-        case .sqlite(let path): try SQLiteConnection(path: path, options: SQLiteOptions(access: access))
-        case .postgreSQL(let address): try PostgreSQLConnection(address, options: PostgreSQLOptions(access: access))
+        case .sqlite(let path): return try SQLiteConnection(path: path, options: SQLiteOptions(access: access))
+        case .postgreSQL(let address):
+            let options = PostgreSQLOptions(access: access, idleTimeoutMilliseconds: idleTimeoutMilliseconds)
+            return try PostgreSQLConnection(address, options: options)
         }
     }
 

@@ -144,11 +144,3 @@ struct KeyNeedles: Codable, Sendable {
         )
     }
 }
-
-/// The sanitizer that this process runs under, if any.
-enum Sanitizer {
-    /// Sanitizers keep freed memory and map terabytes for themselves, so a search would find what they keep, or not end.
-    static var isActive: Bool {
-        ["__asan_init", "__tsan_init"].contains { (name: String) in unsafe dlsym(dlopen(nil, RTLD_NOW), name) != nil }
-    }
-}

@@ -35,6 +35,39 @@ import Testing
         #expect(object["ab"]?.integer == 1)
     }
 
+    @Test func `a member that is found tells its place`() throws {
+        let text = #"{"ba":[{"b":0}],"a":1,"\u0062":2,"bb":3}"#
+        let object = try #require(try JSONDocument(Array(text.utf8)).root.object)
+        #expect(object.find("ba")?.place == 0)
+        #expect(object.find("a")?.place == 1)
+        #expect(object.find("b")?.place == 2)
+        #expect(object.find("b")?.value.integer == 2)
+        #expect(object.find("bb")?.value.integer == 3)
+        #expect(object.find("c") == nil)
+        #expect(object.find("\\u0062") == nil, "a name as it is written")
+    }
+
+    /// The reader looks at eight bytes at once, so each of them is tried, in strings that end with the text and before it.
+    @Test(arguments: 0...24)
+    func `what is special in a string is found wherever it stands`(length: Int) throws {
+        for place in 0...length {
+            let (head, tail) = (String(repeating: "a", count: place), String(repeating: "b", count: length - place))
+            for (written, meant) in [(#"\""#, "\""), (#"\\"#, "\\"), ("é", "é"), ("\u{7F}", "\u{7F}"), ("😀", "😀")] {
+                for end in ["", "                "] {
+                    let document = try JSONDocument(Array("\"\(head)\(written)\(tail)\"\(end)".utf8))
+                    #expect(document.root.string == head + meant + tail)
+                }
+            }
+            for control in ["\u{1F}", "\n", "\0"] {
+                let error = #expect(throws: JSONError.self) {
+                    try JSONDocument(Array("\"\(head)\(control)\(tail)\"".utf8))
+                }
+                #expect(error?.kind == .controlCharacter)
+                #expect(error?.offset == 1 + place)
+            }
+        }
+    }
+
     @Test func `elements keep their order`() throws {
         let array = try #require(try member("a").array)
         #expect(array.map(\.kind) == [.number, .object, .null])

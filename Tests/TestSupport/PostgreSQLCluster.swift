@@ -32,7 +32,7 @@ package final class PostgreSQLCluster: Sendable {
     package init(settings: [String] = []) throws {
         guard let programs = Self.newestPrograms() else { throw ChildProcess.Failure("PostgreSQL is not installed") }
         self.programs = programs
-        folder = FileManager.default.temporaryDirectory.appending(path: "offer-signer-pg-\(UUID().uuidString)").path
+        folder = Self.room() + "/offer-signer-pg-\(UUID().uuidString)"
         var pipeEnds: [Int32] = [0, 0]
         guard unsafe pipe(&pipeEnds) == 0 else { throw ChildProcess.Failure("no pipe: error \(errno)") }
         for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -65,17 +65,32 @@ package final class PostgreSQLCluster: Sendable {
     /// Carries out statements by way of `psql`, and returns what it prints: columns by bars, rows by lines.
     @discardableResult
     package func query(_ statements: String, schema: String = "public") throws -> String {
+        let words = [programs + "/psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-d", address(), "-c", statements]
+        return try run(words, schema: schema)
+    }
+
+    /// Makes a schema as another one is.
+    func copySchema(_ source: String, to target: String) throws {
+        let script = #"""
+            set -o pipefail
+            "$1/pg_dump" -d "$2" -n "$3" | sed "s/$3/$4/g" | "$1/psql" -Xq1 -v ON_ERROR_STOP=1 -d "$2" >/dev/null
+            """#
+        try run(["/bin/bash", "-c", script, "bash", programs, address(), source, target])
+    }
+
+    @discardableResult
+    private func run(_ words: [String], schema: String = "public") throws -> String {
         let output = FileManager.default.temporaryDirectory.appending(path: "psql-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: output) }
         let child = try ChildProcess(
-            [programs + "/psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-d", address(), "-c", statements],
-            environment: ["PGOPTIONS": "-c search_path=\(schema) -c lock_timeout=5s"],
+            words,
+            environment: ["PATH": "/usr/bin:/bin", "PGOPTIONS": "-c search_path=\(schema) -c lock_timeout=5s"],
             output: output,
             errors: output
         )
         while child.ended == nil { usleep(1000) }
         let text = textOfFile(output)
-        guard child.ended == .exited(0) else { throw ChildProcess.Failure("\(statements): \(text)") }
+        guard child.ended == .exited(0) else { throw ChildProcess.Failure("\(words.last ?? ""): \(text)") }
         return text.trimmingCharacters(in: .newlines)
     }
 
@@ -88,6 +103,16 @@ package final class PostgreSQLCluster: Sendable {
             usleep(10_000)
         }
         throw ChildProcess.Failure("PostgreSQL does not start:\n\(textOfFile(folder + "/log"))")
+    }
+
+    /// Where the server's files have room: in memory, if there is plenty, because a test has thousands of commits.
+    ///
+    /// What such a server has committed survives its processes, and no test takes the machine's power away.
+    private static func room() -> String {
+        var memory = statvfs()
+        let plenty: UInt = 2 << 30
+        let isRoomy = unsafe statvfs("/dev/shm", &memory) == 0 && memory.f_bavail * memory.f_bsize > plenty
+        return isRoomy ? "/dev/shm" : FileManager.default.temporaryDirectory.path
     }
 
     private static func newestPrograms() -> String? {
@@ -125,6 +150,7 @@ package final class PostgreSQLCluster: Sendable {
         max_connections = 200
         shared_buffers = 32MB
         jit = off
+        max_wal_size = 256MB
         $SETTINGS
         END
         "${as_server[@]}" postgres -D "$FOLDER/data" >"$FOLDER/log" 2>&1 </dev/null &
@@ -140,6 +166,7 @@ package final class PostgreSQLCluster: Sendable {
         CREATE DOMAIN sqlite.blob AS bytea;
         CREATE FUNCTION sqlite.zeroblob(n int) RETURNS bytea LANGUAGE sql
             RETURN decode(repeat('00', n), 'hex');
+        CREATE FUNCTION sqlite.quote(anyelement) RETURNS text LANGUAGE sql AS 'SELECT quote_nullable($1)';
         CREATE FUNCTION sqlite.hex(bytes bytea) RETURNS text LANGUAGE sql RETURN upper(encode(bytes, 'hex'));
         CREATE FUNCTION sqlite.replace(bytes bytea, a text, b text) RETURNS bytea LANGUAGE sql
             RETURN convert_to(pg_catalog.replace(convert_from(bytes, 'UTF8'), a, b), 'UTF8');

@@ -28,6 +28,36 @@ package final class PostgreSQLPlace: Sendable {
     /// Carries out statements, and returns what `psql` prints.
     @discardableResult
     package func query(_ statements: String) throws -> String {
-        try cluster.query(statements, schema: schema)
+        try cluster.query(statements, schema: "\(schema),sqlite")
+    }
+
+    /// Makes it empty again.
+    package func removeTables() throws {
+        try query("DROP SCHEMA \(schema) CASCADE; CREATE SCHEMA \(schema)")
+    }
+
+    /// Becomes what another one is.
+    package func becomeCopy(of other: PostgreSQLPlace) throws {
+        try query("DROP SCHEMA \(schema) CASCADE")
+        try cluster.copySchema(other.schema, to: schema)
+    }
+
+    func tables() throws -> [Substring] {
+        try query("SELECT tablename FROM pg_tables WHERE schemaname = '\(schema)'").split(separator: "\n")
+    }
+
+    /// Each value of each table; those of bytes as the bytes that they are.
+    package func contents() throws -> [UInt8] {
+        let rows = try query(tables().map { "SELECT t::text FROM \($0) t" }.joined(separator: " UNION ALL "))
+        return rows.split(separator: "\\x", omittingEmptySubsequences: false).enumerated().flatMap { place, part in
+            guard place > 0 else { return Array(part.utf8) }
+            let digits = part.utf8.prefix { Character(Unicode.Scalar($0)).isHexDigit }
+            return Self.bytes(ofHexadecimal: digits) + Array(part.utf8.dropFirst(digits.count))
+        }
+    }
+
+    private static func bytes(ofHexadecimal digits: Substring.UTF8View.SubSequence) -> [UInt8] {
+        let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue.map { UInt8($0) } }
+        return stride(from: 1, to: values.count, by: 2).map { values[$0 - 1] << 4 | values[$0] }
     }
 }

@@ -33,14 +33,15 @@ package final class TemporaryDirectory: Sendable {
     /// tests are run over.
     package func database(_ name: String) -> String {
         guard TestedEngine.isPostgreSQL else { return "sqlite:" + path(of: name) }
-        return places.withLock { places in
-            do {
-                let place = try places[name] ?? PostgreSQLPlace()
-                places[name] = place
-                return place.address()
-            } catch {
-                return "postgres://no-server.invalid/\(error)"
-            }
+        do { return try place(name).address() } catch { return "postgres://no-server.invalid/\(error)" }
+    }
+
+    /// What stands for the database of that name on the server; it is there for as long as this directory is.
+    func place(_ name: String) throws -> PostgreSQLPlace {
+        try places.withLock { places in
+            let place = try places[name] ?? PostgreSQLPlace()
+            places[name] = place
+            return place
         }
     }
 

@@ -76,48 +76,61 @@ extension UniqueID {
 
     init?(utf8 text: Span<UInt8>) {
         guard text.count == 36 else { return nil }
-        var words: (UInt64, UInt64) = (0, 0)
-        for index in 0..<36 {
-            if UniqueID.hyphens & (1 << UInt64(index)) != 0 {
-                guard text[index] == 0x2D else { return nil }
-            } else {
-                guard let digit = text[index].hexadecimalValue else { return nil }
-                if index < 18 { words.0 = words.0 << 4 | UInt64(digit) } else { words.1 = words.1 << 4 | UInt64(digit) }
+        guard text[8] == 0x2D, text[13] == 0x2D, text[18] == 0x2D, text[23] == 0x2D else { return nil }
+        // All values together, so that there is one look at whether each was that of a digit.
+        var (words, values): ((UInt64, UInt64), UInt8) = ((0, 0), 0)
+        func read(_ places: Range<Int>, into word: inout UInt64) {
+            for place in places {
+                let value = UniqueID.digitValues[Int(text[place])]
+                values |= value
+                word = word << 4 | UInt64(value & 0xF)
             }
         }
+        read(0..<8, into: &words.0)
+        read(9..<13, into: &words.0)
+        read(14..<18, into: &words.0)
+        read(19..<23, into: &words.1)
+        read(24..<36, into: &words.1)
+        guard values <= 0xF else { return nil }
         self.init(high: words.0, low: words.1)
     }
 
+    /// The value of each byte as a hexadecimal digit; 0xFF of what is none.
+    private static let digitValues = (0...255).map { UInt8($0).hexadecimalValue ?? 0xFF }
+
     /// Appends the 36 bytes of the lowercase text.
     package func append(to text: inout [UInt8]) {
-        let start = text.count
-        // Room for all of it at once: a check for each digit costs more than the digit.
-        text.append(contentsOf: UniqueID.onlyHyphens)
-        var bytes = text.mutableSpan
-        UniqueID.write(UInt32(truncatingIfNeeded: high >> 32), [0, 1, 2, 3, 4, 5, 6, 7], start, &bytes)
-        UniqueID.write(UInt32(truncatingIfNeeded: high), [9, 10, 11, 12, 14, 15, 16, 17], start, &bytes)
-        UniqueID.write(UInt32(truncatingIfNeeded: low >> 32), [19, 20, 21, 22, 24, 25, 26, 27], start, &bytes)
-        UniqueID.write(UInt32(truncatingIfNeeded: low), [28, 29, 30, 31, 32, 33, 34, 35], start, &bytes)
+        let (first, second) = (UniqueID.digits(high >> 32), UniqueID.digits(high & 0xFFFF_FFFF))
+        let (third, fourth) = (UniqueID.digits(low >> 32), UniqueID.digits(low & 0xFFFF_FFFF))
+        // Room for all of it at once: a look at the array for each digit costs more than the digit.
+        text.append(addingCapacity: 36) { text in
+            UniqueID.append(first, from: 0, to: 8, &text)
+            text.append(0x2D)
+            UniqueID.append(second, from: 0, to: 4, &text)
+            text.append(0x2D)
+            UniqueID.append(second, from: 4, to: 8, &text)
+            text.append(0x2D)
+            UniqueID.append(third, from: 0, to: 4, &text)
+            text.append(0x2D)
+            UniqueID.append(third, from: 4, to: 8, &text)
+            UniqueID.append(fourth, from: 0, to: 8, &text)
+        }
     }
 
-    /// Writes eight digits to their places.
-    private static func write(
-        _ value: UInt32,
-        _ places: InlineArray<8, Int>,
-        _ start: Int,
-        _ bytes: inout MutableSpan<UInt8>
-    ) {
+    @inline(__always)
+    private static func append(_ digits: UInt64, from start: UInt64, to end: UInt64, _ text: inout OutputSpan<UInt8>) {
+        for place in start..<end { text.append(UInt8(truncatingIfNeeded: digits >> (56 - 8 * place))) }
+    }
+
+    /// The eight digits of 32 bits, the first in the most significant byte.
+    private static func digits(_ value: UInt64) -> UInt64 {
         // One digit into each byte of a word, then all of them into ASCII at once.
-        var digits = UInt64(value)
-        digits = (digits & 0xFFFF_0000) << 16 | digits & 0x0000_FFFF
+        var digits = (value & 0xFFFF_0000) << 16 | value & 0x0000_FFFF
         digits = (digits & 0x0000_FF00_0000_FF00) << 8 | digits & 0x0000_00FF_0000_00FF
         digits = (digits & 0x00F0_00F0_00F0_00F0) << 4 | digits & 0x000F_000F_000F_000F
-        let isLetter = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
-        let text = digits + 0x3030_3030_3030_3030 + isLetter * 0x27
-        for index in 0..<8 { bytes[start + places[index]] = UInt8(truncatingIfNeeded: text >> (56 - 8 * index)) }
+        let isLetter = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return digits &+ 0x3030_3030_3030_3030 &+ isLetter &* 0x27
     }
-
-    private static let onlyHyphens = [UInt8](repeating: 0x2D, count: 36)
 
     /// The lowercase text, the form that Apple wants of a nonce and of an app account token.
     package var description: String {
@@ -126,7 +139,4 @@ extension UniqueID {
         append(to: &text)
         return String(decoding: text, as: UTF8.self)
     }
-
-    /// The positions 8, 13, 18 and 23, as bits.
-    private static var hyphens: UInt64 { 1 << 8 | 1 << 13 | 1 << 18 | 1 << 23 }
 }

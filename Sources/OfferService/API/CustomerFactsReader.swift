@@ -49,7 +49,7 @@ struct CustomerFactsReader {
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ reader: inout ObjectReader,
-        _ name: String
+        _ name: StaticString
     ) -> Choice? {
         reader.optional(name, "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", ")) { value in
             value.string.flatMap(Choice.init(rawValue:))

@@ -18,6 +18,8 @@ package final class FindingTexts: Sendable {
 
     /// Writes the array of findings.
     func write(_ findings: [Finding], to writer: inout JSONWriter) {
+        // A view on them, so that none is copied.
+        let findings = findings.span
         writer.beginArray()
         last.withLock { last in
             while last.count < findings.count { last.append(Text()) }

@@ -14,7 +14,7 @@ package struct SignedDataMembers: Sendable {
     package var isEmpty: Bool { transactions.isEmpty && renewalInfos.isEmpty }
 
     init(_ reader: inout ObjectReader, _ mismatches: Mismatches) {
-        func texts(_ name: String) -> [[UInt8]] {
+        func texts(_ name: StaticString) -> [[UInt8]] {
             reader.elements(name, atMost: Self.maximumCount) { value in
                 value.stringBytes
                     ?? mismatches.none(value, "expected a compact JWS in a string, found \(value.summary)")

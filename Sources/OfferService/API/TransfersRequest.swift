@@ -33,7 +33,7 @@ struct TransfersRequest: Sendable {
 
     /// Reads the one name of one side.
     private static func read<Name>(
-        _ side: String,
+        _ side: StaticString,
         _ reader: inout ObjectReader,
         _ mismatches: Mismatches,
         _ name: (inout ObjectReader) -> Name?

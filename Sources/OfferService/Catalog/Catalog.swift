@@ -3,7 +3,9 @@ package import Cryptography
 package import OfferDomain
 
 /// Everything that may be given; nothing outside it ever is.
-package struct Catalog: Sendable {
+///
+/// A class, because each request is handed it several times over and it never changes.
+package final class Catalog: Sendable {
     /// Why the catalogue has no answer.
     package enum Missing: Error, Hashable, Sendable {
         case app, package, product, basePlan, offer, introductoryOffer

@@ -215,7 +215,7 @@ final class PlanReader {
         guard let value = offer.member("facts") else { return FactFreshness() }
         var reader = ObjectReader(value, into: mismatches)
         let hours = "a whole number of hours from 1 to 8760"
-        func read(_ name: String) -> Int? {
+        func read(_ name: StaticString) -> Int? {
             reader.optional(name, hours) { $0.integer.flatMap { (1...8760).contains($0) ? Int($0) : nil } }
         }
         let freshness = FactFreshness(

@@ -96,11 +96,11 @@ struct RuleFile {
 
     // MARK: - Parts of rules
 
-    private func days(_ reader: inout ObjectReader, _ name: String) -> Int? {
+    private func days(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
         reader.optional(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
-    private func requiredDays(_ reader: inout ObjectReader, _ name: String) -> Int? {
+    private func requiredDays(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
         reader.required(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
@@ -114,7 +114,7 @@ struct RuleFile {
         return reader.optional("stores", names) { $0.string.flatMap(StoreScope.init) } ?? .both
     }
 
-    private func instant(_ reader: inout ObjectReader, _ name: String) -> Timestamp? {
+    private func instant(_ reader: inout ObjectReader, _ name: StaticString) -> Timestamp? {
         reader.optional(name, "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z") { value in
             value.string.flatMap(Timestamp.init(rfc3339:))
         }

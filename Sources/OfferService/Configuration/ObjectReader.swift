@@ -51,7 +51,7 @@ package struct ObjectReader {
     private let object: JSONObject?
     private let value: JSONValue
     private let mismatches: Mismatches
-    private var asked: [String] = []
+    private var asked: [StaticString] = []
     /// Which members were found, a bit for each of the first 64; ``finish()`` looks closer where there are more.
     private var found: UInt64 = 0
 
@@ -65,13 +65,13 @@ package struct ObjectReader {
     }
 
     /// Notes that a member is missing or does not fit.
-    package func note(_ name: String, _ message: String) {
-        let offset = object?[name]?.offset ?? value.offset
+    package func note(_ name: StaticString, _ message: String) {
+        let offset = object?.find(name)?.value.offset ?? value.offset
         mismatches.add(Mismatch(pointer: "\(value.pointer)/\(name)", offset: offset, message: message))
     }
 
     /// The member of that name; absent or `null` is `nil`.
-    package mutating func member(_ name: String) -> JSONValue? {
+    package mutating func member(_ name: StaticString) -> JSONValue? {
         asked.append(name)
         guard let (place, value) = object?.find(name) else { return nil }
         // Some members are asked for twice and count once.
@@ -84,7 +84,7 @@ package struct ObjectReader {
     }
 
     /// Like ``member(_:)``, but an absent one is a mismatch.
-    private mutating func requiredMember(_ name: String, _ expected: @autoclosure () -> String) -> JSONValue? {
+    private mutating func requiredMember(_ name: StaticString, _ expected: @autoclosure () -> String) -> JSONValue? {
         guard object != nil else { return nil }
         let value = member(name)
         if value == nil { note(name, "is missing; expected \(expected())") }
@@ -93,7 +93,7 @@ package struct ObjectReader {
 
     /// The member of that name as `parse` reads it; `parse` answers `nil` for a value that does not fit.
     package mutating func optional<Value>(
-        _ name: String,
+        _ name: StaticString,
         _ expected: @autoclosure () -> String,
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
@@ -113,7 +113,7 @@ package struct ObjectReader {
 
     /// Like ``optional(_:_:_:)``, but an absent member is a mismatch too.
     package mutating func required<Value>(
-        _ name: String,
+        _ name: StaticString,
         _ expected: @autoclosure () -> String,
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
@@ -125,7 +125,7 @@ package struct ObjectReader {
     ///
     /// `make` is given the string's UTF-8.
     package mutating func optional<Value, Failure: Error & CustomStringConvertible>(
-        _ name: String,
+        _ name: StaticString,
         text make: (ArraySlice<UInt8>) throws(Failure) -> Value
     ) -> Value? {
         guard let found = member(name) else { return nil }
@@ -150,7 +150,7 @@ package struct ObjectReader {
 
     /// Like ``optional(_:text:)``, but an absent member is a mismatch too.
     package mutating func required<Value, Failure: Error & CustomStringConvertible>(
-        _ name: String,
+        _ name: StaticString,
         text make: (ArraySlice<UInt8>) throws(Failure) -> Value
     ) -> Value? {
         guard let found = requiredMember(name, "a string") else { return nil }
@@ -159,7 +159,7 @@ package struct ObjectReader {
 
     /// Reads each element of an array member; an absent member gives an empty array.
     package mutating func elements<Value>(
-        _ name: String,
+        _ name: StaticString,
         atMost: Int = 10_000,
         _ read: (JSONValue) -> Value?
     ) -> [Value] {
@@ -179,13 +179,14 @@ package struct ObjectReader {
     package func finish() {
         // Names in an object differ, so if every member was found, none is unknown.
         guard let object, found.nonzeroBitCount < object.count else { return }
-        let known = Set(asked).sorted().joined(separator: ", ")
+        let names = asked.map(\.description)
+        let known = Set(names).sorted().joined(separator: ", ")
         var count = 0
-        for member in object where !asked.contains(where: { member.isNamed($0) }) {
+        for member in object where !names.contains(member.name) {
             count += 1
             // Each suggestion takes time, and nobody reads a hundred.
             guard count <= Self.mostUnknownMembers else { continue }
-            let suggestion = nearest(to: member.name, among: asked).map { "; did you mean “\($0)”?" } ?? ""
+            let suggestion = nearest(to: member.name, among: names).map { "; did you mean “\($0)”?" } ?? ""
             mismatches.add(member.value, "is not a known member\(suggestion) (known: \(known))")
         }
         if count > Self.mostUnknownMembers {

@@ -142,7 +142,7 @@ package struct KeyRingFile {
 
     func readSecret(
         _ reader: inout ObjectReader,
-        _ name: String,
+        _ name: StaticString,
         isRequired: Bool,
         isHexadecimal: Bool = false
     ) -> SecureBytes? {

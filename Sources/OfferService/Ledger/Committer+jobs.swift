@@ -6,6 +6,15 @@ extension Committer.Job {
         if case .preview = self { true } else { false }
     }
 
+    /// The requests that are decided.
+    var requests: [DecisionRequest] {
+        switch self {
+        case .decide(let request, _): [request]
+        case .decideAll(let batch, _): batch.requests
+        case .append, .change, .absorb, .absorbGooglePlay, .transfer, .preview, .keep: []
+        }
+    }
+
     /// How many requests it is.
     var requestCount: Int {
         if case .decideAll(let batch, _) = self { batch.requests.count } else { 1 }

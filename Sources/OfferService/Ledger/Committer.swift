@@ -38,6 +38,15 @@ package final class Committer: Sendable {
         var requests = 0
         var chores: [Chore] = []
         var isStopping = false
+
+        /// Takes all jobs, in their order.
+        mutating func takeJobs() -> [Job] {
+            var taken: [Job] = []
+            taken.reserveCapacity(64)
+            swap(&taken, &jobs)
+            requests = 0
+            return taken
+        }
     }
 
     /// Opens the connection that the committer owns; called again after an I/O error, which leaves a
@@ -60,6 +69,8 @@ package final class Committer: Sendable {
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
     private let portions: GrantPortions
+    /// What this committer has recorded, for whoever follows the log.
+    package let freshEntries = FreshEntries()
 
     /// When the thread is woken for requests.
     package enum WakeUp: Sendable {
@@ -279,11 +290,7 @@ package final class Committer: Sendable {
         queue.wait { queue -> [Job]?? in
             if !queue.chores.isEmpty { return [] }
             if queue.jobs.isEmpty { return queue.isStopping ? .some(nil) : .none }
-            var batch: [Job] = []
-            batch.reserveCapacity(64)
-            swap(&batch, &queue.jobs)
-            queue.requests = 0
-            return batch
+            return queue.takeJobs()
         }
     }
 }
@@ -305,25 +312,33 @@ extension Committer {
             if batch.isEmpty {
                 doChore(with: &writer)
             } else {
-                settle(batch, with: &writer, &cleaning)
+                settle(batch, with: &writer, &cleaning, takesMore: instance != nil)
                 mergeGrants(of: &writer)
             }
         }
     }
 
     /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
+    ///
+    /// Where others write to the same database, it `takesMore`: those that came while it waited for its turn.
     private func settle(
-        _ batch: [Job],
+        _ jobs: [Job],
         with writer: inout LedgerWriter?,
         _ cleaning: inout Cleaning,
-        attempt: Int = 1
+        attempt: Int = 1,
+        takesMore: Bool = false
     ) {
-        let started = clock.now()
+        var batch = jobs
         let stopwatch = clock.stopwatch()
         do throws(LedgerError) {
             if writer == nil { writer = try reopened() }
             guard let current = writer else { return }
-            let outcomes = try write(batch, with: current, at: started, &cleaning)
+            if try current.begin(at: clock.now()) { try obey(current) }
+            if takesMore {
+                batch += queue.withLock { $0.takeJobs() }
+                current.goOn(at: clock.now())
+            }
+            let outcomes = try write(batch, with: current, &cleaning)
             gate.follow(current.switches)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             let requests = batch.reduce(0) { $0 + $1.requestCount }
@@ -331,6 +346,7 @@ extension Committer {
             for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
             for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
             for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
+            freshEntries.add(current.freshEntries)
         } catch {
             let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer)
             writer?.rollback()
@@ -420,49 +436,14 @@ extension Committer {
         try writer.acknowledgeSwitches()
     }
 
-    private func verdict(on batch: DecisionBatch, _ writer: LedgerWriter) throws(LedgerError) -> BatchVerdict {
-        var earlier: [[UInt8]: LedgerWriter.EarlierGrant] = [:]
-        if let claim = batch.idempotency, let first = batch.requests.first {
-            guard let found = try writer.earlierGrants(claim, at: first.receivedAt) else {
-                return .idempotencyKeyReused
-            }
-            earlier = found
-        }
-        var verdicts: [Verdict] = []
-        verdicts.reserveCapacity(batch.requests.count)
-        for request in batch.requests {
-            let replayed = earlier.isEmpty ? nil : request.idempotency.flatMap { earlier[$0.keyDigest] }
-            if let stop = stop(of: request) {
-                verdicts.append(.stopped(stop))
-            } else {
-                verdicts.append(try writer.decide(request, after: replayed))
-            }
-        }
-        return .decided(verdicts)
-    }
-
-    private func verdict(on request: DecisionRequest, _ writer: LedgerWriter) throws(LedgerError) -> Verdict {
-        if let stop = stop(of: request) { return .stopped(stop) }
-        return try writer.decide(request)
-    }
-
-    private func stop(of request: DecisionRequest) -> KeyStop? {
-        switch request.deliverable {
-        case .signature(let plan): gate.stop(of: plan.key.id)
-        case .authorization: gate.stop(of: nil)
-        case .preview: nil
-        }
-    }
-
-    /// What came of a batch, in its order, once all of it is durable.
+    /// What came of a batch, in its order, once all of it is durable; a transaction is open.
     private func write(
         _ batch: [Job],
         with writer: LedgerWriter,
-        at now: Timestamp,
         _ cleaning: inout Cleaning
     ) throws(LedgerError) -> [Outcome] {
-        if try writer.begin(at: now) { try obey(writer) }
         try writer.readLinks()
+        if writer.connection.isRemote { try writer.readAhead(for: batch.flatMap(\.requests)) }
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(batch.count)
         for job in batch {
@@ -482,28 +463,14 @@ extension Committer {
                 outcomes.append(.done)
             }
         }
+        let now = clock.now()
         if let atMost = cleaning.due(at: now, after: batch.reduce(0) { $0 + $1.requestCount }) {
-            let oldest = now.adding(hours: -IdempotencyClaim.lifetimeHours)
-            try writer.forgetIdempotencyKeys(before: oldest, atMost: atMost)
+            try writer.forgetIdempotencyKeys(at: now, atMost: atMost)
         }
         try writer.commit()
         // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
         guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
         if let head = writer.durableHead { newestHead.withLock { $0 = head } }
         return outcomes
-    }
-}
-
-/// When idempotency keys past their time are to be forgotten, and how many at once: more than come in.
-private struct Cleaning {
-    private var last = Timestamp(milliseconds: 0)
-    private var requests = 0
-
-    mutating func due(at now: Timestamp, after newRequests: Int) -> Int? {
-        requests += newRequests
-        // A clock that was set back must not stop the cleaning.
-        guard now < last || now.seconds - last.seconds >= 10 else { return nil }
-        defer { (last, requests) = (now, 0) }
-        return 256 + 2 * requests
     }
 }

@@ -14,7 +14,15 @@ package struct LedgerAccess: Sendable {
 
     /// A connection that writes; the tables are made or migrated first.
     package func open() throws(StorageError) -> any DatabaseConnection {
-        let connection = try location.connect(.readWrite)
+        try migrated(location.connect(.readWrite))
+    }
+
+    /// The same for who may do nothing for so long within a transaction, and lets others wait, if they share the database.
+    package func open(idleTimeoutMilliseconds: Int) throws(StorageError) -> any DatabaseConnection {
+        try migrated(location.connect(.readWrite, idleTimeoutMilliseconds: idleTimeoutMilliseconds))
+    }
+
+    private func migrated(_ connection: any DatabaseConnection) throws(StorageError) -> any DatabaseConnection {
         try Migrations.apply(LedgerSchema.migrations, to: connection, at: clock.now().milliseconds)
         return connection
     }

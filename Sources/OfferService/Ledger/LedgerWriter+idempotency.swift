@@ -13,6 +13,12 @@ extension LedgerWriter {
         let signedAt: Timestamp
         let decisionJSON: [UInt8]
 
+        init(_ claim: IdempotencyClaim, _ grant: Grant, _ decisionJSON: [UInt8]) {
+            requestDigest = claim.requestDigest
+            (grantID, nonce, signedAt) = (grant.id, grant.nonce, grant.signedAt)
+            self.decisionJSON = decisionJSON
+        }
+
         /// Reads these columns, in this order; `nil` if they are not what this service writes.
         fileprivate init?(_ row: borrowing Row) {
             guard let grantID = UniqueID(bytes: row.blob(1)), let nonce = UniqueID(bytes: row.blob(2)) else {
@@ -26,21 +32,38 @@ extension LedgerWriter {
         }
     }
 
+    private static let earlierGrant: StaticString = """
+        SELECT request_digest, grant_id, nonce, signed_at, decision
+        FROM idempotency_keys WHERE key_digest = ? AND (signed_at > ? OR recorded_at > ? AND recorded_at <= ?)
+        """
+
+    /// From when on a key is still known: by the time that its grant was signed with, and from when until when by the log's.
+    ///
+    /// The two differ where the clock was set back. What was granted meanwhile would else be forgotten once it is right.
+    /// Where the log is ahead by more than a key lives, because the clock once was, its time says nothing of age.
+    private func known(at now: Timestamp) -> [SQLValue] {
+        let oldest = SQLValue.integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
+        return [oldest, oldest, .integer(now.adding(hours: IdempotencyClaim.lifetimeHours).milliseconds)]
+    }
+
     func earlierGrant(_ claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> EarlierGrant? {
+        if !claimsReadAhead.isEmpty, let known = claimsReadAhead[claim.keyDigest] { return known }
         var earlier: EarlierGrant?
-        try rows(
-            SQL(
-                """
-                SELECT request_digest, grant_id, nonce, signed_at, decision
-                FROM idempotency_keys WHERE key_digest = ? AND signed_at > ?
-                """,
-                .blob(claim.keyDigest),
-                .integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
-            )
-        ) { row in
+        try rows(SQL(Self.earlierGrant, [.blob(claim.keyDigest)] + known(at: now))) { row in
             earlier = EarlierGrant(row)
         }
         return earlier
+    }
+
+    /// Reads what was granted under many keys; it is known until the transaction ends.
+    func readAhead(_ claims: [(IdempotencyClaim, at: Timestamp)]) throws(LedgerError) {
+        let values = claims.map { claim, now in [.blob(claim.keyDigest)] + known(at: now) }
+        for (claim, _) in claims { claimsReadAhead[claim.keyDigest] = .some(nil) }
+        try database { () throws(StorageError) in
+            try connection.rows(Self.earlierGrant, forEach: values) { place, row in
+                claimsReadAhead[claims[place].0.keyDigest] = EarlierGrant(row)
+            }
+        }
     }
 
     /// What was granted of a batch before, by the digests of its items' keys; `nil` if that was for another body.
@@ -51,11 +74,10 @@ extension LedgerWriter {
             SQL(
                 """
                 SELECT request_digest, grant_id, nonce, signed_at, decision, key_digest
-                FROM idempotency_keys WHERE key_digest BETWEEN ? AND ? AND signed_at > ?
+                FROM idempotency_keys WHERE key_digest BETWEEN ? AND ?
+                    AND (signed_at > ? OR recorded_at > ? AND recorded_at <= ?)
                 """,
-                .blob(keys.first),
-                .blob(keys.last),
-                .integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
+                [.blob(keys.first), .blob(keys.last)] + known(at: now)
             )
         ) { row in
             if let grant = EarlierGrant(row) { earlier[row.blob(5)] = grant }
@@ -86,36 +108,43 @@ extension LedgerWriter {
         _ grant: Grant,
         _ decisionJSON: [UInt8]
     ) throws(LedgerError) {
+        if claimsReadAhead[claim.keyDigest] != nil {
+            claimsReadAhead[claim.keyDigest] = EarlierGrant(claim, grant, decisionJSON)
+        }
         try run(
             SQL(
                 """
-                INSERT INTO idempotency_keys (key_digest, request_digest, grant_id, nonce, signed_at, decision)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO idempotency_keys
+                    (key_digest, request_digest, grant_id, nonce, signed_at, decision, recorded_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (key_digest) DO UPDATE SET
                     request_digest = excluded.request_digest, grant_id = excluded.grant_id,
-                    nonce = excluded.nonce, signed_at = excluded.signed_at, decision = excluded.decision
+                    nonce = excluded.nonce, signed_at = excluded.signed_at, decision = excluded.decision,
+                    recorded_at = excluded.recorded_at
                 """,
                 .blob(claim.keyDigest),
                 .blob(claim.requestDigest),
                 .blob(grant.id.bytes),
                 .blob(grant.nonce.bytes),
                 .integer(grant.signedAt.milliseconds),
-                .blob(decisionJSON)
+                .blob(decisionJSON),
+                .integer(recordedAt.milliseconds)
             )
         )
     }
 
-    /// Forgets idempotency keys that are past their time.
-    package func forgetIdempotencyKeys(before instant: Timestamp, atMost: Int) throws(LedgerError) {
+    /// Forgets idempotency keys that are past their time: those that are not known any more.
+    package func forgetIdempotencyKeys(at now: Timestamp, atMost: Int) throws(LedgerError) {
         try run(
             SQL(
                 """
                 DELETE FROM idempotency_keys WHERE key_digest IN (
-                    SELECT key_digest FROM idempotency_keys WHERE signed_at < ? ORDER BY signed_at LIMIT ?
+                    SELECT key_digest FROM idempotency_keys
+                    WHERE signed_at <= ? AND (recorded_at <= ? OR recorded_at > ?)
+                    ORDER BY signed_at LIMIT ?
                 )
                 """,
-                .integer(instant.milliseconds),
-                .integer(Int64(atMost))
+                known(at: now) + [.integer(Int64(atMost))]
             )
         )
     }

@@ -23,6 +23,8 @@ package final class LedgerWriter {
     private(set) var keyUses = KeyUses()
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
+    /// The entries of this transaction; of a large one the first.
+    private(set) var freshEntries = EntryBuffer()
     /// Grants of this transaction that are not yet added to their day.
     private var pendingDays: [DayKey: Int64] = [:]
     /// What earlier transactions granted, as this one has read it; nobody else writes meanwhile.
@@ -36,6 +38,8 @@ package final class LedgerWriter {
     var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
     private let successions: KeySuccessions
+    /// What was granted under idempotency keys, as it was read for many requests of this transaction.
+    var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
     /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
     var memory: CustomerMemory?
     /// What this transaction learnt of redemptions.
@@ -64,7 +68,7 @@ package final class LedgerWriter {
         self.durableHead = durableHead
         log = LogTables(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
-        grants = GrantTable(connection: connection, portions: portions)
+        grants = GrantTable(connection: connection, portions: portions, instance: instance)
         successions = KeySuccessions(grants)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
@@ -84,8 +88,10 @@ package final class LedgerWriter {
         isCommitting = false
         pendingDays.removeAll(keepingCapacity: true)
         earlierDays.removeAll(keepingCapacity: true)
+        claimsReadAhead.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
+        freshEntries.removeAll()
         if !isTreeRead { try LogUpgrade(connection: connection).finish() }
         do { try connection.begin() } catch { throw .database(error) }
         let mayHaveChanged: Bool
@@ -96,6 +102,11 @@ package final class LedgerWriter {
         }
         recordedAt = max(recordedAt, now)
         return mayHaveChanged
+    }
+
+    /// Gives the entries that follow in this transaction the time `now`, unless that is earlier.
+    func goOn(at now: Timestamp) {
+        recordedAt = max(recordedAt, now)
     }
 
     /// Reads what is switched off from within this transaction.
@@ -118,7 +129,7 @@ package final class LedgerWriter {
     ///
     /// - Returns: Whether it is.
     private func readTree() throws(AuditReadError) -> Bool {
-        let (head, count) = (try log.head(), try log.entryCount())
+        let (head, count) = try log.headAndEntryCount()
         guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
         if isTreeRead, head == durableHead, tree.size == count { return false }
         if try !follow(to: head) {
@@ -203,6 +214,7 @@ package final class LedgerWriter {
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
         connection.rollback()
+        freshEntries.removeAll()
         // What was read within it may have been written within it.
         isTreeRead = false
         grants.undone()
@@ -216,6 +228,7 @@ package final class LedgerWriter {
         let index = tree.size
         try run(SQL("INSERT INTO audit_entries (entry_index, entry) VALUES (?, ?)", .integer(index), .blob(entry)))
         tree.append(TreeHash.leaf(entry))
+        if freshEntries.bytes.count < FreshEntries.mostBytes { freshEntries.append(entry, index: index) }
         keyUses.note(event, at: recordedAt)
         return index
     }
@@ -274,8 +287,8 @@ package final class LedgerWriter {
     /// Brings what was kept under secrets of earlier epochs to the keys in force; costs nothing where there is but one.
     func apply(_ successions: [KeySuccession]) throws(LedgerError) {
         guard !successions.isEmpty else { return }
-        let changed = try database { () throws(StorageError) in try self.successions.apply(successions) }
-        for key in changed { links.noteMoved(to: key) }
+        links.expectMoves()
+        try database { () throws(StorageError) in try self.successions.apply(successions) }
     }
 
     /// Merges what the store told into what is known; a notification only once.

@@ -9,8 +9,10 @@ import CLibPQ
 package final class PostgreSQLConnection: DatabaseConnection {
     private let session: PostgreSQLSession
     private let options: PostgreSQLOptions
-    private var texts: [UInt: PostgreSQLText] = [:]
+    private var texts: [UInt: (text: PostgreSQLText, insertion: PostgreSQLInsertion?)] = [:]
     private var statements: [PostgreSQLStatement.Key: PostgreSQLStatement] = [:]
+    /// Rows that are not yet sent.
+    private var gathered = PostgreSQLGathering()
     /// The addresses of the statements whose rows are being read.
     private var statementsInUse: Set<UInt> = []
     private var isInTransaction = false
@@ -37,12 +39,44 @@ package final class PostgreSQLConnection: DatabaseConnection {
     package func enqueue(_ sql: SQL) throws(StorageError) {
         try refuseIfFailed()
         // Without a transaction, several that are sent together would be one.
-        if isInTransaction { try send(sql) } else { try run(sql) }
+        guard isInTransaction else {
+            try run(sql)
+            return
+        }
+        guard let insertion = try text(of: sql).insertion else { return try send(sql) }
+        if gathered.add(sql, insertion) { return }
+        try sendGathered()
+        if !gathered.add(sql, insertion) { try send(sql) }
     }
+
+    package var isRemote: Bool { true }
 
     package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
-        let result = try answer(to: sql)
+        try read(answer(to: sql), of: sql, each)
+    }
+
+    package func rows(
+        _ text: StaticString,
+        forEach lists: [[SQLValue]],
+        _ each: (Int, borrowing Row) -> Void
+    ) throws(StorageError) {
+        guard let first = lists.first else { return }
+        try refuseIfFailed()
+        var many = PostgreSQLMany()
+        for list in lists where !many.append(list) { throw .misuse(EngineReport("values of other types, or of none")) }
+        let sql = SQL(text, first)
+        try send(many, as: .questions, sql)
+        let result = try answer()
+        let place = Int(result.columnCount) - 1
+        try read(result, of: sql) { row in each(Int(row.integer(place)) - 1, row) }
+    }
+
+    private func read(
+        _ result: PostgreSQLResult,
+        of sql: SQL,
+        _ each: (borrowing Row) -> Void
+    ) throws(StorageError) {
         let address = sql.address
         statementsInUse.insert(address)
         defer { statementsInUse.remove(address) }
@@ -86,6 +120,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
         guard isInTransaction else { return }
         isInTransaction = false
         transactionFailure = nil
+        gathered = PostgreSQLGathering()
         guard failure == nil, !session.isIdle else { return }
         do { _ = try answer(to: SQL("ROLLBACK")) } catch { failure = failure ?? error }
     }
@@ -111,39 +146,84 @@ extension PostgreSQLConnection {
         }
     }
 
+    /// Sends a statement, after what was gathered before it.
     private func send(_ sql: SQL) throws(StorageError) {
-        let text = try text(of: sql)
-        guard sql.values.count == text.parameterCount, sql.values.count <= PostgreSQLValues.most else {
-            throw .misuse(EngineReport("\(sql.values.count) values for \(text.parameterCount) placeholders"))
-        }
+        try sendGathered()
+        let text = try text(of: sql).text
+        let types = sql.values.map { $0.postgreSQLType?.rawValue ?? 0 }
         do throws(StorageError) {
             if text.changesSchema {
                 awaitsSchema = true
                 return try session.executeOnce(text)
             }
-            let statement = statement(for: sql, text)
-            if !statement.isPrepared { try session.prepare(statement) }
-            try session.execute(statement, PostgreSQLValues(sql.values))
+            try execute(statement(.alone, sql, sql.values, types) { text }, PostgreSQLValues(sql.values))
         } catch {
             throw noted(error)
         }
     }
 
-    private func text(of sql: SQL) throws(StorageError) -> PostgreSQLText {
+    /// Sends a statement for many lists of values; `sql` has one of them.
+    private func send(
+        _ many: PostgreSQLMany,
+        as form: PostgreSQLForm,
+        _ sql: SQL,
+        _ insertion: PostgreSQLInsertion? = nil
+    ) throws(StorageError) {
+        try sendGathered()
+        _ = try text(of: sql)
+        let statement = statement(form, sql, many.samples, many.types) {
+            insertion?.text(many.samples) ?? PostgreSQLText(asking: sql.text, many.samples)
+        }
+        do throws(StorageError) { try execute(statement, many.values) } catch { throw noted(error) }
+    }
+
+    private func sendGathered() throws(StorageError) {
+        guard !gathered.isEmpty else { return }
+        for group in gathered.take() {
+            if group.many.lists.count == 1 {
+                try send(group.sql)
+            } else {
+                try send(group.many, as: .rows, group.sql, group.insertion)
+            }
+        }
+    }
+
+    private func execute(
+        _ statement: PostgreSQLStatement,
+        _ values: borrowing PostgreSQLValues
+    ) throws(StorageError) {
+        if !statement.isPrepared { try session.prepare(statement) }
+        try session.execute(statement, values)
+    }
+
+    /// A statement in PostgreSQL's words, once it has as many values as placeholders.
+    private func text(
+        of sql: SQL
+    ) throws(StorageError) -> (text: PostgreSQLText, insertion: PostgreSQLInsertion?) {
         guard sql.text.hasPointerRepresentation else { throw .misuse(EngineReport("the statement is one character")) }
         let address = sql.address
         guard !statementsInUse.contains(address) else { throw .misuse(EngineReport("the statement is being read")) }
-        if let text = texts[address] { return text }
-        let text = PostgreSQLText(sql.text)
-        texts[address] = text
-        return text
+        let known = texts[address]
+        let text = known?.text ?? PostgreSQLText(sql.text)
+        let found = known ?? (text, PostgreSQLInsertion(text))
+        if known == nil { texts[address] = found }
+        guard sql.values.count == text.parameterCount, sql.values.count <= PostgreSQLValues.most else {
+            throw .misuse(EngineReport("\(sql.values.count) values for \(text.parameterCount) placeholders"))
+        }
+        return found
     }
 
-    private func statement(for sql: SQL, _ text: PostgreSQLText) -> PostgreSQLStatement {
-        let kinds = sql.values.reduce(0) { $0 << 3 | $1.kind }
-        let key = PostgreSQLStatement.Key(address: sql.address, kinds: kinds)
+    private func statement(
+        _ form: PostgreSQLForm,
+        _ sql: SQL,
+        _ values: [SQLValue],
+        _ types: [UInt32],
+        _ text: () -> PostgreSQLText
+    ) -> PostgreSQLStatement {
+        let kinds = values.reduce(0) { $0 << 3 | $1.kind }
+        let key = PostgreSQLStatement.Key(address: sql.address, form: form, kinds: kinds)
         if let statement = statements[key] { return statement }
-        let statement = PostgreSQLStatement(text, number: statements.count, sql.values)
+        let statement = PostgreSQLStatement(text(), number: statements.count, types: types)
         statements[key] = statement
         return statement
     }
@@ -169,7 +249,7 @@ extension PostgreSQLConnection {
 
 extension SQL {
     /// Where its text is.
-    fileprivate var address: UInt {
+    var address: UInt {
         text.hasPointerRepresentation ? UInt(bitPattern: unsafe text.utf8Start) : 0
     }
 }

@@ -15,6 +15,8 @@ extension StorageError {
         case "25006": .readOnly(report)
         // A lock that was waited for in vain, two that wait for each other, two that changed the same: worth another try.
         case "55P03", "40001", "40P01", "55006", "57014": .busy(report)
+        // A server that does not know itself what became of a statement; a commit may have happened.
+        case "40003": .ioFailure(report)
         case "53100": .diskFull(report)
         case "53200": .outOfMemory(report)
         case "XX001", "XX002": .corrupt(report)

@@ -18,11 +18,11 @@ package struct PostgreSQLOptions: Hashable, Sendable {
         access: DatabaseAccess = .readWrite,
         busyTimeoutMilliseconds: Int = 5000,
         answerTimeoutMilliseconds: Int = 15_000,
-        idleTimeoutMilliseconds: Int = 1000
+        idleTimeoutMilliseconds: Int? = nil
     ) {
         self.access = access
         self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
         self.answerTimeoutMilliseconds = answerTimeoutMilliseconds
-        self.idleTimeoutMilliseconds = idleTimeoutMilliseconds
+        self.idleTimeoutMilliseconds = idleTimeoutMilliseconds ?? 1000
     }
 }

@@ -7,7 +7,7 @@ final class PostgreSQLResult {
     private let handle: OpaquePointer
     private let call: UnsafePointer<shim_libpq>
     private var row: Int32 = 0
-    private let columnCount: Int32
+    let columnCount: Int32
     private(set) var rejectedColumn: Int?
     let status: ExecStatusType
 

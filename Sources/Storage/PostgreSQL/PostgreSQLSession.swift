@@ -74,8 +74,12 @@ final class PostgreSQLSession {
         let words = unsafe call.pointee.PQerrorMessage(connection).map { unsafe String(cString: $0) } ?? ""
         if words.isEmpty { return "the connection is lost" }
         let lines = words.split { $0.isNewline || $0 == "\t" }
-        return lines.joined(separator: " ")
+        return lines.joined(separator: " ") + (words.contains("certificate verify failed") ? unverified : "")
     }
+
+    /// libpq says no more of a certificate than that it was not verified.
+    private static let unverified =
+        "; the server's certificate was not issued by an authority of sslrootcert, or is not valid today"
 }
 
 extension PostgreSQLSession {

@@ -61,8 +61,18 @@ struct PostgreSQLSettings {
             do {
                 return try makeLockOnce()
             } catch {
-                guard case .constraint = error, attempt < 5 else { throw error }
+                guard Self.isStumble(error), attempt < 5 else { throw error }
             }
+        }
+    }
+
+    /// `IF NOT EXISTS` looks once: what another makes after the look is found as a second row in a catalogue (23505), a
+    /// table (42P07) or the table's row type (42710) that is there already, whichever comes first.
+    private static func isStumble(_ error: StorageError) -> Bool {
+        switch error {
+        case .constraint: true
+        case .misuse(let report): ["42P07", "42710"].contains(report.state)
+        default: false
         }
     }
 

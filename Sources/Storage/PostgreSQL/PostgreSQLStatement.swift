@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A statement that is prepared by the server once for each set of kinds of its values.
+/// How a statement is sent.
+enum PostgreSQLForm: Hashable {
+    /// As it is written, with one list of values.
+    case alone
+    /// As an insertion of a row for each of many lists.
+    case rows
+    /// As a question for each of many lists.
+    case questions
+}
+
+/// A statement that is prepared by the server once for each form and set of kinds of its values.
 final class PostgreSQLStatement {
     /// What tells statements apart.
     struct Key: Hashable {
         /// The address of the statement's text, which is constant and cheap to look up.
         let address: UInt
+        let form: PostgreSQLForm
         /// The kinds of the values, three bits for each.
         let kinds: UInt64
     }
@@ -17,12 +28,11 @@ final class PostgreSQLStatement {
     private let text: PostgreSQLText
     /// Whether the server was told to prepare it, and has not refused.
     var isPrepared = false
-    var isInUse = false
 
-    init(_ text: PostgreSQLText, number: Int, _ values: [SQLValue]) {
+    init(_ text: PostgreSQLText, number: Int, types: [UInt32]) {
         self.text = text
+        self.types = types
         name = "s\(number)"
-        types = values.map { $0.postgreSQLType?.rawValue ?? 0 }
     }
 
     func withText<Value>(_ body: (UnsafePointer<CChar>?) -> Value) -> Value {
@@ -43,11 +53,26 @@ struct PostgreSQLValues: ~Copyable {
     static let most = 21
 
     init(_ values: [SQLValue]) {
-        for value in values { append(value) }
+        for value in values {
+            if value == .null { appendNull() } else { appendValue { $0.append(bytesOf: value) } }
+        }
     }
 
-    private mutating func append(_ value: SQLValue) {
+    private mutating func appendNull() {
+        starts.append(nil)
+        lengths.append(0)
+    }
+
+    /// Adds one value, whose bytes the closure adds.
+    mutating func appendValue(_ body: (inout PostgreSQLValues) -> Void) {
         let start = bytes.count
+        body(&self)
+        starts.append(start)
+        lengths.append(Int32(clamping: bytes.count - start))
+    }
+
+    /// Adds to the value at hand.
+    mutating func append(bytesOf value: SQLValue) {
         switch value {
         case .null: break
         case .integer(let integer): append(UInt64(bitPattern: integer))
@@ -55,12 +80,13 @@ struct PostgreSQLValues: ~Copyable {
         case .text(let text): bytes += text.utf8
         case .blob(let blob): bytes += blob
         }
-        starts.append(value == .null ? nil : start)
-        lengths.append(Int32(clamping: bytes.count - start))
     }
 
-    private mutating func append(_ word: UInt64) {
-        for shift: UInt64 in [56, 48, 40, 32, 24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+    /// Adds to the value at hand.
+    mutating func append<Word: FixedWidthInteger & UnsignedInteger>(_ word: Word) {
+        for shift in stride(from: Word.bitWidth - 8, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+        }
     }
 
     /// Lends the count, and for each value its address, its length, and that it is binary.

@@ -11,17 +11,23 @@ struct PostgreSQLText {
     /// Whether it makes or changes tables, which may take long and is done but once.
     private(set) var changesSchema = false
 
-    init(_ text: StaticString) {
+    /// For placeholders, which are counted from 0, stand `$1`, `$2` and so on, unless one says otherwise.
+    init(_ text: StaticString, placeholder: (Int) -> String = { "$\($0 + 1)" }) {
         var scanner = Scanner(text: text.withUTF8Buffer { unsafe Array($0) })
-        while let token = scanner.next() { append(token, &scanner) }
+        while let token = scanner.next() { append(token, &scanner, placeholder) }
         bytes.append(0)
     }
 
-    private mutating func append(_ token: Scanner.Token, _ scanner: inout Scanner) {
+    /// What is in PostgreSQL's words already.
+    init(_ text: String) {
+        bytes = Array(text.utf8) + [0]
+    }
+
+    private mutating func append(_ token: Scanner.Token, _ scanner: inout Scanner, _ placeholder: (Int) -> String) {
         switch token {
         case .placeholder:
+            bytes += Array(placeholder(parameterCount).utf8)
             parameterCount += 1
-            bytes += Array("$\(parameterCount)".utf8)
         case .word(let word): append(word: word, &scanner)
         case .other(let text): bytes += text
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import OfferDomain
 import OfferService
 import Storage
@@ -15,10 +16,11 @@ enum MigrateCommand: Command {
         Usage:
           offer-signer migrate --from sqlite:PATH --to postgres://USER@HOST/DATABASE
 
-        Stop every service that uses either database first. The other database must be new; it gets all of it, or nothing.
-        Before the command says that it is done it computes the root of the log from the entries that arrived. The old
-        database stays as it is: move it away afterwards, so that no service goes on with it. A service that starts on
-        the new one continues the same log; give it the old one's checkpoint file too.
+        Stop every service that uses either database first; where one was killed, the command waits three seconds to be
+        sure that it is gone. The other database must be new; it gets all of it, or nothing. Before the command says
+        that it is done it computes the root of the log from the entries that arrived. The old database stays as it
+        is: move it away afterwards, so that no service goes on with it. A service that starts on the new one continues
+        the same log; give it the old one's checkpoint file too.
         """
     }
 
@@ -29,7 +31,8 @@ enum MigrateCommand: Command {
         guard source != target else { throw CommandError(usage: "--from and --to are the same database") }
         let move = LedgerMove(
             from: LedgerAccess(location: source, clock: .system),
-            to: LedgerAccess(location: target, clock: .system)
+            to: LedgerAccess(location: target, clock: .system),
+            pause: { usleep(UInt32(clamping: $0 * 1000)) }
         )
         let outcome: LedgerMove.Outcome
         do throws(LedgerMoveError) { outcome = try move.run() } catch {

@@ -29,6 +29,19 @@ struct UniqueIDTests {
     }
 
     @Test
+    func `takes no byte but a hexadecimal digit or a hyphen, each in its place`() {
+        for place in 0..<36 {
+            let isHyphen = [8, 13, 18, 23].contains(place)
+            for byte in UInt8.min...UInt8.max {
+                var text = Array(UniqueIDTests.lowercase.utf8)
+                text[place] = byte
+                let fits = isHyphen ? byte == 0x2D : byte < 0x80 && Character(UnicodeScalar(byte)).isHexDigit
+                #expect((UniqueID(utf8: text) != nil) == fits, "byte \(byte) at \(place)")
+            }
+        }
+    }
+
+    @Test
     func `agrees with Foundation on random ids`() throws {
         var random = SplitMix(seed: 1)
         for _ in 0..<2000 {

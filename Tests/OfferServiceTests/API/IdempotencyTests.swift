@@ -96,6 +96,62 @@ struct IdempotencyTests {
         }
     }
 
+    /// What is granted while the clock is wrong must still be known once it is right.
+    @Test(arguments: Wire.allCases)
+    func `remembers a key whose grant was given while the clock was a day behind`(wire: Wire) async throws {
+        try await withService(wire) { service in
+            // The log has the right time.
+            #expect(try await service.send(service.call(offer: "open")).status == 200)
+            service.clock.advance(hours: -25)
+            let call = service.call(offer: "once", #""customerId": "ada""#).with("Idempotency-Key", "behind")
+            let first = try await service.send(call)
+            #expect(first.status == 200, "\(first)")
+            service.clock.advance(hours: 25)
+            try await service.forgetIdempotencyKeys()
+            let second = try await service.send(call)
+            #expect(second.status == 200, "\(second)")
+            #expect(second.json["nonce"] == first.json["nonce"])
+            service.clock.advance(hours: 24)
+            let third = try await service.send(call)
+            #expect(third.problem == "not-eligible", "the cap holds, the key is forgotten")
+        }
+    }
+
+    /// The log is ahead by little, as where another machine's clock is, when the clock is wrong.
+    @Test(arguments: Wire.allCases)
+    func `remembers such a key though the log is ahead of the right time`(wire: Wire) async throws {
+        try await withService(wire) { service in
+            try await service.recordAhead(seconds: 600)
+            service.clock.advance(hours: -25)
+            let call = service.call(offer: "open").with("Idempotency-Key", "behind")
+            let first = try await service.send(call).json["nonce"]
+            service.clock.advance(hours: 25)
+            try await service.forgetIdempotencyKeys()
+            #expect(try await service.send(call).json["nonce"] == first)
+            service.clock.advance(hours: 25)
+            try await service.forgetIdempotencyKeys()
+            #expect(try service.rows(["SELECT count(*) || ' keys' FROM idempotency_keys"]) == ["0 keys"])
+        }
+    }
+
+    /// The log goes on from the latest time that it ever had.
+    @Test(arguments: Wire.allCases)
+    func `forgets a key after 24 hours though the log is a year ahead of the clock`(wire: Wire) async throws {
+        try await withService(wire) { service in
+            try await service.recordAhead(seconds: 365 * 86_400)
+            let call = service.call(offer: "open").with("Idempotency-Key", "ahead")
+            let first = try await service.send(call).json["grantId"]
+            service.clock.advance(hours: 23)
+            try await service.forgetIdempotencyKeys()
+            #expect(try await service.send(call).json["grantId"] == first)
+            service.clock.advance(hours: 2)
+            #expect(try await service.send(call).json["grantId"] != first)
+            service.clock.advance(hours: 25)
+            try await service.forgetIdempotencyKeys()
+            #expect(try service.rows(["SELECT count(*) || ' keys' FROM idempotency_keys"]) == ["0 keys"])
+        }
+    }
+
     @Test(arguments: Wire.allCases)
     func `remembers a key for 24 hours and not a millisecond longer`(wire: Wire) async throws {
         try await withService(wire) { service in
@@ -165,4 +221,21 @@ struct IdempotencyTests {
 
 extension String {
     fileprivate var trimmingSpaces: String { filter { $0 != " " } }
+}
+
+extension TestService {
+    /// Has the log go on from a time that has yet to come.
+    fileprivate func recordAhead(seconds: Int) async throws {
+        clock.advance(seconds: seconds)
+        #expect(try await send(call(offer: "open")).status == 200)
+        clock.advance(seconds: -seconds)
+    }
+
+    /// Does what is done from time to time.
+    fileprivate func forgetIdempotencyKeys() async throws {
+        let now = clock.now
+        try await committer.change { writer throws(LedgerError) in
+            try writer.forgetIdempotencyKeys(at: now, atMost: 100)
+        }
+    }
 }

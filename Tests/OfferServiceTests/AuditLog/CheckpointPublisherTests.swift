@@ -109,7 +109,7 @@ struct CheckpointPublisherTests {
             log.grow(to: 6)
             log.claim(TreeHead(size: 6, rootHash: other))
         },
-        FaultRow(testDescription: "fewer stored than claimed", reason: "damaged") { log in
+        FaultRow(testDescription: "fewer stored than claimed", reason: "no longer has the 6 entries") { log in
             log.grow(to: 6)
             let head = log.newest
             log.cut(to: 5)

@@ -19,7 +19,7 @@ struct LogStartCheckTests {
         try await withCheckpoints(kept.heads, key: kept.key, directory: kept.directory) { place throws in
             let publisher = place.publisher()
             publisher.publish()
-            try copy(place.directory, "ledger.db", to: "backup.db")
+            try place.directory.copyDatabase("ledger.db", to: "backup.db")
             try copy(place.directory, "ledger.db.checkpoint", to: "backup.checkpoint")
             place.heads.grow(to: 5)
             publisher.publish()
@@ -28,17 +28,11 @@ struct LogStartCheckTests {
     }
 
     private static func copy(_ directory: TemporaryDirectory, _ name: String, to other: String) throws {
-        let bytes = try TemporaryDirectory.read(directory.path(of: name))
-        try directory.write(bytes, to: other)
-        let log = directory.path(of: name + "-wal")
-        if FileManager.default.fileExists(atPath: log) {
-            try directory.write(TemporaryDirectory.read(log), to: other + "-wal")
-        }
+        try directory.write(TemporaryDirectory.read(directory.path(of: name)), to: other)
     }
 
     private static func restore(_ kept: Kept) throws {
-        try remove(kept, "ledger.db-shm")
-        try copy(kept.directory, "backup.db", to: "ledger.db")
+        try kept.directory.copyDatabase("backup.db", to: "ledger.db")
         kept.heads.cut(to: 3)
     }
 
@@ -96,8 +90,7 @@ struct LogStartCheckTests {
         Row("yesterday's database", "has 3 entries", "was signed over 5: at least 2 are missing", restoring) {
             directory,
             heads in
-            try? FileManager.default.removeItem(atPath: directory.path(of: "ledger.db-shm"))
-            try copy(directory, "backup.db", to: "ledger.db")
+            try directory.copyDatabase("backup.db", to: "ledger.db")
             heads.cut(to: 3)
         },
         Row("yesterday's entries alone", "in the database was signed over 5", restoring) { _, heads in
@@ -106,8 +99,7 @@ struct LogStartCheckTests {
         Row("yesterday's database that went on", "The first 5 entries", "put back to an earlier state", restoring) {
             directory,
             heads in
-            try? FileManager.default.removeItem(atPath: directory.path(of: "ledger.db-shm"))
-            try copy(directory, "backup.db", to: "ledger.db")
+            try directory.copyDatabase("backup.db", to: "ledger.db")
             heads.cut(to: 3)
             heads.grow(to: 9, "other")
         },
@@ -115,9 +107,7 @@ struct LogStartCheckTests {
             heads.change(0)
         },
         Row("a database without checkpoints", "in the file", "was signed over 5") { directory, heads in
-            for end in ["", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: directory.path(of: "ledger.db" + end))
-            }
+            try directory.removeDatabase("ledger.db")
             heads.cut(to: 0)
         },
         Row("a changed size in the file", "in the file", "does not verify", restoring) { directory, _ in

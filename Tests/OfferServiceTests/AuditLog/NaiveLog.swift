@@ -46,7 +46,7 @@ final class NaiveLog: LogHeads {
 
     func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
         let entries = try readable()
-        guard size <= entries.count else { throw .damaged(index: Int64(entries.count)) }
+        guard size <= entries.count else { throw .noSuchTree(size: size) }
         return Self.hash(entries.prefix(Int(size)))
     }
 

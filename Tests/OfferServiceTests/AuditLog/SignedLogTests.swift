@@ -122,26 +122,14 @@ struct SignedLogTests {
 
     @Test func `does not start on yesterday's database, and says what to do`() async throws {
         let place = try Place()
-        let names = ["ledger.db", "ledger.db-wal"]
-        func copy(_ from: (String) -> String, _ to: (String) -> String) throws {
-            for name in names {
-                let (source, target) = (
-                    place.running.directory.path(of: from(name)), place.running.directory.path(of: to(name))
-                )
-                try? FileManager.default.removeItem(atPath: target)
-                if FileManager.default.fileExists(atPath: source) {
-                    try FileManager.default.copyItem(atPath: source, toPath: target)
-                }
-            }
-            try? FileManager.default.removeItem(atPath: place.running.directory.path(of: "ledger.db-shm"))
-        }
+        let directory = place.running.directory
         try await place.running.run { _ in }
-        try copy({ $0 }, { "yesterday-" + $0 })
+        try directory.copyDatabase("ledger.db", to: "yesterday.db")
         try await place.running.run { service async throws in
             _ = try await place.running.sign(service, offer: "open")
         }
-        try copy({ $0 }, { "today-" + $0 })
-        try copy({ "yesterday-" + $0 }, { $0 })
+        try directory.copyDatabase("ledger.db", to: "today.db")
+        try directory.copyDatabase("yesterday.db", to: "ledger.db")
         do {
             _ = try place.running.service()
             Issue.record("it started on yesterday's database")
@@ -150,7 +138,7 @@ struct SignedLogTests {
             #expect(mismatch.description.contains("“Restore a backup” in docs/runbook.md"))
         }
         let entries = try place.running.entries().count
-        try copy({ "today-" + $0 }, { $0 })
+        try directory.copyDatabase("today.db", to: "ledger.db")
         #expect(try place.running.entries().count > entries)
         try await place.running.run { service async throws in
             #expect(try await place.running.sign(service, offer: "open").status == 200, "the right one is taken again")
@@ -224,11 +212,11 @@ struct SignedLogTests {
         let place = try Place()
         // Behind a whole tile, where the start does not look.
         try place.running.ledger.change { _ in (0..<300).map { .recordsExported(from: $0, count: 1) } }
-        let tampering: StaticString = """
-            UPDATE audit_entries SET entry = CAST(replace(CAST(entry AS TEXT), '"count":1', '"count":2') AS BLOB)
-            WHERE entry_index = 100
-            """
-        try place.running.ledger.open().run(SQL(tampering))
+        let changed = TestedEngine.replacing(#""count":1"#, with: #""count":2"#, in: "entry")
+        try place.running.directory.alter(
+            "ledger.db",
+            "UPDATE audit_entries SET entry = \(changed) WHERE entry_index = 100"
+        )
         try await place.running.run { service async throws in
             #expect(try await place.running.eventually(503, .get("/health/ready"), service))
             #expect(try await place.running.sign(service, offer: "open").problem == "sealed")

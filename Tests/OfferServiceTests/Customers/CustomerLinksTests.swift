@@ -77,6 +77,24 @@ struct CustomerLinksTests {
         }
     }
 
+    @Test func `a link to which another program gave the keys of the next epoch leads on`() async throws {
+        try await withService { service in
+            #expect(try await service.sign(offer: "once", #""anonymousId": "device-1""#).status == 200)
+            try await service.transfer(from: "device-1", to: "ada")
+            try service.beginEpoch("2")
+            let ada = service.current.value.pseudonyms.pseudonym(
+                of: .customer(try CustomerID("ada")),
+                in: try AppName("com.example.app")
+            )
+            let writer = try begunWriter(service)
+            try writer.apply([try #require(KeySuccession(ada))])
+            try writer.commit()
+            #expect(try await service.sign(offer: "once", #""customerId": "ada""#).problem == "not-eligible")
+            try service.forgetEarlierEpochs()
+            #expect(try await service.sign(offer: "once", #""customerId": "ada""#).problem == "not-eligible")
+        }
+    }
+
     @Test func `a link that was undone is none, and can be made again`() async throws {
         try await withService { service in
             let writer = try begunWriter(service)

@@ -153,7 +153,7 @@ struct KeySuccessionTests {
     ]
 
     @Test(arguments: rows)
-    func `moves the key wherever it stands, and answers which has something new`(row: Row) throws {
+    func `moves the key wherever it stands, and a second time changes nothing`(row: Row) throws {
         let place = try LogPlace()
         let connection = try place.ledger.open()
         for (index, statement) in row.statements.enumerated() {
@@ -167,13 +167,14 @@ struct KeySuccessionTests {
             current: Self.current,
             earlier: [[UInt8](repeating: 1, count: 16), Self.earlier]
         )
-        #expect(try successions.apply([succession]) == [Self.current])
-        let found: [[UInt8]] = try connection.all(SQL(row.table)) { found in
-            row.isInRecord ? Array(found.text(0).utf8) : found.blob(0)
-        }
         let record = Array(#"{"key":"\#(AuditEntry.text(ofKey: Self.current))"}"#.utf8)
-        #expect(found == [row.isInRecord ? record : Self.current])
-        #expect(try successions.apply([succession]).isEmpty, "nothing is left to be moved")
+        for _ in 0..<2 {
+            try successions.apply([succession])
+            let found: [[UInt8]] = try connection.all(SQL(row.table)) { found in
+                row.isInRecord ? Array(found.text(0).utf8) : found.blob(0)
+            }
+            #expect(found == [row.isInRecord ? record : Self.current])
+        }
     }
 
     @Test func `what there is under the key of now stays, and nothing is left under the earlier one`() throws {
@@ -184,7 +185,7 @@ struct KeySuccessionTests {
             try connection.run(SQL("INSERT INTO grants VALUES (?, 7, ?, 3)", values))
         }
         let succession = KeySuccession(current: Self.current, earlier: [Self.earlier])
-        #expect(try KeySuccessions(GrantTable(connection: connection)).apply([succession]) == [Self.current])
+        try KeySuccessions(GrantTable(connection: connection)).apply([succession])
         let rows = try connection.all(SQL("SELECT subject, grant_id FROM grants ORDER BY grant_id")) {
             $0.blob(0) + $0.blob(1)
         }

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// What an entry of the audit log holds, and what it never does.
@@ -57,7 +58,7 @@ struct AuditEntryTests {
     }
 
     /// One event of each kind that is no decision, with texts that want escaping.
-    private static func events() throws -> [AuditEvent] {
+    static func events() throws -> [AuditEvent] {
         let keyID = try KeyID("ACTIVE0001")
         let caller = try #require(CallerID("backend"))
         let grantID = UniqueID.version4(1, 2)
@@ -232,10 +233,9 @@ struct AuditEntryTests {
 
             let metrics = try await service.send(.get("/metrics")).body
             var haystacks = try service.entries() + service.log.lines + [metrics]
-            for name in ["ledger.db", "ledger.db-wal"] {
-                let bytes = try Data(contentsOf: URL(filePath: service.path(name)))
-                haystacks.append(String(decoding: bytes, as: UTF8.self))
-            }
+            let database = String(decoding: try service.directory.contents(ofDatabase: "ledger.db"), as: UTF8.self)
+            #expect(database.contains("sign.intent"), "what is there can be found")
+            haystacks.append(database)
             #expect(service.log.lines.count >= 5)
             let secrets = service.credentials.values.map { String($0.dropFirst(17)) }
             for haystack in haystacks.map({ $0.lowercased() }) {

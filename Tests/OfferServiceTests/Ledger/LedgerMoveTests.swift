@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import OfferDomain
 import Storage
 import TestSupport
@@ -9,19 +10,24 @@ import Testing
 /// A history that moves arrives whole, and its log goes on.
 struct LedgerMoveTests {
     /// What no move takes along: what lists the migrations, who uses the database, and what an upgrade leaves for once.
-    private static let left: Set = ["schema_migrations", "instances", "reloads", "log_upgrade"]
+    private static let left: Set = ["schema_migrations", "instances", "reloads", "log_upgrade", "writer_lock"]
+
+    /// Each table, and how many columns it has.
+    private static let schema: StaticString =
+        TestedEngine.isPostgreSQL
+        ? """
+        SELECT CAST(table_name AS TEXT), count(*) FROM information_schema.columns
+        WHERE table_schema = current_schema() GROUP BY table_name
+        """
+        : """
+        SELECT t.name, count(*) FROM sqlite_schema t, pragma_table_info(t.name) c
+        WHERE t.type = 'table' GROUP BY t.name
+        """
 
     @Test func `every table and every column of the schema is moved`() throws {
         let place = try LogPlace()
         let connection = try place.ledger.open()
-        let columns = try connection.all(
-            SQL(
-                """
-                SELECT t.name, count(*) FROM sqlite_schema t, pragma_table_info(t.name) c
-                WHERE t.type = 'table' GROUP BY t.name
-                """
-            )
-        ) { row in (row.text(0), Int(row.integer(1))) }
+        let columns = try connection.all(SQL(Self.schema)) { row in (row.text(0), Int(row.integer(1))) }
         let schema = Dictionary(uniqueKeysWithValues: columns.filter { !Self.left.contains($0.0) })
         let moved = Dictionary(uniqueKeysWithValues: LedgerMove.tables.map { ($0.name, $0.columns) })
         #expect(moved == schema)
@@ -38,7 +44,7 @@ struct LedgerMoveTests {
             for _ in 0..<3 { #expect(try await service.sign(offer: "open").status == 200) }
             let target = try Self.target()
             let before = try LogReader(connection: service.ledger.openForReading()).head()
-            let outcome = try LedgerMove(from: service.ledger, to: target.ledger).run()
+            let outcome = try LedgerMove(from: service.ledger, to: target.ledger, pause: { _ in }).run()
             #expect(outcome.entries == before.size && outcome.rows > before.size)
             let reader = try target.reader()
             #expect(try reader.rootHash(ofSize: before.size) == before.rootHash)
@@ -67,23 +73,153 @@ struct LedgerMoveTests {
         try target.writer().add(1)
         let before = try target.expectedHead()
         let error = #expect(throws: LedgerMoveError.self) {
-            try LedgerMove(from: source.ledger, to: target.ledger).run()
+            try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run()
         }
         guard case .targetNotEmpty = error else { return #expect(Bool(false), "\(String(describing: error))") }
         #expect(try target.expectedHead() == before && target.reader().head() == before)
     }
 
+    /// Does what a service does that uses a database.
+    private struct User {
+        private let lock: InstanceLock?
+        private let table: InstanceTable?
+        private let id = UniqueID.version4(1, 2)
+
+        init(of place: LogPlace) throws {
+            lock = try place.ledger.lockInstance()
+            table = place.location.isShared ? InstanceTable(connection: try place.ledger.open()) : nil
+            try table?.join(Instance(id: id, name: "host:1", version: "1", policyName: "p", keysDigest: "k"))
+        }
+
+        func live() { _ = try? table?.beat(id) }
+
+        func leave() throws {
+            lock?.release()
+            try table?.remove(id)
+        }
+    }
+
     @Test func `moves nothing that a service uses`() throws {
         let (source, target) = (try LogPlace(), try Self.target())
         try source.writer().add(3)
-        let lock = try source.ledger.lockInstance()
-        let move = LedgerMove(from: source.ledger, to: target.ledger)
+        let user = try User(of: source)
+        let move = LedgerMove(from: source.ledger, to: target.ledger) { _ in user.live() }
         #expect(throws: LedgerMoveError.self) { try move.run() }
-        lock?.release()
+        try user.leave()
         #expect(try move.run().entries == 3)
-        let missing = LedgerMove(from: try Self.target().ledger, to: target.ledger)
+        let missing = LedgerMove(from: try Self.target().ledger, to: target.ledger, pause: { _ in })
         let error = #expect(throws: LedgerMoveError.self) { try missing.run() }
         guard case .nothingToMove = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    }
+
+    @Test(.enabled(if: TestedEngine.isPostgreSQL, "with a lock that the system takes back, nothing is left"))
+    func `what a killed service has left keeps nobody from moving`() throws {
+        let (source, target) = (try LogPlace(), try Self.target())
+        try source.writer().add(3)
+        _ = try User(of: source)
+        var waited: [Int64] = []
+        let move = LedgerMove(from: source.ledger, to: target.ledger) { waited.append($0) }
+        #expect(try move.run().entries == 3)
+        #expect(waited == [Membership.patienceMilliseconds])
+        #expect(try InstanceTable(connection: source.ledger.open()).all().isEmpty)
+    }
+
+    /// What is written comes between the first look at the source and the copy, since that has to wait for the target.
+    @Test func `moves nothing while somebody writes`() async throws {
+        let (source, target) = (try LogPlace(), try Self.target())
+        let writer = try source.writer()
+        try writer.add(3)
+        let holder = try target.ledger.open(idleTimeoutMilliseconds: 60_000)
+        try holder.begin()
+        let isOver = Recorder()
+        async let moving: Result<LedgerMove.Outcome, LedgerMoveError> = mayBlock {
+            [source = source.ledger, target = target.ledger] in
+            defer { isOver.add() }
+            do throws(LedgerMoveError) {
+                return .success(try LedgerMove(from: source, to: target, pause: { _ in }).run())
+            } catch {
+                return .failure(error)
+            }
+        }
+        // Longer than it takes to come to the copy, and not as long as a lock is waited for.
+        let release = ContinuousClock.now.advanced(by: .seconds(2))
+        while isOver.count == 0 {
+            try writer.add(1)
+            if ContinuousClock.now >= release { holder.rollback() }
+            // SQLite does not stand in line for its lock: others would get it by luck alone.
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let outcome = await moving
+        guard case .failure(.changedMeanwhile) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        #expect(try target.entries().isEmpty)
+    }
+
+    /// As a service does that stood still for so long that it was taken for dead; answers how often.
+    private static func carryBackAndForth(_ ledger: LedgerAccess, until isOver: Recorder) -> Int {
+        var times = 0
+        guard let connection = try? ledger.open() else { return 0 }
+        let ways: [[StaticString]] = [
+            [
+                "INSERT INTO grants SELECT subject, offer_key, grant_id, entry_index FROM new_grants",
+                "DELETE FROM new_grants",
+            ],
+            [
+                "INSERT INTO new_grants SELECT entry_index, subject, offer_key, grant_id FROM grants",
+                "DELETE FROM grants",
+            ],
+        ]
+        while isOver.count == 0 {
+            for way in ways {
+                let carried: Int? = try? connection.transaction { () throws(StorageError) in
+                    try way.map { statement throws(StorageError) in try connection.run(SQL(statement)) }.min() ?? 0
+                }
+                if let carried, carried > 0 { times += 1 }
+                usleep(2_000)
+            }
+        }
+        return times
+    }
+
+    @Test func `a grant that is carried over meanwhile arrives, and arrives once`() async throws {
+        let (source, isOver, count) = (try LogPlace(), Recorder(), 400)
+        try source.writer().add(3)
+        let connection = try source.ledger.open()
+        try connection.transaction { () throws(StorageError) in
+            for number in 0..<count {
+                let id = SQLValue.blob(UniqueID.version4(7, UInt64(number)).bytes)
+                try connection.run(
+                    SQL("INSERT INTO new_grants VALUES (?, ?, 7, ?)", .integer(Int64(number)), id, id)
+                )
+            }
+        }
+        async let carrying = mayBlock { [ledger = source.ledger] in Self.carryBackAndForth(ledger, until: isOver)
+        }
+        // Whatever fails: the other thread is waited for.
+        defer { isOver.add() }
+        for _ in 0..<6 {
+            let target = try Self.target()
+            _ = try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run()
+            let all = SQL("SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants")
+            let arrived = try target.ledger.openForReading().all(all) { $0.blob(0) }
+            #expect(arrived.count == count && Set(arrived).count == count)
+        }
+        isOver.add()
+        #expect(await carrying > 6)
+    }
+
+    @Test(.enabled(if: TestedEngine.isPostgreSQL, "a file takes no lock from who is idle"))
+    func `the target waits as long as the source takes for a table`() async throws {
+        let (source, target) = (try LogPlace(), try Self.target())
+        try source.writer().add(3)
+        async let holding: Void? = mayBlock { [directory = source.directory] in
+            try? directory.alter(
+                "ledger.db",
+                "BEGIN; LOCK TABLE callers IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(3); COMMIT"
+            )
+        }
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run().entries == 3)
+        #expect(await holding != nil)
     }
 
     @Test func `moves no log that is not as it was written`() throws {
@@ -91,7 +227,7 @@ struct LedgerMoveTests {
         try source.writer().add(600)
         try source.run("UPDATE audit_entries SET entry = x'7b7d' WHERE entry_index = 7")
         let error = #expect(throws: LedgerMoveError.self) {
-            try LedgerMove(from: source.ledger, to: target.ledger).run()
+            try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run()
         }
         guard case .unverified = error else { return #expect(Bool(false), "\(String(describing: error))") }
     }

@@ -53,7 +53,7 @@ struct ServiceTests {
         #expect(times.allSatisfy { $0 == times[0] }, "the clock is behind; time stands still")
     }
 
-    @Test func `lets no second service write to its database`() async throws {
+    @Test(.aboutSQLite) func `lets no second service write to its database`() async throws {
         let place = try RunningPlace()
         try await place.run { _ in
             do {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import JSON
 package import OfferDomain
 
 /// What the running service knows of its log beside what is stored: the newest entries, and when each key was used last.
@@ -43,10 +42,15 @@ package final class AuditIndex: Sendable {
         state.withLock { $0.tail = tail }
     }
 
-    /// Takes the next entries, as many as there is room for.
-    func add(_ entries: [JSONObject]) {
-        state.withLock { state in
-            for entry in entries where state.tail?.isFull == false { state.tail?.add(entry) }
+    /// Lends the newest entries, so that others are added to them; nobody sees them meanwhile.
+    func add<Value, Failure: Error>(
+        _ body: (inout IndexRunBuilder) throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try state.withLock { state throws(Failure) in
+            // Taken out, so that it is changed where it is and not copied.
+            guard var tail = state.tail.take() else { return nil }
+            defer { state.tail = tail }
+            return try body(&tail)
         }
     }
 

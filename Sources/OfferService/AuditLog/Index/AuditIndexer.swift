@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import JSON
 import Storage
 
 /// Follows the log and keeps the index up with it, on a thread of its own.
@@ -12,7 +11,8 @@ package final class AuditIndexer: Sendable {
     private let ledger: LedgerAccess
     private let committer: Committer
     private let log: Log
-    private let stopping = DispatchSemaphore(value: 0)
+    /// Ends the pause between two looks at the log.
+    private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
     private let isStopping = Guarded(false)
 
@@ -28,7 +28,12 @@ package final class AuditIndexer: Sendable {
             Worker.yieldToOthers()
             var work: IndexerWork?
             var pause = DispatchTimeInterval.milliseconds(0)
-            while stopping.wait(timeout: .now() + pause) == .timedOut { pause = round(&work) }
+            while true {
+                _ = wake.wait(timeout: .now() + pause)
+                if isStopping.withLock({ $0 }) { break }
+                pause = round(&work)
+            }
+            committer.freshEntries.stopFollowing()
             hasEnded.signal()
         }
     }
@@ -40,7 +45,7 @@ package final class AuditIndexer: Sendable {
             if let work {
                 current = work
             } else {
-                current = try IndexerWork(index: index, ledger: ledger, committer: committer)
+                current = try IndexerWork(index: index, ledger: ledger, committer: committer, wake: wake)
             }
             work = current
             try current.catchUp { isStopping.withLock { $0 } }
@@ -55,7 +60,7 @@ package final class AuditIndexer: Sendable {
 
     package func stop() {
         isStopping.withLock { $0 = true }
-        stopping.signal()
+        wake.signal()
         hasEnded.wait()
     }
 }
@@ -84,9 +89,18 @@ private final class IndexerWork {
     private let index: AuditIndex
     private let committer: Committer
     private let runs: IndexRunReader
+    private let wake: DispatchSemaphore
     private var missing: [Int64]
+    /// What the committer has handed over.
+    private var fresh = EntryBuffer()
 
-    init(index: AuditIndex, ledger: LedgerAccess, committer: Committer) throws(AuditIndexerError) {
+    init(
+        index: AuditIndex,
+        ledger: LedgerAccess,
+        committer: Committer,
+        wake: DispatchSemaphore
+    ) throws(AuditIndexerError) {
+        self.wake = wake
         self.index = index
         self.committer = committer
         do throws(AuditReadError) {
@@ -112,19 +126,62 @@ private final class IndexerWork {
         if index.tail == nil {
             index.setTail(try reading { () throws(AuditReadError) in try runs.begun(runs.wholeRuns) })
         }
+        committer.freshEntries.follow { [wake] in wake.signal() }
         while try follow() { if isStopping() { throw .isStopping } }
     }
 
-    /// Takes a page of new entries; false when there is none.
+    /// Takes new entries; false when there are none.
     private func follow() throws(AuditIndexerError) -> Bool {
-        if let full = index.fullTail {
-            try store(full)
-            index.setTail(try reading { () throws(AuditReadError) in try runs.begun(full.run + 1) })
+        committer.freshEntries.take(into: &fresh)
+        if fresh.isEmpty { return try read() }
+        var place = 0
+        while place < fresh.count {
+            guard let end = try addFresh(from: place) else { return false }
+            // What others have recorded did not come this way.
+            if end == place, index.tail?.isFull == false, try !read() {
+                throw .log(.damaged(index: index.tail?.nextEntry ?? 0))
+            }
+            place = end
         }
+        return true
+    }
+
+    /// Adds what was handed over from a place on, as far as there is room and nothing is missing; answers how far it came.
+    private func addFresh(from place: Int) throws(AuditIndexerError) -> Int? {
+        try storeFullTail()
+        return try reading { () throws(AuditReadError) in
+            try index.add { tail throws(AuditReadError) in
+                var place = place
+                while place < fresh.count, !tail.isFull, fresh.index(at: place) <= tail.nextEntry {
+                    // What was read meanwhile is not added twice.
+                    if fresh.index(at: place) == tail.nextEntry,
+                        !tail.add(fresh.bytes.span.extracting(fresh.range(at: place)))
+                    {
+                        throw .damaged(index: tail.nextEntry)
+                    }
+                    place += 1
+                }
+                return place
+            }
+        }
+    }
+
+    /// Reads a page of new entries; false when there are none.
+    private func read() throws(AuditIndexerError) -> Bool {
+        try storeFullTail()
         guard let next = index.tail?.nextEntry else { return false }
-        let page = try reading { () throws(AuditReadError) in try runs.objects(from: next) }
-        index.add(page)
-        return !page.isEmpty
+        return try reading { () throws(AuditReadError) in
+            // The newest entries are lent for the adding alone: a database may let us wait.
+            let page = try runs.page(from: next)
+            try index.add { tail throws(AuditReadError) in try IndexRunReader.add(page, to: &tail) }
+            return !page.isEmpty
+        }
+    }
+
+    private func storeFullTail() throws(AuditIndexerError) {
+        guard let full = index.fullTail else { return }
+        try store(full)
+        index.setTail(try reading { () throws(AuditReadError) in try runs.begun(full.run + 1) })
     }
 
     private func store(_ builder: IndexRunBuilder) throws(AuditIndexerError) {

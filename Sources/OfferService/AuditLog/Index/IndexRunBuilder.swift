@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-import JSON
+package import JSON
 
 /// Gathers what the index says of consecutive entries, until they are a whole run.
 ///
@@ -10,28 +10,60 @@ package struct IndexRunBuilder: Sendable {
     let keys: IndexTermKeys
     /// How many entries it has been given.
     package private(set) var count = 0
-    package private(set) var usage: LogUsage
+    private var counter = UsageCounter()
     /// Key and offset in one word each, which sorts and compares quickly.
     private var words: [UInt64] = []
+    /// The entry at hand.
+    private var entry = IndexedEntry()
 
     /// Begins a run; `previous` is the entry before its first one, on which depends what is counted.
     package init(run: Int64, keys: IndexTermKeys, previous: [UInt8]?) {
         self.run = run
         self.keys = keys
-        usage = LogUsage(after: previous.flatMap { try? JSONDocument($0) }?.root.object)
+        guard let object = previous.flatMap({ try? JSONDocument($0) })?.root.object else { return }
+        var text: [UInt8] = []
+        entry.read(object, into: &text)
+        counter.begin(after: entry, text.span)
     }
+
+    /// What its entries come to.
+    package var usage: LogUsage { counter.usage }
 
     package var isFull: Bool { count == keys.format.entriesPerRun }
 
     /// The index of the entry that comes next.
     package var nextEntry: Int64 { keys.format.entries(ofRun: run).lowerBound + Int64(count) }
 
-    /// Takes the next entry.
-    mutating func add(_ entry: JSONObject) {
+    /// Takes the next entry; false, and nothing is taken, if it is not one that the service wrote.
+    package mutating func add(_ bytes: Span<UInt8>) -> Bool {
+        entry.reset()
+        if entry.scan(bytes) {
+            addRead(bytes)
+            return true
+        }
+        let copy = bytes.indices.map { bytes[$0] }
+        guard let object = (try? JSONDocument(copy))?.root.object else { return false }
+        add(object)
+        return true
+    }
+
+    /// Takes the next entry from its document, which comes to the same and takes longer.
+    package mutating func add(_ object: JSONObject) {
+        var text: [UInt8] = []
+        entry.reset()
+        entry.read(object, into: &text)
+        addRead(text.span)
+    }
+
+    /// Takes what was read of the next entry.
+    private mutating func addRead(_ text: Span<UInt8>) {
         precondition(!isFull, "a run has room for its entries")
         let offset = UInt64(count)
-        keys.eachKey(of: entry) { words.append($0 << UInt64(AuditIndexFormat.offsetBits) | offset) }
-        usage.add(entry)
+        for (field, value) in entry.terms {
+            let key = keys.key(field, text.extracting(value.start..<value.end))
+            words.append(key << UInt64(AuditIndexFormat.offsetBits) | offset)
+        }
+        counter.add(entry, text)
         count += 1
     }
 

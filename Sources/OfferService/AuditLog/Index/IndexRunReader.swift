@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import JSON
 import Storage
 
 /// Makes runs of the index from the log.
@@ -56,12 +55,9 @@ struct IndexRunReader {
     func counted(_ run: Int64, from begun: IndexRunBuilder?) throws(AuditReadError) -> LogUsage? {
         var builder = begun
         if builder == nil { builder = try self.begun(run) }
-        while let next = builder?.nextEntry, builder?.isFull == false {
-            let page = try objects(from: next)
-            guard !page.isEmpty else { break }
-            for entry in page where builder?.isFull == false { builder?.add(entry) }
-        }
-        return builder?.usage
+        guard var builder else { return nil }
+        while !builder.isFull, try read(into: &builder) {}
+        return builder.usage
     }
 
     /// A run without entries as yet.
@@ -74,24 +70,30 @@ struct IndexRunReader {
     /// A whole run; nil if the log does not have it.
     func built(_ run: Int64) throws(AuditReadError) -> IndexRunBuilder? {
         guard var builder = try begun(run) else { return nil }
-        while !builder.isFull {
-            let page = try objects(from: builder.nextEntry)
-            guard !page.isEmpty else { return nil }
-            for entry in page where !builder.isFull { builder.add(entry) }
-        }
+        while !builder.isFull { guard try read(into: &builder) else { return nil } }
         return builder
     }
 
-    /// Entries from an index on, without a gap.
-    func objects(from first: Int64) throws(AuditReadError) -> [JSONObject] {
-        var objects: [JSONObject] = []
-        for (index, entry) in try reader.page(from: first) {
-            let expected = first + Int64(objects.count)
-            guard index == expected, let object = (try? JSONDocument(entry))?.root.object else {
-                throw .damaged(index: expected)
-            }
-            objects.append(object)
+    /// Adds a page of the entries that come next, as many as there is room for; false if there are none.
+    func read(into builder: inout IndexRunBuilder) throws(AuditReadError) -> Bool {
+        let page = try page(from: builder.nextEntry)
+        try Self.add(page, to: &builder)
+        return !page.isEmpty
+    }
+
+    /// Some of the entries from an index on, with their indices; none if the log ends there.
+    func page(from index: Int64) throws(AuditReadError) -> [(index: Int64, entry: [UInt8])] {
+        try reader.page(from: index)
+    }
+
+    /// Adds as many of the entries as there is room for.
+    static func add(
+        _ page: [(index: Int64, entry: [UInt8])],
+        to builder: inout IndexRunBuilder
+    ) throws(AuditReadError) {
+        for (index, entry) in page where !builder.isFull {
+            let expected = builder.nextEntry
+            guard index == expected, builder.add(entry.span) else { throw .damaged(index: expected) }
         }
-        return objects
     }
 }

@@ -32,57 +32,16 @@ package struct LogUsage: Hashable, Sendable {
         package var count: Int64
         package var lastAt: Int64
 
-        fileprivate mutating func add(_ other: Tally) {
+        mutating func add(_ other: Tally) {
             count += other.count
             lastAt = max(lastAt, other.lastAt)
         }
     }
 
     package private(set) var items: [Item: Tally] = [:]
-    /// The grant of the entry before; both signatures of one answer are one decision.
-    private var lastGrant: [UInt8]?
-
-    /// Begins after that entry.
-    init(after previous: JSONObject?) {
-        lastGrant = previous?["grant"]?.stringBytes
-    }
 
     /// Counts nothing yet.
     package init() {}
-
-    mutating func add(_ entry: JSONObject) {
-        let grant = entry["grant"]?.stringSlice
-        defer { lastGrant = grant.map(Array.init) }
-        guard let event = entry["ev"]?.string, let time = entry["t"]?.integer else { return }
-        switch event {
-        case "sign.intent":
-            count(.key, entry["kid"]?.string, at: time)
-            guard grant == nil || lastGrant.map({ $0[...] }) != grant else { return }
-            let isDenied = entry["allow"]?.bool == false
-            addDecision(entry, isDenied ? .refused : .granted, at: time)
-        case "authorize.intent": addDecision(entry, .granted, at: time)
-        case "sign.deny", "authorize.deny":
-            let isUndecided = entry["outcome"]?.string(equals: "undecided") ?? false
-            addDecision(entry, isUndecided ? .undecided : .refused, at: time)
-        case "store.token": count(.key, entry["kid"]?.string, at: time)
-        default: break
-        }
-    }
-
-    private mutating func addDecision(_ entry: JSONObject, _ decision: Decision, at time: Int64) {
-        let rule = entry["rule"]?.string
-        count(.decision, rule, decision.rawValue, at: time)
-        guard decision != .granted else { return }
-        if let findings = entry["why"]?.array {
-            for finding in findings { count(.refusal, rule, finding.object?["code"]?.string, at: time) }
-        }
-        if let fault = entry["fault"]?.string { count(.refusal, rule, fault, at: time) }
-    }
-
-    private mutating func count(_ kind: Kind, _ name: String?, _ detail: String? = "", at time: Int64) {
-        guard let name, let detail else { return }
-        add(Tally(count: 1, lastAt: time), to: Item(hour: hour(of: time), kind: kind, name: name, detail: detail))
-    }
 
     /// Adds to one item.
     package mutating func add(_ tally: Tally, to item: Item) {

@@ -47,18 +47,21 @@ struct LogTables {
     /// What the log says of itself.
     func head() throws(AuditReadError) -> TreeHead {
         var head: TreeHead?
-        try rows(SQL("SELECT size, root_hash FROM log_head")) { row in
-            head = SHA256Digest(bytes: row.blob(1)).map { TreeHead(size: row.integer(0), rootHash: $0) }
-        }
-        guard let head, head.size >= 0 else { throw .log(.headMissing) }
+        try rows(SQL("SELECT size, root_hash FROM log_head")) { row in head = TreeHead(row) }
+        guard let head else { throw .log(.headMissing) }
         return head
     }
 
-    /// How many entries there are if none is missing.
-    func entryCount() throws(AuditReadError) -> Int64 {
+    /// What the log says of itself, and how many entries there are if none is missing.
+    func headAndEntryCount() throws(AuditReadError) -> (head: TreeHead, entryCount: Int64) {
+        var head: TreeHead?
         var last: Int64?
-        try rows(SQL("SELECT max(entry_index) FROM audit_entries")) { row in last = row.optionalInteger(0) }
-        return (last ?? -1) + 1
+        try rows(SQL("SELECT size, root_hash, (SELECT max(entry_index) FROM audit_entries) FROM log_head")) { row in
+            head = TreeHead(row)
+            last = row.optionalInteger(2)
+        }
+        guard let head else { throw .log(.headMissing) }
+        return (head, (last ?? -1) + 1)
     }
 
     /// The hashes of a stored tile, which may be wider than is asked for; nil where there is none.
@@ -144,5 +147,13 @@ struct LogTables {
 
     private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(AuditReadError) {
         do { try connection.rows(sql, each) } catch { throw .database(error) }
+    }
+}
+
+extension TreeHead {
+    /// From a row that begins with size and root hash; nil if it can't be one.
+    fileprivate init?(_ row: borrowing Row) {
+        guard let rootHash = SHA256Digest(bytes: row.blob(1)), row.integer(0) >= 0 else { return nil }
+        self.init(size: row.integer(0), rootHash: rootHash)
     }
 }

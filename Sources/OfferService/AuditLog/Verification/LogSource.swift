@@ -32,7 +32,7 @@ package struct DatabaseLog: LogSource {
         do throws(AuditReadError) {
             do { try connection.begin() } catch { throw .database(error) }
             defer { connection.rollback() }
-            let (head, entries) = (try tables.head(), try tables.entryCount())
+            let (head, entries) = try tables.headAndEntryCount()
             guard head.size == entries else { throw .log(.sizeDiffers(head: head.size, entries: entries)) }
             return head
         } catch {

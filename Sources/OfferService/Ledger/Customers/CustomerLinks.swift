@@ -4,8 +4,8 @@ import Storage
 
 /// Which anonymous customers became which known ones, and which subscriptions came to whom from somebody else.
 ///
-/// A link leads one step, in both directions, and no further. For customers without one nothing is read: a filter in
-/// memory knows them. Used by one thread, inside an open transaction.
+/// A link leads one step, in both directions, and no further. For customers without one nothing is read, as long as there
+/// is one epoch of customer ids: a filter in memory knows them. Used by one thread, inside an open transaction.
 package final class CustomerLinks {
     /// How many links one customer may have.
     package static let limit = 100
@@ -16,6 +16,8 @@ package final class CustomerLinks {
     private var nextEntry: Int64 = 0
     /// Whether there may be links that the filter does not have.
     private var isStale = true
+    /// Whether links may have been given other keys by somebody else, of which no entry tells.
+    private var mayMove = false
 
     init(connection: any DatabaseConnection) {
         self.connection = connection
@@ -36,7 +38,12 @@ package final class CustomerLinks {
         guard isStale || filter.isFull else { return }
         if nextEntry > 0, !filter.isFull {
             try insert(
-                SQL("SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ?", .integer(nextEntry))
+                SQL(
+                    // The second bound tells a planner that few rows are meant.
+                    "SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
+                    .integer(nextEntry),
+                    .integer(.max)
+                )
             )
         } else {
             try readAll()
@@ -64,7 +71,7 @@ package final class CustomerLinks {
     func linked(to subjects: [[UInt8]]) throws(StorageError) -> [[UInt8]] {
         try refresh()
         var linked: [[UInt8]] = []
-        for subject in subjects where filter.mayContain(subject) {
+        for subject in subjects where mayMove || filter.mayContain(subject) {
             for other in try neighbours(of: subject) where !subjects.contains(other) && !linked.contains(other) {
                 linked.append(other)
             }
@@ -108,8 +115,10 @@ package final class CustomerLinks {
 
     // MARK: - Writing
 
-    /// Links of somebody may have been given that key.
-    func noteMoved(to subject: [UInt8]) { filter.insert(subject) }
+    /// Customers have keys of several epochs, so whoever shares the database may give links those in force.
+    ///
+    /// From then on the links of everybody are read: the filter would not hear of it.
+    func expectMoves() { mayMove = true }
 
     /// Adds a link that is not there yet; the entry of that index says so.
     func add(_ from: [UInt8], _ to: [UInt8], at instant: Timestamp, entry: Int64) throws(StorageError) {

@@ -16,18 +16,16 @@ struct KeySuccessions {
         connection = grants.connection
     }
 
-    /// Moves what there is; answers the keys that have something new.
-    func apply(_ successions: [KeySuccession]) throws(StorageError) -> [[UInt8]] {
-        var changed: [[UInt8]] = []
+    /// Moves what there is.
+    func apply(_ successions: [KeySuccession]) throws(StorageError) {
         for succession in successions {
             for earlier in succession.earlier {
                 try grants.settle(earlier)
                 guard try isUsed(earlier) else { continue }
                 try move(earlier, to: succession.current)
-                changed.append(succession.current)
+                for key in [earlier, succession.current] { grants.forget(key) }
             }
         }
-        return changed
     }
 
     private func isUsed(_ key: [UInt8]) throws(StorageError) -> Bool {

@@ -3,7 +3,9 @@ import Cryptography
 package import OfferDomain
 
 /// Turns customer ids into pseudonyms; without its secrets nobody can go back, or try ids out.
-package struct Pseudonyms: Sendable {
+///
+/// A class, because each request is handed it several times over and it never changes.
+package final class Pseudonyms: Sendable {
     /// The newest first: under it all that is new is kept; what was kept under the others is still found.
     package let epochs: [CustomerEpoch]
     private let newest: CustomerEpoch

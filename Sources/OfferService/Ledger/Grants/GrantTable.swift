@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import OfferDomain
+package import OfferDomain
 package import Storage
 
 /// What was granted to whom, which caps are counted from.
@@ -11,18 +11,27 @@ package import Storage
 package final class GrantTable {
     let connection: any DatabaseConnection
     private let portions: GrantPortions
+    /// Where several services share the database, which one this is.
+    private let instance: UniqueID?
     private var places = GrantPlaces()
     /// The places are those of all grants that were recorded by an entry before this one.
     private var nextEntry: Int64 = 0
     /// Whether there may be grants that have no place.
     private var isStale = true
     private var merge: GrantMerge?
+    /// What was read ahead in this transaction, and what was added to it since.
+    private var known: [Question: [UniqueID]] = [:]
     /// As long as there are no more new grants than this, none are carried over.
     private var mergesAbove = 0
 
-    package init(connection: any DatabaseConnection, portions: GrantPortions = GrantPortions()) {
+    package init(
+        connection: any DatabaseConnection,
+        portions: GrantPortions = GrantPortions(),
+        instance: UniqueID? = nil
+    ) {
         self.connection = connection
         self.portions = portions
+        self.instance = instance
     }
 
     // MARK: - The places
@@ -30,17 +39,20 @@ package final class GrantTable {
     /// Somebody else has written to the ledger.
     func ledgerChanged() {
         isStale = true
+        known.removeAll(keepingCapacity: true)
     }
 
     /// What was written since the last commit was undone.
     func undone() {
         places.remove(from: nextEntry)
         isStale = true
+        known.removeAll(keepingCapacity: true)
     }
 
     /// Everything that was added is durable; the next entry of the log will have that index.
     func committed(nextEntry: Int64) {
         if !isStale { self.nextEntry = nextEntry }
+        known.removeAll(keepingCapacity: true)
     }
 
     /// Has the places of all new grants known; what is asked for later does so too.
@@ -49,8 +61,13 @@ package final class GrantTable {
         var next = nextEntry
         try connection.rows(
             SQL(
-                "SELECT entry_index, subject FROM new_grants WHERE entry_index >= ? ORDER BY entry_index",
-                .integer(nextEntry)
+                // The second bound tells a planner that knows nothing of the table that few rows are meant.
+                """
+                SELECT entry_index, subject FROM new_grants WHERE entry_index >= ? AND entry_index < ?
+                ORDER BY entry_index
+                """,
+                .integer(nextEntry),
+                .integer(.max)
             )
         ) { row in
             let entry = row.integer(0)
@@ -67,31 +84,56 @@ package final class GrantTable {
 
     // MARK: - Reading
 
+    /// Which grants are asked for: those of an offer to a subject.
+    struct Question: Hashable {
+        let subject: [UInt8]
+        let offerKey: Int64
+    }
+
+    private static let newGrants: StaticString =
+        "SELECT grant_id FROM new_grants WHERE entry_index = ? AND subject = ? AND offer_key = ?"
+    private static let earlierGrants: StaticString = "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?"
+
     /// The grants of an offer to a subject; some perhaps twice.
     func grants(of offerKey: Int64, to subject: [UInt8]) throws(StorageError) -> [UniqueID] {
+        if !known.isEmpty, let known = known[Question(subject: subject, offerKey: offerKey)] { return known }
         var found: [UniqueID] = []
         for entry in try entries(of: subject) {
-            try connection.rows(
-                SQL(
-                    "SELECT grant_id FROM new_grants WHERE entry_index = ? AND subject = ? AND offer_key = ?",
-                    .integer(entry),
-                    .blob(subject),
-                    .integer(offerKey)
-                )
-            ) { row in
+            let values: [SQLValue] = [.integer(entry), .blob(subject), .integer(offerKey)]
+            try connection.rows(SQL(Self.newGrants, values)) { row in
                 if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
             }
         }
-        try connection.rows(
-            SQL(
-                "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
-                .blob(subject),
-                .integer(offerKey)
-            )
-        ) { row in
+        try connection.rows(SQL(Self.earlierGrants, .blob(subject), .integer(offerKey))) { row in
             if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
         }
         return found
+    }
+
+    /// Reads the answers to many questions at once; they are known until the transaction ends.
+    func readAhead(_ questions: Set<Question>) throws(StorageError) {
+        let asked = Array(questions)
+        var found = [[UniqueID]](repeating: [], count: asked.count)
+        var (placed, values): ([Int], [[SQLValue]]) = ([], [])
+        for (number, question) in asked.enumerated() {
+            for entry in try entries(of: question.subject) {
+                placed.append(number)
+                values.append([.integer(entry), .blob(question.subject), .integer(question.offerKey)])
+            }
+        }
+        try connection.rows(Self.newGrants, forEach: values) { place, row in
+            if let id = UniqueID(bytes: row.blob(0)) { found[placed[place]].append(id) }
+        }
+        let all = asked.map { [SQLValue.blob($0.subject), .integer($0.offerKey)] }
+        try connection.rows(Self.earlierGrants, forEach: all) { place, row in
+            if let id = UniqueID(bytes: row.blob(0)) { found[place].append(id) }
+        }
+        for (question, ids) in zip(asked, found) { known[question] = ids }
+    }
+
+    /// Somebody else has added or removed grants of a subject.
+    func forget(_ subject: [UInt8]) {
+        known = known.filter { $0.key.subject != subject }
     }
 
     /// The grants of all offers to a subject, by the offers' keys.
@@ -119,14 +161,15 @@ package final class GrantTable {
     /// Adds a grant, which the entry of that index tells of.
     func add(_ grantID: UniqueID, of offerKey: Int64, to subject: [UInt8], entry: Int64) throws(StorageError) {
         let values: [SQLValue] = [.integer(entry), .blob(subject), .integer(offerKey), .blob(grantID.bytes)]
+        if !known.isEmpty { known[Question(subject: subject, offerKey: offerKey)]?.append(grantID) }
         // Who comes again and again is found at once, not in many places.
         guard try entries(of: subject).count < portions.mostPlaces else {
-            try connection.run(
+            try connection.enqueue(
                 SQL("INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", values)
             )
             return
         }
-        try connection.run(
+        try connection.enqueue(
             SQL("INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", values)
         )
         places.insert(subject, entry: entry)
@@ -195,6 +238,7 @@ extension GrantTable {
     ///
     /// Until all up to the last are there, none are removed. So it may stop anywhere, and begin anew after a crash.
     func mergeSome() throws(StorageError) {
+        if isMergeDue, merge == nil, let instance { try leaveToOthers(instance) }
         guard isMergeDue else { return }
         var current = merge ?? GrantMerge(end: nextEntry)
         do throws(StorageError) {
@@ -218,6 +262,18 @@ extension GrantTable {
         }
     }
 
+    /// Of several services the oldest carries over for all; each of the others waits for one portion more, in case that
+    /// those before it are gone.
+    private func leaveToOthers(_ instance: UniqueID) throws(StorageError) {
+        places.remove(before: try firstNewEntry() ?? nextEntry)
+        let older = try InstanceTable(connection: connection).count(before: instance)
+        mergesAbove = portions.size(ofLog: nextEntry) * (older + 1)
+    }
+
+    private func firstNewEntry() throws(StorageError) -> Int64? {
+        try connection.first(SQL("SELECT min(entry_index) FROM new_grants")) { $0.optionalInteger(0) }.flatMap(\.self)
+    }
+
     /// Copies the grants of the next subjects, and answers where to go on.
     private func copySome(_ merge: GrantMerge) throws(StorageError) -> Int {
         let all = 1 << GrantPlaces.subjectBits
@@ -225,7 +281,7 @@ extension GrantTable {
         let prefixes = merge.prefix..<min(all, merge.prefix + width)
         for place in places.places(in: prefixes, before: merge.end) {
             let first = [16, 8, 0].map { UInt8(truncatingIfNeeded: place.prefix >> $0) }
-            try connection.run(
+            try connection.enqueue(
                 SQL(
                     """
                     INSERT INTO grants (subject, offer_key, grant_id, entry_index)
@@ -243,8 +299,7 @@ extension GrantTable {
 
     /// Removes what was copied, from its beginning; answers whether that was all.
     private func removeSome(before end: Int64) throws(StorageError) -> Bool {
-        let first = try connection.first(SQL("SELECT min(entry_index) FROM new_grants")) { $0.optionalInteger(0) }
-        guard let first = first.flatMap(\.self), first < end else { return true }
+        guard let first = try firstNewEntry(), first < end else { return true }
         let last = min(end, first + Int64(4 * portions.step))
         try connection.run(SQL("DELETE FROM new_grants WHERE entry_index < ?", .integer(last)))
         return last == end

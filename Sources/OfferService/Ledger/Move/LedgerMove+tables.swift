@@ -57,14 +57,14 @@ extension LedgerMove {
         ),
         Table(
             name: "idempotency_keys",
-            columns: 6,
+            columns: 7,
             select: """
-                SELECT key_digest, request_digest, grant_id, nonce, signed_at, decision FROM
+                SELECT key_digest, request_digest, grant_id, nonce, signed_at, decision, recorded_at FROM
                     idempotency_keys ORDER BY key_digest
                 """,
             insert: """
                 INSERT INTO idempotency_keys (key_digest, request_digest, grant_id, nonce,
-                    signed_at, decision) VALUES (?, ?, ?, ?, ?, ?)
+                    signed_at, decision, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?)
                 """
         ),
         Table(

@@ -9,10 +9,16 @@ package import Storage
 package struct LedgerMove {
     private let source: LedgerAccess
     private let target: LedgerAccess
+    private let pause: Pause
 
-    package init(from source: LedgerAccess, to target: LedgerAccess) {
+    /// Waits for so many milliseconds.
+    package typealias Pause = (_ milliseconds: Int64) -> Void
+
+    /// The `pause` is long enough to hear of every service that lives; it is made only where one may.
+    package init(from source: LedgerAccess, to target: LedgerAccess, pause: @escaping Pause) {
         self.source = source
         self.target = target
+        self.pause = pause
     }
 
     /// What was moved.
@@ -30,38 +36,78 @@ package struct LedgerMove {
             (try source.lockInstance(), try target.lockInstance())
         }
         defer { for lock in [locks.0, locks.1] { lock?.release() } }
-        let (from, to) = try Self.database { () throws(StorageError) in (try source.open(), try target.open()) }
+        let (from, to) = try Self.database { () throws(StorageError) in
+            (try source.open(), try target.open(idleTimeoutMilliseconds: Self.patienceMilliseconds))
+        }
         try demandNoInstances(from)
         try demandNoInstances(to)
         let head = try Self.ledger { () throws(LedgerError) in try LedgerWriter(connection: from).checkedHead() }
-        let rows = try copy(from, to)
+        let rows = try copy(from, to, head)
         try verify(to, head)
         try Self.record(target, head.size)
         return Outcome(rows: rows, entries: head.size)
     }
 
+    /// So long the source may take for one answer, all of a table, while the target waits within its transaction.
+    private static let patienceMilliseconds = 3_600_000
+
+    /// A service that was killed has left its row, and says nothing any more; one that lives says so meanwhile.
     private func demandNoInstances(_ connection: any DatabaseConnection) throws(LedgerMoveError) {
-        let names = try Self.database { () throws(StorageError) in
-            try InstanceTable(connection: connection).all().map(\.instance.name)
+        let table = InstanceTable(connection: connection)
+        let before = try Self.database { () throws(StorageError) in try table.all() }
+        guard !before.isEmpty else { return }
+        pause(Membership.patienceMilliseconds)
+        let living = try Self.database { () throws(StorageError) in
+            let now = try table.all()
+            for row in now where before.contains(row) { try table.remove(row) }
+            return now.filter { !before.contains($0) }
         }
-        guard names.isEmpty else { throw .inUse(names) }
+        guard living.isEmpty else { throw .inUse(living.map(\.instance.name)) }
     }
 
     private func copy(
         _ from: any DatabaseConnection,
-        _ to: any DatabaseConnection
+        _ to: any DatabaseConnection,
+        _ head: TreeHead
     ) throws(LedgerMoveError) -> Int64 {
         var rows: Int64 = 0
         do throws(LedgerMoveError) {
+            let snapshot = try Self.database { () throws(StorageError) in try source.openForReading() }
             try Self.database { () throws(StorageError) in try to.begin() }
             try demandEmpty(to)
-            for table in Self.tables { rows += try copy(table, from, to) }
+            rows = try copyAll(snapshot, to, head)
+            // Nothing keeps a service that starts just now from writing, so that is looked for.
+            guard try Self.head(from) == head else { throw .changedMeanwhile }
             try Self.database { () throws(StorageError) in try to.commit() }
         } catch {
             to.rollback()
             throw error
         }
         return rows
+    }
+
+    /// Copies all tables as they are at one moment: a row that goes from one to another meanwhile is neither lost nor twice.
+    private func copyAll(
+        _ from: any DatabaseConnection,
+        _ to: any DatabaseConnection,
+        _ head: TreeHead
+    ) throws(LedgerMoveError) -> Int64 {
+        try Self.database { () throws(StorageError) in try from.begin() }
+        defer { from.rollback() }
+        guard try Self.head(from) == head else { throw .changedMeanwhile }
+        var rows: Int64 = 0
+        for table in Self.tables { rows += try copy(table, from, to) }
+        return rows
+    }
+
+    private static func head(_ connection: any DatabaseConnection) throws(LedgerMoveError) -> TreeHead {
+        try ledger { () throws(LedgerError) in
+            do throws(AuditReadError) {
+                return try LogTables(connection: connection).head()
+            } catch {
+                throw LedgerError(error)
+            }
+        }
     }
 
     /// Takes away what a new database begins with; throws where there is more.
@@ -113,7 +159,7 @@ package struct LedgerMove {
                 try tables.entries(in: page) { edge.append(TreeHash.leaf($0)) }
                 _ = edge.takeChanges()
             }
-            guard edge.head == head, try tables.head() == head, try tables.entryCount() == head.size else {
+            guard edge.head == head, try tables.headAndEntryCount() == (head, head.size) else {
                 throw .log(.rootDiffers(size: head.size))
             }
         } catch {
@@ -154,6 +200,8 @@ package enum LedgerMoveError: Error, Sendable, CustomStringConvertible {
     case targetNotEmpty
     /// Services use it.
     case inUse([String])
+    /// Somebody has written to it while it was copied; nothing was moved.
+    case changedMeanwhile
     case database(StorageError)
     case ledger(LedgerError)
     /// What arrived is not what was sent; it is in the other database, which is not to be used.
@@ -164,6 +212,8 @@ package enum LedgerMoveError: Error, Sendable, CustomStringConvertible {
         case .nothingToMove: "there is no database to move from"
         case .targetNotEmpty:
             "the database to move to has records already; make a new one, so that no two histories are mixed"
+        case .changedMeanwhile:
+            "something was recorded while it was copied: stop the services that use the database first"
         case .inUse(let names): "stop the services that use the database first: \(names.joined(separator: ", "))"
         case .database(let error): error.description
         case .ledger(let error): error.description

@@ -20,13 +20,12 @@ final class KnownByStore: Sendable {
     let accounts: [CustomerIdentity]
     /// By which the store knows the account that an introductory offer is signed for.
     private let account: TransactionID?
-    private let canAsk: Bool
     private let appTransaction: AppTransaction?
     private let request: SignatureRequest
     private let caller: Caller
     private let evidence: SubscriptionEvidence
-    private let keys: AppPseudonyms
-    private let catalog: Catalog
+    private let bundleID: BundleID
+    private let configuration: Snapshot
     private let app: AppStoreApp?
 
     /// Verifies what the request sends along; refuses it as a whole if any of it is not as it must be.
@@ -41,8 +40,8 @@ final class KnownByStore: Sendable {
     ) throws(Refusal) {
         self.request = request
         self.caller = caller
-        keys = AppPseudonyms(configuration.pseudonyms, in: AppName(bundleID))
-        catalog = configuration.catalog
+        self.bundleID = bundleID
+        self.configuration = configuration
         app = configuration.catalog.apps[bundleID]
         if let app, !request.signedData.isEmpty {
             evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
@@ -54,8 +53,7 @@ final class KnownByStore: Sendable {
         let shown = ShownAccount(evidence, appTransaction)
         if !caller.role.mayAssertFacts { try shown.refuseOthers() }
         statement = try Self.statement(request, caller, listing, shown)
-        let canAsk = configuration.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI) != nil
-        var knowledge = Self.knowledge(request, caller, evidence, keys, catalog, bundleID, canAsk)
+        var knowledge = Self.knowledge(request, caller, evidence, configuration, bundleID)
         switch statement {
         case .introductoryOfferEligibility(let id): account = id
         case .promotionalOffer: account = nil
@@ -63,38 +61,38 @@ final class KnownByStore: Sendable {
         }
         accounts = account == nil ? [] : shown.accounts
         if let account {
-            knowledge.successions += keys.successions(
+            knowledge.successions += configuration.keys(of: bundleID).successions(
                 of: [.originalTransaction(account), .appTransaction(account)] + accounts
             )
         }
-        self.canAsk = canAsk
         if case .introductoryOfferEligibility = statement {
-            Self.bind(&knowledge, to: account, accounts, keys, caller, canAsk)
+            Self.bind(&knowledge, to: account, accounts, caller, configuration, bundleID)
         }
         self.knowledge = knowledge
     }
 
     /// Leaves what is known of the account for which an introductory offer is signed: an app's names prove nothing.
     func bindToAccount(_ knowledge: inout StoreKnowledge) {
-        Self.bind(&knowledge, to: account, accounts, keys, caller, canAsk)
+        Self.bind(&knowledge, to: account, accounts, caller, configuration, bundleID)
     }
 
     private static func bind(
         _ knowledge: inout StoreKnowledge,
         to account: TransactionID?,
         _ accounts: [CustomerIdentity],
-        _ keys: AppPseudonyms,
         _ caller: Caller,
-        _ canAsk: Bool
+        _ configuration: Snapshot,
+        _ bundleID: BundleID
     ) {
         knowledge.believesNames = caller.role.mayAssertFacts
         guard let account else { return }
+        let keys = configuration.keys(of: bundleID)
         knowledge.account = [keys.key(of: .originalTransaction(account)), keys.key(of: .appTransaction(account))]
         knowledge.successions += keys.successions(
             of: [.originalTransaction(account), .appTransaction(account)] + accounts
         )
         knowledge.subjects = knowledge.account + accounts.map(keys.key)
-        knowledge.mayAsk = canAsk
+        knowledge.mayAsk = configuration.canAskAppStore(about: bundleID)
     }
 
     /// Verifies the app transaction that the request sends along; it has to name its account.
@@ -141,29 +139,30 @@ final class KnownByStore: Sendable {
         _ request: SignatureRequest,
         _ caller: Caller,
         _ evidence: SubscriptionEvidence,
-        _ keys: AppPseudonyms,
-        _ catalog: Catalog,
-        _ bundleID: BundleID,
-        _ canAsk: Bool
+        _ configuration: Snapshot,
+        _ bundleID: BundleID
     ) -> StoreKnowledge {
         var knowledge = StoreKnowledge()
         knowledge.isVouchedFor = caller.role.mayAssertFacts
         if !evidence.transactions.isEmpty {
             let report = SubscriptionReport(
                 evidence,
-                keys: keys,
+                keys: configuration.keys(of: bundleID),
                 bundleID: bundleID,
-                catalog: catalog,
+                catalog: configuration.catalog,
                 customers: vouchedFor(request, caller)
             )
             knowledge.report = report
             knowledge.chains = Set(report.history.chains.keys)
         }
         if caller.role.mayAssertFacts, let id = request.transactionID {
+            let keys = configuration.keys(of: bundleID)
             knowledge.subjects = [keys.key(of: .originalTransaction(id))]
             knowledge.successions = keys.successions(of: [.originalTransaction(id)])
         }
-        knowledge.mayAsk = canAsk && (request.transactionID ?? evidence.transactions.first?.transactionID) != nil
+        knowledge.mayAsk =
+            (request.transactionID ?? evidence.transactions.first?.transactionID) != nil
+            && configuration.canAskAppStore(about: bundleID)
         return knowledge
     }
 
@@ -202,9 +201,9 @@ final class KnownByStore: Sendable {
         let isCustomers = isOfCustomer(answer)
         let report = SubscriptionReport(
             answer,
-            keys: keys,
+            keys: configuration.keys(of: bundleID),
             bundleID: app?.bundleID ?? request.bundleID,
-            catalog: catalog,
+            catalog: configuration.catalog,
             customers: isCustomers ? Self.vouchedFor(request, caller) : []
         )
         knowledge.report = report
@@ -219,6 +218,18 @@ final class KnownByStore: Sendable {
         if case .introductoryOfferEligibility = statement { return true }
         guard case .appAccountToken(let token) = request.binding else { return false }
         return answer.transactions.contains { $0.appAccountToken == token }
+    }
+}
+
+extension Snapshot {
+    /// The keys under which evidence of one app is filed; made where they are used, which most requests don't.
+    fileprivate func keys(of bundleID: BundleID) -> AppPseudonyms {
+        AppPseudonyms(pseudonyms, in: AppName(bundleID))
+    }
+
+    /// Whether there is a key to ask the App Store with.
+    fileprivate func canAskAppStore(about bundleID: BundleID) -> Bool {
+        keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI) != nil
     }
 }
 

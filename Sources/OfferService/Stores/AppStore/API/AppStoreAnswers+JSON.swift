@@ -20,38 +20,38 @@ struct AnswerReader {
         self.mismatches = mismatches
     }
 
-    mutating func text(_ name: String) -> String? { object.optional(name, "a string") { $0.string } }
+    mutating func text(_ name: StaticString) -> String? { object.optional(name, "a string") { $0.string } }
 
-    mutating func requiredText(_ name: String) -> String? { object.required(name, "a string") { $0.string } }
+    mutating func requiredText(_ name: StaticString) -> String? { object.required(name, "a string") { $0.string } }
 
-    mutating func integer(_ name: String) -> Int64? { object.optional(name, "an integer") { $0.integer } }
+    mutating func integer(_ name: StaticString) -> Int64? { object.optional(name, "an integer") { $0.integer } }
 
-    mutating func requiredInteger(_ name: String) -> Int64? { object.required(name, "an integer") { $0.integer } }
+    mutating func requiredInteger(_ name: StaticString) -> Int64? { object.required(name, "an integer") { $0.integer } }
 
-    mutating func requiredBoolean(_ name: String) -> Bool? { object.required(name, "true or false") { $0.bool } }
+    mutating func requiredBoolean(_ name: StaticString) -> Bool? { object.required(name, "true or false") { $0.bool } }
 
-    mutating func jws(_ name: String) -> UnverifiedJWS? { object.optional(name, "a JWS", Self.jws) }
+    mutating func jws(_ name: StaticString) -> UnverifiedJWS? { object.optional(name, "a JWS", Self.jws) }
 
-    mutating func requiredJWS(_ name: String) -> UnverifiedJWS? { object.required(name, "a JWS", Self.jws) }
+    mutating func requiredJWS(_ name: StaticString) -> UnverifiedJWS? { object.required(name, "a JWS", Self.jws) }
 
-    mutating func id<Kind>(_ name: String, as kind: Identifier<Kind>.Type) -> Identifier<Kind>? {
+    mutating func id<Kind>(_ name: StaticString, as kind: Identifier<Kind>.Type) -> Identifier<Kind>? {
         object.required(name, text: Identifier<Kind>.init)
     }
 
     /// The strings of an array that must be there.
-    mutating func signedTexts(_ name: String) -> [UnverifiedJWS] {
+    mutating func signedTexts(_ name: StaticString) -> [UnverifiedJWS] {
         elements(name) { [mismatches] in Self.jws($0) ?? mismatches.none($0, "expected a JWS") }
     }
 
     /// The objects of an array that must be there.
-    mutating func objects<Value>(_ name: String, _ read: (inout AnswerReader) -> Value?) -> [Value] {
+    mutating func objects<Value>(_ name: StaticString, _ read: (inout AnswerReader) -> Value?) -> [Value] {
         elements(name) { [mismatches] value in
             var reader = AnswerReader(value, into: mismatches)
             return read(&reader)
         }
     }
 
-    private mutating func elements<Value>(_ name: String, _ read: (JSONValue) -> Value?) -> [Value] {
+    private mutating func elements<Value>(_ name: StaticString, _ read: (JSONValue) -> Value?) -> [Value] {
         object.required(name, "an array") { $0.array }?.compactMap(read) ?? []
     }
 

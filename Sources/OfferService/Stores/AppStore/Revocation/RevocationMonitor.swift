@@ -104,7 +104,8 @@ package final class RevocationMonitor: Sendable {
     }
 
     private func settle(_ subject: RevocationSubject, _ result: Result<OCSPStatus, OCSPQuestionError>) {
-        metrics.count(.ocspQuestions(certificate: subject.role.rawValue, outcome: Self.outcome(result)))
+        // What is counted is in force already, and has been said.
+        defer { metrics.count(.ocspQuestions(certificate: subject.role.rawValue, outcome: Self.outcome(result))) }
         let (now, unixSeconds, jitter) = (uptime.milliseconds, clock.now().seconds, random.next())
         let change = state.withLock { $0.table.settle(subject, result, at: now, unixSeconds, jitter: jitter) }
         guard let (before, after) = change else { return }

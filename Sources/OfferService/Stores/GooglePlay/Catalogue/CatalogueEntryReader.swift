@@ -18,7 +18,7 @@ struct CatalogueEntryReader {
         object = ObjectReader(value, into: mismatches)
     }
 
-    mutating func id<Kind>(_ name: String, as kind: Identifier<Kind>.Type) -> Identifier<Kind>? {
+    mutating func id<Kind>(_ name: StaticString, as kind: Identifier<Kind>.Type) -> Identifier<Kind>? {
         object.required(name, text: Identifier<Kind>.init)
     }
 
@@ -144,7 +144,7 @@ struct CatalogueEntryReader {
     }
 
     private mutating func member<Value>(
-        _ name: String,
+        _ name: StaticString,
         _ expected: String,
         _ parse: (JSONValue) -> Value?
     ) -> Value? {
@@ -152,7 +152,7 @@ struct CatalogueEntryReader {
     }
 
     private mutating func elements<Value>(
-        _ name: String,
+        _ name: StaticString,
         _ read: (inout CatalogueEntryReader) -> Value?
     ) -> [Value] {
         object.elements(name, atMost: 1000) { [mismatches] value in
@@ -162,7 +162,7 @@ struct CatalogueEntryReader {
     }
 
     /// What is named twice could be either.
-    private func isUnique(_ ids: [some Hashable], in name: String) -> Bool {
+    private func isUnique(_ ids: [some Hashable], in name: StaticString) -> Bool {
         guard Set(ids).count < ids.count else { return true }
         object.note(name, "names the same thing twice")
         return false

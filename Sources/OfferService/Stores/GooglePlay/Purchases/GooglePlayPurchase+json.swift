@@ -60,7 +60,7 @@ extension GooglePlayPurchase {
         guard let value = reader.member("canceledStateContext") else { return }
         var context = ObjectReader(value, into: mismatches)
         cancellation = value.oneMember()
-        guard let byCustomer = context.member(GooglePlayCancellation.byCustomer.rawValue) else { return }
+        guard let byCustomer = context.member("userInitiatedCancellation") else { return }
         var details = ObjectReader(byCustomer, into: mismatches)
         cancelledAt = details.time("cancelTime")
     }
@@ -129,17 +129,17 @@ extension GooglePlayPurchase.Plan {
 
 extension ObjectReader {
     /// A text of 1 to 255 bytes.
-    fileprivate mutating func text(_ name: String) -> String? {
+    fileprivate mutating func text(_ name: StaticString) -> String? {
         optional(name, "a text of at most 255 bytes") { value in
             value.string.flatMap { (1...255).contains($0.utf8.count) ? $0 : nil }
         }
     }
 
     /// One of a list of texts that Google may lengthen.
-    fileprivate mutating func code<Known>(_ name: String) -> Reported<Known>? { text(name).map { Reported($0) } }
+    fileprivate mutating func code<Known>(_ name: StaticString) -> Reported<Known>? { text(name).map { Reported($0) } }
 
     /// A time as RFC 3339 writes it; Google tells up to nine decimals, and those past the third are dropped.
-    fileprivate mutating func time(_ name: String) -> Timestamp? {
+    fileprivate mutating func time(_ name: StaticString) -> Timestamp? {
         optional(name, "a time as RFC 3339 writes it") { $0.stringSlice.flatMap(Timestamp.init(googleTime:)) }
     }
 }

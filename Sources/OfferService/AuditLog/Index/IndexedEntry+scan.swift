@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+
+/// Reading entries in one pass, without a document.
+extension IndexedEntry {
+    /// Reads an entry that is written as nearly all are; false for any other, of which nothing is to be believed then.
+    ///
+    /// What is taken is JSON for certain: no white space, ASCII without escapes, names in their order and so without
+    /// repeats, integers, and lists of nothing deeper than objects.
+    mutating func scan(_ entry: Span<UInt8>) -> Bool {
+        var scan = EntryScan()
+        return entry.count <= AuditEntry.maximumBytes
+            && scan.object(entry) { scan, name in
+                let member = MemberTable.all.member(named: name, entry)
+                return scan.value(of: member, entry, into: &self)
+            } && scan.position == entry.count
+    }
+}
+
+/// Goes over the bytes of one entry.
+private struct EntryScan {
+    private(set) var position = 0
+    /// Values and names, of which a document has a limited number.
+    private var nodes = 0
+    private static let mostNodes = 400
+
+    private mutating func take(_ byte: UInt8, _ entry: Span<UInt8>) -> Bool {
+        guard position < entry.count, entry[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// An object; `value` is to read what stands after each name.
+    mutating func object(
+        _ entry: Span<UInt8>,
+        _ value: (inout EntryScan, IndexedEntry.Place) -> Bool
+    ) -> Bool {
+        guard take(UInt8(ascii: "{"), entry) else { return false }
+        var last: IndexedEntry.Place?
+        repeat {
+            guard let name = string(entry), isInOrder(last, name, entry), take(UInt8(ascii: ":"), entry),
+                value(&self, name)
+            else { return false }
+            last = name
+        } while take(UInt8(ascii: ","), entry)
+        return take(UInt8(ascii: "}"), entry)
+    }
+
+    private func isInOrder(_ last: IndexedEntry.Place?, _ name: IndexedEntry.Place, _ entry: Span<UInt8>) -> Bool {
+        guard let last else { return true }
+        for place in 0..<min(last.end - last.start, name.end - name.start) {
+            let (before, after) = (entry[last.start + place], entry[name.start + place])
+            if before != after { return before < after }
+        }
+        return last.end - last.start < name.end - name.start
+    }
+
+    mutating func value(
+        of member: IndexedEntry.Member?,
+        _ entry: Span<UInt8>,
+        into indexed: inout IndexedEntry
+    ) -> Bool {
+        guard position < entry.count else { return false }
+        switch entry[position] {
+        case UInt8(ascii: "\""):
+            guard let string = string(entry) else { return false }
+            if let member { indexed.note(member, string) }
+            return true
+        case UInt8(ascii: "["): return list(of: member, entry, into: &indexed)
+        case UInt8(ascii: "t"), UInt8(ascii: "f"):
+            guard let bool = boolean(entry) else { return false }
+            if let member { indexed.note(member, bool) }
+            return true
+        default:
+            guard let integer = integer(entry) else { return false }
+            if let member { indexed.note(member, integer) }
+            return true
+        }
+    }
+
+    private mutating func list(
+        of member: IndexedEntry.Member?,
+        _ entry: Span<UInt8>,
+        into indexed: inout IndexedEntry
+    ) -> Bool {
+        position += 1
+        if take(UInt8(ascii: "]"), entry) { return countNode() }
+        repeat {
+            guard position < entry.count else { return false }
+            switch entry[position] {
+            case UInt8(ascii: "\""):
+                guard let string = string(entry) else { return false }
+                if let member { indexed.note(element: string, of: member) }
+            case UInt8(ascii: "{"):
+                guard element(of: member, entry, into: &indexed) else { return false }
+            default:
+                guard integer(entry) != nil else { return false }
+            }
+        } while take(UInt8(ascii: ","), entry)
+        return take(UInt8(ascii: "]"), entry) && countNode()
+    }
+
+    /// An object within a list, of which only strings and integers are taken.
+    private mutating func element(
+        of member: IndexedEntry.Member?,
+        _ entry: Span<UInt8>,
+        into indexed: inout IndexedEntry
+    ) -> Bool {
+        object(entry) { scan, name in
+            guard scan.position < entry.count, entry[scan.position] == UInt8(ascii: "\"") else {
+                return scan.integer(entry) != nil
+            }
+            guard let string = scan.string(entry) else { return false }
+            guard let member else { return true }
+            switch MemberTable.packed(name, entry) {
+            case MemberTable.caller: indexed.note(.caller, string, of: member)
+            case MemberTable.code: indexed.note(.code, string, of: member)
+            default: break
+            }
+            return true
+        } && countNode()
+    }
+
+    /// A string of ASCII without escapes.
+    mutating func string(_ entry: Span<UInt8>) -> IndexedEntry.Place? {
+        guard take(UInt8(ascii: "\""), entry) else { return nil }
+        let start = position
+        var end = entry.endOfPlainWords(from: start)
+        while end < entry.count, entry[end].isPlain { end += 1 }
+        guard end < entry.count, entry[end] == UInt8(ascii: "\"") else { return nil }
+        position = end + 1
+        return countNode() ? IndexedEntry.Place(start: start, end: end) : nil
+    }
+
+    /// An integer of up to 18 digits, which fits.
+    mutating func integer(_ entry: Span<UInt8>) -> Int64? {
+        let isNegative = take(UInt8(ascii: "-"), entry)
+        let start = position
+        var value: Int64 = 0
+        while position < entry.count, position - start < 18 {
+            let digit = entry[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            value = 10 * value + Int64(digit)
+            position += 1
+        }
+        guard position > start, entry[start] != UInt8(ascii: "0") || position == start + 1, countNode() else {
+            return nil
+        }
+        return isNegative ? -value : value
+    }
+
+    private mutating func boolean(_ entry: Span<UInt8>) -> Bool? {
+        let isTrue = entry[position] == UInt8(ascii: "t")
+        // A String of so few bytes has no storage of its own.
+        let text = isTrue ? "true" : "false"
+        for byte in text.utf8 { guard take(byte, entry) else { return nil } }
+        return countNode() ? isTrue : nil
+    }
+
+    private mutating func countNode() -> Bool {
+        nodes += 1
+        return nodes <= Self.mostNodes
+    }
+}
+
+extension UInt8 {
+    /// Whether a string has it as it is: ASCII that needs no escape.
+    fileprivate var isPlain: Bool {
+        self >= 0x20 && self < 0x80 && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
+    }
+}
+
+/// Finds members by their names, each of which fits a word.
+private struct MemberTable {
+    static let all = MemberTable()
+    static let caller = packed("caller")
+    static let code = packed("code")
+
+    private var names: [UInt64] = Array(repeating: 0, count: 64)
+    private var members: [IndexedEntry.Member?] = Array(repeating: nil, count: 64)
+
+    private init() {
+        for (name, member) in IndexedEntry.Member.names {
+            let word = Self.packed(name)
+            var place = Self.place(of: word)
+            while names[place] != 0 { place = (place + 1) % 64 }
+            (names[place], members[place]) = (word, member)
+        }
+    }
+
+    func member(named name: IndexedEntry.Place, _ entry: Span<UInt8>) -> IndexedEntry.Member? {
+        let word = Self.packed(name, entry)
+        guard word != 0 else { return nil }
+        var place = Self.place(of: word)
+        while names[place] != word {
+            if names[place] == 0 { return nil }
+            place = (place + 1) % 64
+        }
+        return members[place]
+    }
+
+    private static func place(of word: UInt64) -> Int { Int((word &* 0x9E37_79B9_7F4A_7C15) >> 58) }
+
+    /// A name of 1 to 8 bytes as a word; 0 for a longer one and for none.
+    static func packed(_ name: IndexedEntry.Place, _ entry: Span<UInt8>) -> UInt64 {
+        guard name.end - name.start <= 8 else { return 0 }
+        var word: UInt64 = 0
+        for place in name.start..<name.end { word = word << 8 | UInt64(entry[place]) }
+        return word
+    }
+
+    private static func packed(_ name: String) -> UInt64 {
+        let span = name.utf8.span
+        return packed(IndexedEntry.Place(start: 0, end: span.count), span)
+    }
+}

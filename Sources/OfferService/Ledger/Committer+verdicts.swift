@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+extension Committer {
+    /// What came of requests that one caller sent together, each by itself.
+    func verdict(on batch: DecisionBatch, _ writer: LedgerWriter) throws(LedgerError) -> BatchVerdict {
+        var earlier: [[UInt8]: LedgerWriter.EarlierGrant] = [:]
+        if let claim = batch.idempotency, let first = batch.requests.first {
+            guard let found = try writer.earlierGrants(claim, at: first.receivedAt) else {
+                return .idempotencyKeyReused
+            }
+            earlier = found
+        }
+        var verdicts: [Verdict] = []
+        verdicts.reserveCapacity(batch.requests.count)
+        for request in batch.requests {
+            let replayed = earlier.isEmpty ? nil : request.idempotency.flatMap { earlier[$0.keyDigest] }
+            if let stop = stop(of: request) {
+                verdicts.append(.stopped(stop))
+            } else {
+                verdicts.append(try writer.decide(request, after: replayed))
+            }
+        }
+        return .decided(verdicts)
+    }
+
+    /// What came of one request.
+    func verdict(on request: DecisionRequest, _ writer: LedgerWriter) throws(LedgerError) -> Verdict {
+        if let stop = stop(of: request) { return .stopped(stop) }
+        return try writer.decide(request)
+    }
+
+    private func stop(of request: DecisionRequest) -> KeyStop? {
+        switch request.deliverable {
+        case .signature(let plan): gate.stop(of: plan.key.id)
+        case .authorization: gate.stop(of: nil)
+        case .preview: nil
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Many lists of values for one statement: an array for each place, of which `unnest` makes rows again.
+///
+/// A place that is null in all lists has no type, and so no array.
+struct PostgreSQLMany {
+    private(set) var lists: [[SQLValue]] = []
+    /// For each place a value that is not null, if there is one.
+    private(set) var samples: [SQLValue] = []
+
+    /// Adds a list; false, and nothing is changed, where it has values of other types than those before it.
+    mutating func append(_ list: [SQLValue]) -> Bool {
+        if lists.isEmpty { samples = list }
+        let fits = zip(list, samples).allSatisfy { $0.kind == $1.kind || $0 == .null || $1 == .null }
+        guard fits, list.count == samples.count, list.contains(where: { $0 != .null }) else { return false }
+        for place in list.indices where samples[place] == .null { samples[place] = list[place] }
+        lists.append(list)
+        return true
+    }
+
+    /// The types of the arrays, by their numbers.
+    var types: [UInt32] { samples.compactMap { $0.postgreSQLType?.array } }
+
+    /// The arrays, as values of the statement.
+    var values: PostgreSQLValues {
+        var values = PostgreSQLValues([])
+        for (place, sample) in samples.enumerated() {
+            if let type = sample.postgreSQLType { values.append(lists, at: place, of: type) }
+        }
+        return values
+    }
+}
+
+extension PostgreSQLValues {
+    /// Adds an array of what stands at one place of all lists.
+    fileprivate mutating func append(_ lists: [[SQLValue]], at place: Int, of type: PostgreSQLType) {
+        appendValue { values in
+            let hasNull = lists.contains { $0[place] == .null }
+            // One dimension, whose places count from 1.
+            for word in [1, hasNull ? 1 : 0, type.rawValue, UInt32(lists.count), 1] { values.append(word) }
+            for list in lists {
+                guard list[place] != .null else {
+                    values.append(UInt32.max)
+                    continue
+                }
+                values.append(UInt32(list[place].wireBytes))
+                values.append(bytesOf: list[place])
+            }
+        }
+    }
+}
+
+extension SQLValue {
+    var wireBytes: Int {
+        switch self {
+        case .null: 0
+        case .integer, .real: 8
+        case .text(let text): text.utf8.count
+        case .blob(let blob): blob.count
+        }
+    }
+}
+
+extension PostgreSQLType {
+    /// The number of the type of arrays of it, for those that values have.
+    fileprivate var array: UInt32? {
+        switch self {
+        case .int8: 1016
+        case .bytea: 1001
+        case .text: 1009
+        case .float8: 1022
+        case .bool, .int2, .int4, .float4, .varchar: nil
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// Services that share a database, each with its committer and the thread that keeps it among the others.
+struct MembershipTests {
+    /// One of them, without keys and callers.
+    private struct Member {
+        let instance: Instance
+        let gate: KeyGate
+        let committer: Committer
+        let membership: Membership
+        let reloads = Recorder()
+
+        init(_ number: UInt64, in place: LogPlace) throws {
+            let clock = place.clock.wallClock
+            let lease = Lease(clock: clock)
+            let open: Committer.Opener = { [ledger = place.ledger] () throws(StorageError) in try ledger.open() }
+            instance = Instance(
+                id: .version7(at: place.clock.now, number, number),
+                name: "host-\(number):1",
+                version: "1",
+                policyName: "sha256:00",
+                keysDigest: "00"
+            )
+            gate = KeyGate(lease: lease)
+            committer = Committer(
+                clock: clock,
+                observer: Metrics(),
+                gate: gate,
+                acknowledges: true,
+                instance: instance.id,
+                open: open
+            )
+            committer.start(on: try place.ledger.open())
+            membership = Membership(
+                instance,
+                lease: lease,
+                committer: committer,
+                clock: clock,
+                log: Log(level: .error, clock: clock),
+                open: open
+            ) { [reloads] in reloads.add() }
+            try membership.start()
+        }
+
+        func stop() {
+            membership.stop()
+            committer.stop()
+        }
+    }
+
+    /// `hasLeft`: the body has let the first one leave.
+    private func withTwo(hasLeft: Bool = false, _ body: (Member, Member, LogPlace) async throws -> Void) async throws {
+        let place = try LogPlace()
+        let one = try Member(1, in: place)
+        let other = try Member(2, in: place)
+        try await body(one, other, place)
+        await mayBlock {
+            if hasLeft { one.committer.stop() } else { one.stop() }
+            other.stop()
+        }
+    }
+
+    @Test func `has the others read their files anew, and not itself`() async throws {
+        try await withTwo { one, other, _ async throws in
+            // Each must have looked once, to know what was asked for before.
+            #expect(try await eventually { one.membership.gauges.contains { $0.samples.first?.value == 2 } })
+            #expect(try await eventually { other.membership.gauges.contains { $0.samples.first?.value == 2 } })
+            one.membership.tellOthersToReload()
+            #expect(try await eventually { other.reloads.count == 1 })
+            other.membership.tellOthersToReload()
+            #expect(try await eventually { one.reloads.count == 1 })
+            #expect(other.reloads.count == 1)
+        }
+    }
+
+    @Test(arguments: [("sha256:01", "00"), ("sha256:00", "01")])
+    func `warns while other offers or keys are in force elsewhere`(policyName: String, keysDigest: String) async throws
+    {
+        try await withTwo { one, other, _ async throws in
+            #expect(try await eventually { one.membership.gauges.contains { $0.samples.first?.value == 2 } })
+            #expect(one.membership.warnings.isEmpty)
+            other.membership.note(policyName: policyName, keysDigest: keysDigest)
+            #expect(try await eventually { one.membership.warnings.map(\.name) == ["instances-differ"] })
+            #expect(one.membership.warnings.first?.detail.contains("host-2:1") == true)
+            one.membership.note(policyName: policyName, keysDigest: keysDigest)
+            #expect(try await eventually { one.membership.warnings.isEmpty })
+        }
+    }
+
+    @Test func `uses no key after it has left, and is waited for no more`() async throws {
+        try await withTwo(hasLeft: true) { one, other, place async throws in
+            #expect(one.gate.stop(of: nil) == nil && other.gate.stop(of: nil) == nil)
+            await mayBlock { one.membership.stop() }
+            #expect(one.gate.stop(of: nil) == .cutOff)
+            let left = try InstanceTable(connection: place.ledger.openForReading()).all().map(\.instance)
+            #expect(left == [other.instance])
+            #expect(other.gate.stop(of: nil) == nil)
+        }
+    }
+
+    @Test func `whoever was taken for gone joins again, and obeys what is switched off`() async throws {
+        try await withTwo { one, other, place async throws in
+            try SealSwitch(ledger: place.ledger, clock: place.clock.wallClock).seal(detail: "drill")
+            #expect(one.gate.stop(of: nil) == nil && other.gate.stop(of: nil) == nil, "nobody has looked yet")
+            let table = InstanceTable(connection: try place.ledger.open())
+            try table.remove(one.instance.id)
+            #expect(try await eventually { one.gate.stop(of: nil) != nil })
+            #expect(try await eventually { try table.all().count == 2 })
+        }
+    }
+}
