@@ -19,6 +19,8 @@ from trial import Row, Setup, Trial
 import clock
 import connections
 import disk
+import encryption
+import failover
 import instances
 import kills
 import postgres
@@ -30,6 +32,7 @@ import system_calls
 TRIALS: dict[str, Trial] = {
     "checker": self_test.checks_of_the_checker,
     "kills": kills.kill_rounds,
+    "stops": kills.orderly_ends,
     "calls": system_calls.failing_calls,
     "starts": starts.failing_starts,
     "disk": disk.disk_faults,
@@ -38,6 +41,8 @@ TRIALS: dict[str, Trial] = {
     "connections": connections.many_connections,
     "postgres": postgres.postgres_faults,
     "instances": instances.several_instances,
+    "failover": failover.failovers,
+    "encryption": encryption.encrypted,
 }
 
 

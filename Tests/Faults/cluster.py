@@ -20,12 +20,15 @@ def programs() -> str | None:
 
 
 class Cluster:
-    """One server; as root it runs as the user `postgres`, since it refuses to run as root."""
+    """One server; as root it runs as the user `postgres`, since it refuses to run as root.
 
-    def __init__(self) -> None:
+    With a `source` it is a standby, which follows that server's log from a copy of its files.
+    """
+
+    def __init__(self, source: "Cluster | None" = None, port: int | None = None) -> None:
         self._programs = programs() or ""
-        self.folder, self.port = tempfile.mkdtemp(prefix="faults-pg-"), free_port() + 1
-        self._password = secrets.token_hex(16)
+        self.folder, self.port = tempfile.mkdtemp(prefix="faults-pg-"), port or free_port() + 1
+        self._password = source.password if source else secrets.token_hex(16)
         self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
         self.process: subprocess.Popen[bytes] | None = None
         password = os.path.join(self.folder, "password")
@@ -34,8 +37,28 @@ class Cluster:
         if os.geteuid() == 0:
             for path in (self.folder, password):
                 shutil.chown(path, self._user, self._user)
-        self._run(["initdb", "-D", self._data, "-U", "postgres", f"--pwfile={password}", "-A", "scram-sha-256",
-                   "-E", "UTF8", "--locale=C", "--no-sync"])
+        if source:
+            self._run(["pg_basebackup", "-D", self._data, "-R", "--checkpoint=fast", "--no-sync",
+                       "-d", source.url()])
+        else:
+            self._run(["initdb", "-D", self._data, "-U", "postgres", f"--pwfile={password}", "-A", "scram-sha-256",
+                       "-E", "UTF8", "--locale=C", "--no-sync"])
+
+    @classmethod
+    def serving(cls, database: str, port: int | None = None) -> "Cluster":
+        """A server that runs and has an empty database."""
+        cluster = cls(port=port)
+        try:
+            cluster.start()
+            cluster.create(database)
+        except BaseException:
+            cluster.close()
+            raise
+        return cluster
+
+    @property
+    def password(self) -> str:
+        return self._password
 
     @property
     def _data(self) -> str:
@@ -81,6 +104,30 @@ class Cluster:
     def create(self, database: str) -> None:
         self.sql(f'CREATE DATABASE "{database}"')
 
+    def set(self, name: str, value: str) -> None:
+        """Changes a setting of the running server; that is not in copies that were made before."""
+        self.sql(f"ALTER SYSTEM SET {name} = '{value}'")
+        self.sql("SELECT pg_reload_conf()")
+
+    def put(self, name: str, content: bytes) -> str:
+        """Writes a file of the server's own, beside its data; gives the path."""
+        path = os.path.join(self._data, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        os.chmod(path, 0o600)
+        if os.geteuid() == 0:
+            shutil.chown(path, self._user, self._user)
+        return path
+
+    def promote(self) -> None:
+        """Makes a standby a server that takes writes; returns once it does."""
+        self.sql("SELECT pg_promote(true, 60)")
+
+    def stop(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(60)
+
     def _all(self) -> list[int]:
         """The server and the processes that it has started."""
         if self.process is None:
@@ -115,3 +162,9 @@ class Cluster:
     def close(self) -> None:
         self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()

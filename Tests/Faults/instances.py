@@ -123,14 +123,9 @@ def several_instances(setup: Setup) -> Iterator[Row]:
     if programs() is None:
         yield Row("several instances", skipped="not tried: postgresql is not installed")
         return
-    for number, trial in enumerate((three_instances, held_up, sealed)):
-        cluster = Cluster()
+    for trial in (three_instances, held_up, sealed):
         try:
-            cluster.start()
-            cluster.create(f"offers{number}")
-            with Place(setup.binary, cluster.url(f"offers{number}")) as place:
+            with Cluster.serving("offers") as cluster, Place(setup.binary, cluster.url("offers")) as place:
                 yield trial(setup, place)
         except Failure as failure:
             yield Row(trial.__name__, 1, 0, problems=[str(failure)])
-        finally:
-            cluster.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service is killed again and again amid work."""
+"""The service is killed, or told to end, again and again amid work."""
 import time
 from collections.abc import Iterator
 
@@ -41,4 +41,28 @@ def kill_rounds(setup: Setup) -> Iterator[Row]:
                      f"requests without an answer and sent again")
     row.notes.append(f"start to listening: median {1000 * percentile(starts, 0.5):.0f} ms, "
                      f"p99 {1000 * percentile(starts, 0.99):.0f} ms, most {1000 * max(starts):.0f} ms")
+    yield timed(row, started)
+
+
+def orderly_ends(setup: Setup) -> Iterator[Row]:
+    """Threads end while the process does, so one end among a hundred may be another than the rest."""
+    started, row = time.monotonic(), Row("SIGTERM under load")
+    rounds, amid_work = setup.choose(60, 600), 0
+    with setup.place() as place:
+        service = place.start()
+        load = place.load(connections=16, rate=600)
+        for _ in range(rounds):
+            before = place.delivered()
+            time.sleep(setup.dice.uniform(0.02, 0.3))
+            code = service.stop()
+            amid_work += place.delivered() > before
+            service = place.start()
+            row.attempt(place, *([] if code == 0 else [f"it ended with {code}"]))
+        row.problems += recovers(place)
+        load.stop()
+        row.problems += [] if service.stop() == 0 else ["it did not stop in order"]
+        row.conclude(place)
+        if amid_work < rounds / 2:
+            row.problems.append(f"only {amid_work} of {rounds} ends came amid work")
+    row.notes.append(f"{amid_work} amid answers")
     yield timed(row, started)

@@ -16,15 +16,9 @@ class Bench:
     """A cluster, a proxy in front of it, and a service that goes through the proxy."""
 
     def __init__(self, setup: Setup) -> None:
-        self.cluster = Cluster()
-        try:
-            self.cluster.start()
-            self.cluster.create("offers")
-            # The checker does not go through the proxy.
-            self.place = Place(setup.binary, self.cluster.url("offers"))
-        except BaseException:
-            self.cluster.close()
-            raise
+        self.cluster = Cluster.serving("offers")
+        # The checker does not go through the proxy.
+        self.place = Place(setup.binary, self.cluster.url("offers"))
         self.proxy = FaultProxy(self.cluster.port)
         self.through_proxy = self.cluster.url("offers", self.proxy.port)
 

@@ -98,6 +98,11 @@ class Listener:
             except (OSError, ssl.SSLError, asyncio.IncompleteReadError):
                 # Clients come and go, and some do not trust the certificate.
                 pass
+            except asyncio.CancelledError:
+                # A TLS connection that is closed in good order waits half a minute for a client that says nothing.
+                if transport:
+                    transport.abort()
+                raise
             finally:
                 if transport:
                     transport.close()
