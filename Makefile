@@ -4,14 +4,16 @@ SHELL := /bin/bash
 RELEASE := .build/release/offer-signer
 # What `make compare` measures the service on: sqlite, or sqlite,postgres.
 DATABASES ?= sqlite
+# What `make leaks` runs.
+TESTS ?= CryptographyTests|StorageTests|HTTPTests
 comma := ,
 # All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
 BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
 
 .PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long deb package-test check bench compare tools clean
 
-# Suites of the service that are run over PostgreSQL too; the storage's own run over both engines by themselves.
-SHARED_SUITES := OfferServiceTests\.(CommitterTests|CapTests|IdempotencyTests|Batch[A-Za-z]*Tests|Audit(Entries|Summary|Lookups)CallTests|InstanceTests|Seal[A-Za-z]*Tests|CustomerLinksTests|LogWritingTests|LogCallsTests|LogVerifierTests|CheckpointPublisherTests|ReconciliationCallTests|SubscriptionTransferTests|TransfersCallTests|KeySuccessionTests|CosignatureTableTests)
+# What has no database in it, or, as the storage's own tests, both engines by itself. All else is run over each engine.
+WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|HTTP|Storage)Tests\.|^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests)
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,8 +39,7 @@ run: build ## write the example into ./demo, if it is not there, and start the s
 test: setup-checks ## run all tests
 	swift build --build-tests
 	swift build --product offer-signer
-	OFFER_SIGNER_TEST_DATABASE=postgres swift test --disable-xctest --no-parallel --skip-build --filter '$(SHARED_SUITES)'
-	swift test --disable-xctest --no-parallel
+	@Scripts/test '$(WITHOUT_DATABASE)'
 
 format: ## format all Swift files in place
 	swift format --in-place --recursive --parallel Sources Tests Package.swift
@@ -46,13 +47,16 @@ format: ## format all Swift files in place
 lint: ## check the formatting
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 
-leaks: setup-checks ## look for leaks and misuse of memory in what wraps C
-	swift test --sanitize=address --disable-xctest --scratch-path .build-asan --no-parallel \
-	  --filter 'CryptographyTests|StorageTests|HTTPTests'
+leaks: setup-checks ## look for leaks and misuse of memory in what wraps C; in everything with TESTS=. (half an hour)
+	swift build --build-tests --sanitize=address --scratch-path .build-asan
+	swift build --product offer-signer --sanitize=address --scratch-path .build-asan
+	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leak-sanitizer.txt:print_suppressions=0 \
+	  swift test --sanitize=address --disable-xctest --scratch-path .build-asan --no-parallel --skip-build --filter '$(TESTS)'
 
 races: setup-checks ## look for data races
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt \
-	  swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --no-parallel --skip EndToEndTests
+	  swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --no-parallel \
+	  --skip 'EndToEndTests|JSONTests|OfferDomainTests|AuditIndexTests|AppStoreReconciliationTests'
 
 docs: setup ## build the reference from the doc comments; a broken link is an error
 	@Scripts/docs

@@ -26,7 +26,7 @@ extension EndToEnd {
             try await eventually("signatures are made again") { try status() == 200 }
 
             let records = try await Program.run(
-                ["audit", "query", "--key", "ABC123DEFG", "--database", "sqlite:\(demo.database)"]
+                ["audit", "query", "--key", "ABC123DEFG", "--database", demo.location]
             )
             #expect(records.output.contains(#""ev":"key.disable""#))
             #expect(records.output.contains(#""ev":"key.enable""#))
@@ -34,12 +34,11 @@ extension EndToEnd {
 
         @Test func `a key is not said to be switched off in a database that is not there`() async throws {
             let demo = try await DemoFolder()
-            let elsewhere = demo.database + ".elsewhere"
             let outcome = try await Program.run(
-                ["keys", "disable", "ABC123DEFG", "--database", "sqlite:\(elsewhere)"]
+                ["keys", "disable", "ABC123DEFG", "--database", demo.directory.database("elsewhere.db")]
             )
             #expect(outcome.end == .exited(3), "\(outcome)")
-            #expect(!FileManager.default.fileExists(atPath: elsewhere))
+            #expect(try !demo.directory.hasDatabase("elsewhere.db"), "none is made")
         }
 
         @Test(arguments: [">/dev/full", "| head -c 40; exit 3"])
@@ -47,11 +46,11 @@ extension EndToEnd {
             let demo = try await DemoFolder()
             #expect(try await RunningService(demo).stop() == .exited(0))
             let outcome = try await runProcess([
-                "/bin/sh", "-c", "'\(Program.path)' audit export --database 'sqlite:\(demo.database)' \(end)",
+                "/bin/sh", "-c", "'\(Program.path)' audit export --database '\(demo.location)' \(end)",
             ])
             #expect(outcome.end == .exited(3), "\(outcome)")
             try await eventually("it is on record") {
-                let export = try await Program.run(["audit", "query", "--database", "sqlite:\(demo.database)"])
+                let export = try await Program.run(["audit", "query", "--database", demo.location])
                 return export.output.contains(#""ev":"audit.export""#)
             }
         }
@@ -59,7 +58,7 @@ extension EndToEnd {
         @Test func `a caller is added, given a second key, and revoked while the service runs`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
-            let database = ["--database", "sqlite:\(demo.database)"]
+            let database = ["--database", demo.location]
             func credential(_ words: String...) async throws -> String {
                 let outcome = try await Program.run(["callers"] + words + database)
                 guard outcome.succeeded else { throw ChildProcess.Failure("\(outcome)") }
@@ -94,7 +93,7 @@ extension EndToEnd {
         @Test func `records can be asked who used a key, and exported byte for byte`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
-            let database = ["--database", "sqlite:\(demo.database)"]
+            let database = ["--database", demo.location]
             let body = demo.text(of: "request.json")
             let statuses = try (0..<4).map { _ in try service.sign(body).status }
             #expect(statuses == [200, 200, 200, 403])
@@ -111,7 +110,7 @@ extension EndToEnd {
             let export = demo.directory.path(of: "export")
             let command = #""$1" audit export --database "$2" >"$3""#
             let outcome = try await runProcess(
-                ["sh", "-c", command, "sh", Program.path, "sqlite:\(demo.database)", export]
+                ["sh", "-c", command, "sh", Program.path, demo.location, export]
             )
             #expect(outcome.succeeded, "\(outcome)")
             let verdict = try await runProcess(

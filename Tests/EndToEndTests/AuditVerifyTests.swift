@@ -16,7 +16,7 @@ extension EndToEnd {
 
         private func verify(_ demo: DemoFolder, _ more: [String] = []) async throws -> ProcessOutcome {
             try await Program.run(
-                ["audit", "verify", "--database", "sqlite:\(demo.database)", "--key", key(demo)] + more
+                ["audit", "verify", "--key", key(demo)] + demo.databaseOptions() + more
             )
         }
 
@@ -26,7 +26,7 @@ extension EndToEnd {
 
         @Test func `finds the log whole with the key alone, and names the first damage`() async throws {
             let demo = try await demoWithEntries()
-            let checkpoint = demo.database + ".checkpoint"
+            let checkpoint = demo.checkpoint
             let whole = try await verify(demo, ["--checkpoint", checkpoint])
             #expect(whole.succeeded && whole.output.contains("The log is whole."), "\(whole)")
             #expect(whole.output.contains("The checkpoint in the database"))
@@ -34,10 +34,7 @@ extension EndToEnd {
             let byKeys = try await Program.run(["audit", "verify"] + demo.options())
             #expect(byKeys.succeeded, "\(byKeys)")
 
-            let changed = try await runProcess([
-                "sqlite3", demo.database, "UPDATE audit_entries SET entry = x'7b7d' WHERE entry_index = 2",
-            ])
-            #expect(changed.succeeded, "\(changed)")
+            try demo.alter("UPDATE audit_entries SET entry = zeroblob(2) WHERE entry_index = 2")
             let damaged = try await verify(demo)
             #expect(damaged.end == .exited(1) && damaged.errors.contains("the log is damaged"), "\(damaged)")
             let serve = try await Program.run(["serve", "--listen", "127.0.0.1:0"] + demo.options())
@@ -46,10 +43,10 @@ extension EndToEnd {
 
         @Test func `refuses a checkpoint of another key, and a bad key`() async throws {
             let (demo, other) = (try await demoWithEntries(), try await demoWithEntries())
-            let stranger = try await verify(demo, ["--checkpoint", other.database + ".checkpoint"])
+            let stranger = try await verify(demo, ["--checkpoint", other.checkpoint])
             #expect(stranger.end == .exited(1) && stranger.errors.contains("is not to be believed"), "\(stranger)")
             let bad = try await Program.run(
-                ["audit", "verify", "--key", "x"] + ["--database", "sqlite:\(demo.database)"]
+                ["audit", "verify", "--key", "x"] + ["--database", demo.location]
             )
             #expect(bad.end == .exited(2) && bad.errors.contains("NAME+ID+BASE64"), "\(bad)")
         }
@@ -66,7 +63,7 @@ extension EndToEnd {
             let folder = try TemporaryDirectory()
             let script = try Self.script()
             #expect(script.split(separator: "\n").count <= 8)
-            let checkpoint = textOfFile(demo.database + ".checkpoint")
+            let checkpoint = textOfFile(demo.checkpoint)
             func run(_ checkpoint: String, key: String) async throws -> ProcessOutcome {
                 try folder.write(Array(checkpoint.utf8), to: "checkpoint")
                 try folder.write(Array(key.utf8), to: "audit-log.vkey")

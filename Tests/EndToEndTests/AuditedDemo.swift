@@ -12,7 +12,7 @@ struct AuditedDemo {
     init() async throws {
         demo = try await DemoFolder()
         let outcome = try await Program.run(
-            ["callers", "add", "auditor", "--role", "auditor", "--database", "sqlite:\(demo.database)"]
+            ["callers", "add", "auditor", "--role", "auditor", "--database", demo.location]
         )
         guard outcome.succeeded else { throw ChildProcess.Failure("callers: \(outcome)") }
         try demo.write(String(outcome.output.dropLast()), to: "auditor-key")
@@ -75,8 +75,8 @@ struct AuditedDemo {
     }
 
     /// Runs one of the service's own commands on its database.
-    func audit(_ words: String..., database: String? = nil) async throws -> ProcessOutcome {
-        try await Program.run(["audit"] + words + demo.options(database: database))
+    func audit(_ words: String...) async throws -> ProcessOutcome {
+        try await Program.run(["audit"] + words + demo.options())
     }
 }
 

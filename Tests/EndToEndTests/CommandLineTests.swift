@@ -73,21 +73,17 @@ extension EndToEnd {
         @Test func `a port or a database that can't be used ends with exit code 3`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
-            let elsewhere = demo.directory.path(of: "other.db")
             let taken = try await Program.run(
-                ["serve", "--listen", "127.0.0.1:\(service.port)"] + demo.options(database: elsewhere)
+                ["serve", "--listen", "127.0.0.1:\(service.port)"] + demo.options(database: "other.db")
             )
             #expect(taken.end == .exited(3), "\(taken)")
             let nowhere = try await Program.run(
-                ["serve", "--listen", "127.0.0.1:0"] + demo.options(database: "/nonexistent/x.db")
+                ["serve", "--listen", "127.0.0.1:0"] + demo.options(at: demo.directory.unreachableDatabase)
             )
             #expect(nowhere.end == .exited(3), "\(nowhere)")
-            try demo.directory.write(
-                Array("not a database at all, but long enough to be taken for one".utf8),
-                to: "no.db"
-            )
+            try demo.directory.makeStrangeDatabase("no.db")
             let strange = try await Program.run(
-                ["serve", "--listen", "127.0.0.1:0"] + demo.options(database: demo.directory.path(of: "no.db"))
+                ["serve", "--listen", "127.0.0.1:0"] + demo.options(database: "no.db")
             )
             #expect(strange.end == .exited(3), "\(strange)")
         }

@@ -90,7 +90,7 @@ struct ConsolePast {
         var keys = ["backend": demo.apiKey]
         for (name, role) in [("security", "auditor"), ("operations", "admin"), ("campaigns", "backend")] {
             let added = try await Program.run(
-                ["callers", "add", name, "--role", role, "--database", "sqlite:\(demo.database)"],
+                ["callers", "add", name, "--role", role, "--database", demo.location],
                 wrapper: wrapper(daysAgo: 13)
             )
             guard let key = added.output.firstMatch(of: /[0-9a-f]{16}\.[A-Za-z0-9_-]{43}/) else {
@@ -157,7 +157,7 @@ struct ConsolePast {
         settings.from = start.formatted(format)
         settings.until = start.addingTimeInterval(Self.day).formatted(format)
         let found = try await Program.run(
-            ["audit", "query", "--nonce", settings.nonce, "--database", "sqlite:\(demo.database)"]
+            ["audit", "query", "--nonce", settings.nonce, "--database", demo.location]
         )
         guard let index = jsonValue("/index", in: found.output).flatMap({ Int($0) }) else {
             throw ChildProcess.Failure("audit query: \(found)")

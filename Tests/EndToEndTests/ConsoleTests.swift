@@ -16,7 +16,8 @@ extension EndToEnd {
             "tampering", "other-log-key", "hostile-text", "outages", "administration",
         ]
 
-        @Test func `people find, verify and do in a browser what the console is for`() async throws {
+        @Test(.disabled(if: Sanitizer.isActive, "no program starts with a sanitizer and libfaketime"))
+        func `people find, verify and do in a browser what the console is for`() async throws {
             let place = try await ConsolePlace()
             let settings = place.demo.directory.path(of: "settings.json")
             try JSONEncoder().encode(place.settings).write(to: URL(filePath: settings))

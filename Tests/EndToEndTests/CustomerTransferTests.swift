@@ -15,12 +15,13 @@ extension EndToEnd {
             let demo = try await DemoFolder()
             let asker = Asker()
             var port: UInt16 = 0
-            for _ in 0..<Self.rounds {
+            for round in 1...Self.rounds {
                 let service = try await RunningService(demo, port: port)
                 port = service.port
                 async let first: Void = onThread { asker.askUntilKilled(service) }
                 async let second: Void = onThread { asker.askUntilKilled(service) }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 100...400)))
+                try? await eventually("transfers are answered") { asker.answered.transfers.count > 2 * round }
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...300)))
                 service.process.send(SIGKILL)
                 #expect(try await service.process.waitForEnd() == .killed(bySignal: SIGKILL))
                 _ = await (first, second)
@@ -44,7 +45,7 @@ extension EndToEnd {
 
         /// How many grants are on record for the two names of each transfer.
         private func grantsOfPairs(_ demo: DemoFolder) async throws -> [Int] {
-            let outcome = try await Program.run(["audit", "export", "--database", "sqlite:\(demo.database)"])
+            let outcome = try await Program.run(["audit", "export", "--database", demo.location])
             var grants: [String: Int] = [:]
             var pairs: [(String, String)] = []
             for line in outcome.output.split(separator: "\n") {

@@ -17,23 +17,56 @@ final class DemoFolder: Sendable {
         let outcome = try await Program.run(["demo", directory.path(of: "demo")], wrapper: wrapper)
         guard outcome.succeeded else { throw ChildProcess.Failure("demo: \(outcome)") }
         guide = outcome.output
+        if TestedEngine.isPostgreSQL { try await useServer(wrapper) }
+    }
+
+    /// Exchanges the example's database, which is SQLite's, for one on the server of the tests.
+    private func useServer(_ wrapper: [String]) async throws {
+        try FileManager.default.removeItem(atPath: database)
+        let words = ["callers", "add", "demo-backend", "--role", "backend", "--database", location]
+        let outcome = try await Program.run(words, wrapper: wrapper)
+        guard outcome.succeeded else { throw ChildProcess.Failure("callers: \(outcome)") }
+        try write(outcome.output.trimmingCharacters(in: .newlines), to: "api-key")
     }
 
     var path: String { directory.path(of: "demo") }
-    var database: String { path(of: "offer-signer.db") }
+    /// The file of the database, for tests that are about SQLite's.
+    var database: String { directory.path(of: Self.name) }
+    /// Where the database is, as `--database` has it.
+    var location: String { directory.database(Self.name) }
+    /// The database's name in the directory.
+    static let name = "demo/offer-signer.db"
+    /// Where the service keeps its newest checkpoint: beside SQLite's file, and where it is told to for a server.
+    var checkpoint: String { database + ".checkpoint" }
     var privateKey: String { path(of: "SubscriptionKey_ABC123DEFG.p8") }
     var publicKey: String { path(of: "public-key.pem") }
     var apiKey: String { textOfFile(path(of: "api-key")) }
 
     func path(of name: String) -> String { "\(path)/\(name)" }
 
-    /// What every command needs to find the example.
-    func options(database: String? = nil) -> [String] {
-        [
-            "--keys", path(of: "keys"), "--offers", path(of: "offers"),
-            "--database", "sqlite:\(database ?? self.database)",
-        ]
+    /// What every command needs to find the example; a database is the name of another one in the directory.
+    func options(database: String = name) -> [String] {
+        options(at: directory.database(database))
     }
+
+    func options(at location: String) -> [String] {
+        ["--keys", path(of: "keys"), "--offers", path(of: "offers")] + databaseOptions(at: location)
+    }
+
+    /// What commands need that look into nothing else.
+    func databaseOptions() -> [String] { databaseOptions(at: location) }
+
+    private func databaseOptions(at location: String) -> [String] {
+        ["--database", location] + (TestedEngine.isPostgreSQL ? ["--checkpoint-file", checkpoint] : [])
+    }
+
+    /// A file with everything that the database holds.
+    func databaseContents() throws -> String {
+        try directory.write(directory.contents(ofDatabase: Self.name), to: "contents")
+    }
+
+    /// Changes the database behind the service's back, in words of both engines.
+    func alter(_ statements: String) throws { try directory.alter(Self.name, statements) }
 
     func text(of name: String) -> String { textOfFile(path(of: name)) }
 

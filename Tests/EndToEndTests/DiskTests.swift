@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     /// When records can't be written, nothing is signed; when they can be again, the service goes on by itself.
-    @Suite struct DiskTests {
+    @Suite(.aboutSQLite) struct DiskTests {
         /// The database on a disk of its own, which only the service and who enters its name space can see.
         private struct SmallDisk {
             let demo: DemoFolder
@@ -21,7 +21,7 @@ extension EndToEnd {
                 service = try await RunningService(
                     demo,
                     wrapper: ["unshare", "-m", "sh", "-c", script, "sh", folder, demo.database],
-                    database: folder + "/offer-signer.db"
+                    database: "demo/disk/offer-signer.db"
                 )
             }
 

@@ -8,7 +8,7 @@ extension EndToEnd {
     @Suite struct DurabilityOrderTests {
         private static let calls = "pwrite64,write,fdatasync,fsync,sendto,writev,sendmsg"
 
-        @Test func `every 200 is sent after a sync that follows the write of its records`() async throws {
+        @Test(.aboutSQLite) func `every 200 is sent after a sync that follows the write of its records`() async throws {
             let demo = try await DemoFolder()
             try demo.liftBudget()
             let trace = demo.directory.path(of: "trace")

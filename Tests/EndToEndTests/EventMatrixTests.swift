@@ -73,7 +73,7 @@ extension EndToEnd {
             )
             func text(_ name: String) throws -> String { "\(try #require(members[name]))" }
             let options = [
-                "audit", "find", "--database", "sqlite:\(demo.database)", "--bundle-id", "com.example.app",
+                "audit", "find", "--database", demo.location, "--bundle-id", "com.example.app",
                 "--product-id", "com.example.pro.monthly", "--offer-id", try text("identifier"),
                 "--key-id", try text("keyIdentifier"), "--nonce", try text("nonce"),
                 "--app-account-token", try text("appAccountToken"), "--signature", try text("signature"),
@@ -90,12 +90,7 @@ extension EndToEnd {
 
         /// The events of all entries, in order.
         private func events(_ demo: DemoFolder) async throws -> [String] {
-            let script = """
-                import json, sqlite3, sys
-                rows = sqlite3.connect(sys.argv[1]).execute("SELECT entry FROM audit_entries ORDER BY entry_index")
-                print("\\n".join(json.loads(row[0])["ev"] for row in rows))
-                """
-            let outcome = try await runProcess([Program.python, "-c", script, demo.database])
+            let outcome = try await Program.check("events", demo.location)
             guard outcome.succeeded else { throw ChildProcess.Failure("\(outcome)") }
             return outcome.output.split(separator: "\n").map(String.init)
         }
@@ -140,7 +135,7 @@ extension EndToEnd {
             #expect(try await service.stop() == .exited(0))
             let all = try await events(demo)
             #expect(all.count { $0 == "epoch.begin" } == 2 && all.last == "service.stop")
-            let export = try await Program.run(["audit", "export", "--database", "sqlite:\(demo.database)"])
+            let export = try await Program.run(["audit", "export", "--database", demo.location])
             #expect(!export.output.contains("ada@example.com"))
         }
     }

@@ -49,7 +49,7 @@ extension EndToEnd {
 
         private func assertionsOnRecord() async throws -> Int {
             let outcome = try await Program.run(
-                ["audit", "query", "--event", "store.token", "--database", "sqlite:\(demo.database)"]
+                ["audit", "query", "--event", "store.token", "--database", demo.location]
             )
             return outcome.output.split(separator: "\n").count { $0.contains(Self.account) }
         }

@@ -34,7 +34,7 @@ extension EndToEnd {
             )
         }
 
-        private func check(database: String? = nil, trusts: Bool = true) async throws -> ProcessOutcome {
+        private func check(database: String = DemoFolder.name, trusts: Bool = true) async throws -> ProcessOutcome {
             let trusted = trusts ? ["--trusted-certificates", store.tlsCAPath] : []
             return try await Program.run(
                 [
@@ -46,7 +46,7 @@ extension EndToEnd {
 
         private func tokensOnRecord() async throws -> Int {
             let outcome = try await Program.run(
-                ["audit", "query", "--event", "store.token", "--database", "sqlite:\(demo.database)"]
+                ["audit", "query", "--event", "store.token", "--database", demo.location]
             )
             return outcome.output.split(separator: "\n").count { $0.contains("ABC123DEFG") }
         }
@@ -176,13 +176,12 @@ extension EndToEnd {
         }
 
         @Test func `without a record nothing is signed and nobody asked`() async throws {
-            let missing = demo.directory.path(of: "missing.db")
-            let outcome = try await check(database: missing)
+            let outcome = try await check(database: "missing.db")
             #expect(outcome.end == .exited(3), "\(outcome)")
             #expect(outcome.errors.contains("There is no database"))
-            #expect(!FileManager.default.fileExists(atPath: missing), "none is made")
-            try demo.directory.write(Array("not a database, but long enough for one".utf8), to: "no.db")
-            let strange = try await check(database: demo.directory.path(of: "no.db"))
+            #expect(try !demo.directory.hasDatabase("missing.db"), "none is made")
+            try demo.directory.makeStrangeDatabase("no.db")
+            let strange = try await check(database: "no.db")
             #expect(strange.end == .exited(3), "\(strange)")
             #expect(try store.counts().connections == 0)
         }

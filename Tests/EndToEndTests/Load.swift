@@ -33,6 +33,12 @@ final class Load: Sendable {
     /// How many signatures were delivered so far.
     static func delivered(to demo: DemoFolder) -> Int { textOfFile(deliveries(of: demo)).utf8.count { $0 == 0x0A } }
 
+    /// How long the answers with signatures are that were delivered so far; however many, that is told at once.
+    static func deliveredBytes(to demo: DemoFolder) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: deliveries(of: demo))
+        return attributes?[.size] as? Int ?? 0
+    }
+
     /// Tells loads on this example which service to ask.
     static func aim(at service: RunningService) throws {
         try service.demo.directory.write(Array("\(service.port)".utf8), to: "port.new")
@@ -57,11 +63,14 @@ final class Load: Sendable {
     }
 
     /// Compares what was delivered with what is on record.
-    static func checkRecords(of demo: DemoFolder, cap: Int = 3, database: String? = nil) async throws -> ProcessOutcome
-    {
+    static func checkRecords(
+        of demo: DemoFolder,
+        cap: Int = 3,
+        database: String = DemoFolder.name
+    ) async throws -> ProcessOutcome {
         try await Program.check(
             "delivered_is_recorded",
-            database ?? demo.database,
+            demo.directory.database(database),
             deliveries(of: demo),
             DemoFolder.bundle,
             DemoFolder.product,

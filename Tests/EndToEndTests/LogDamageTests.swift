@@ -76,7 +76,7 @@ extension EndToEnd {
         ) async throws -> ProcessOutcome {
             let words = place.split(separator: " ").map(String.init)
             return try await runProcess(
-                [Program.python, "-B", Program.checker("damaged_log"), audited.demo.database] + words
+                [Program.python, "-B", Program.checker("damaged_log"), audited.demo.location] + words
                     + ["\(changes)"] + command,
                 patience: 3600
             )

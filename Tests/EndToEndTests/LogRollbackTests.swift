@@ -10,9 +10,9 @@ extension EndToEnd {
             let audited = try await AuditedDemo()
             let demo = audited.demo
             try await run(audited, requests: 2)
-            try copyDatabase(from: demo.database, to: demo.database + ".yesterday")
+            try demo.directory.copyDatabase(DemoFolder.name, to: "yesterday.db")
             try await run(audited, requests: 3)
-            try copyDatabase(from: demo.database + ".yesterday", to: demo.database)
+            try demo.directory.copyDatabase("yesterday.db", to: DemoFolder.name)
 
             let refusal = try await start(demo)
             #expect(refusal.end == .exited(3) || refusal.end == .exited(1), "\(refusal)")
@@ -32,10 +32,10 @@ extension EndToEnd {
             let audited = try await AuditedDemo()
             try await run(audited, requests: 2)
             let change = """
-                UPDATE audit_entries SET entry = CAST(replace(CAST(entry AS TEXT), '"v":1', '"v":2') AS BLOB)
+                UPDATE audit_entries SET entry = \(TestedEngine.replacing(#""v":1"#, with: #""v":2"#, in: "entry"))
                 WHERE entry_index = (SELECT max(entry_index) FROM audit_entries)
                 """
-            try await Self.execute(change, audited.demo.database)
+            try audited.demo.alter(change)
             let refusal = try await start(audited.demo)
             #expect(refusal.end != .exited(0), "\(refusal)")
             #expect(refusal.errors.contains("audit log"), "\(refusal)")
@@ -45,9 +45,7 @@ extension EndToEnd {
         @Test func `an empty database beside the checkpoint of another is refused at start`() async throws {
             let audited = try await AuditedDemo()
             try await run(audited, requests: 2)
-            for suffix in ["", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: audited.demo.database + suffix)
-            }
+            try audited.demo.directory.removeDatabase(DemoFolder.name)
             let refusal = try await start(audited.demo)
             #expect(refusal.end != .exited(0), "\(refusal)")
             #expect(refusal.errors.contains("are missing"), "\(refusal)")
@@ -90,20 +88,6 @@ extension EndToEnd {
             try await runProcess(
                 ["timeout", "-k", "1", "30", Program.path, "serve", "--listen", "127.0.0.1:0"] + demo.options()
             )
-        }
-
-        private func copyDatabase(from: String, to: String) throws {
-            for suffix in ["", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: to + suffix)
-                guard FileManager.default.fileExists(atPath: from + suffix) else { continue }
-                try FileManager.default.copyItem(atPath: from + suffix, toPath: to + suffix)
-            }
-        }
-
-        static func execute(_ statement: String, _ database: String) async throws {
-            let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2])"
-            let outcome = try await runProcess([Program.python, "-c", script, database, statement])
-            #expect(outcome.succeeded, "\(outcome)")
         }
     }
 }

@@ -194,7 +194,7 @@ extension EndToEnd {
         /// What auditors are answered, and the console.
         private func askAsAuditor(_ service: RunningService) async throws -> String {
             let added = try await Program.run(
-                ["callers", "add", "looker", "--role", "auditor", "--database", "sqlite:\(demo.database)"]
+                ["callers", "add", "looker", "--role", "auditor", "--database", demo.location]
             )
             let key = added.output.trimmingCharacters(in: .whitespacesAndNewlines)
             try await eventually("the auditor is known") {
@@ -241,7 +241,7 @@ extension EndToEnd {
             return try demo.directory.write(Array(said.utf8), to: "said")
         }
 
-        @Test(.disabled(if: Program.isSanitized, "a sanitizer tells of crashes itself"), arguments: [SIGSEGV, SIGABRT])
+        @Test(.disabled(if: Sanitizer.isActive, "a sanitizer tells of crashes itself"), arguments: [SIGSEGV, SIGABRT])
         func `nothing planted is found in output, log, metrics, records, answers, database or after a crash`(
             _ signal: Int32
         ) async throws {
@@ -255,10 +255,7 @@ extension EndToEnd {
             let texts = try makeAllCalls(service) + needles.all + secrets()
             try await service.reload()
             let said = try await askCommands(service)
-            let files = [
-                service.logPath, service.outputPath, said, demo.database, demo.database + "-wal",
-                demo.database + "-shm",
-            ]
+            let files = [service.logPath, service.outputPath, said, try demo.databaseContents()]
             #expect(texts.count >= 40)
             let running = try await search(files, texts)
             #expect(running.succeeded, "\(running)")

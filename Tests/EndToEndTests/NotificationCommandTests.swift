@@ -44,7 +44,7 @@ extension EndToEnd {
 
         private func entries(_ event: String) async throws -> Int {
             let outcome = try await Program.run(
-                ["audit", "query", "--event", event, "--database", "sqlite:\(demo.database)"]
+                ["audit", "query", "--event", event, "--database", demo.location]
             )
             return outcome.output.split(separator: "\n").count
         }
@@ -100,7 +100,7 @@ extension EndToEnd {
             let nothing = try await Program.run(["notifications"] + demo.options())
             #expect(nothing.end == .exited(2) && nothing.errors.contains("catch-up"))
             let elsewhere = try await Program.run(
-                ["notifications", "catch-up"] + demo.options(database: demo.directory.path(of: "no.db"))
+                ["notifications", "catch-up"] + demo.options(database: "no.db")
             )
             #expect(elsewhere.end == .exited(3), "\(elsewhere)")
             #expect(try store.counts().connections == 0)

@@ -41,7 +41,4 @@ enum Program {
 
     /// Whether the tests run as root, which some need to look into another process or to mount a file system.
     static let isRoot = geteuid() == 0
-
-    /// Whether the program was built with a sanitizer, which changes what is in memory and how a crash is told.
-    static let isSanitized = textOfFile("/proc/self/maps").contains(/lib(asan|tsan|clang_rt)/)
 }

@@ -79,10 +79,10 @@ extension EndToEnd {
         @Test func `what makes no sense is not begun`() async throws {
             let rows: [([String], Int32)] = [
                 (["--from", "yesterday"], 2), (["--environment", "xcode"], 2), (["now"], 2), (["--recompute=yes"], 2),
-                (["--database", "sqlite:\(demo.directory.path(of: "no.db"))"], 3),
+                (["--database", demo.directory.database("no.db")], 3),
             ]
             for (options, exitCode) in rows {
-                let database = options.contains("--database") ? [] : ["--database", "sqlite:\(demo.database)"]
+                let database = options.contains("--database") ? [] : ["--database", demo.location]
                 let outcome = try await Program.run(["audit", "reconcile"] + options + database)
                 #expect(outcome.end == .exited(exitCode), "\(outcome)")
             }

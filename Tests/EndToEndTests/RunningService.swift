@@ -23,7 +23,7 @@ final class RunningService: Sendable {
         address: String = "127.0.0.1",
         wrapper: [String] = [],
         program: String = Program.path,
-        database: String? = nil,
+        database: String = DemoFolder.name,
         options: [String] = []
     ) async throws {
         self.demo = demo

@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     /// Stopping all signatures: by command, by call, by file; under load, and over `kill -9`.
     @Suite struct SealTests {
-        private static func database(_ demo: DemoFolder) -> [String] { ["--database", "sqlite:\(demo.database)"] }
+        private static func database(_ demo: DemoFolder) -> [String] { demo.databaseOptions() }
 
         private func administrator(_ demo: DemoFolder) async throws -> String {
             let outcome = try await Program.run(["callers", "add", "chief", "--role", "admin"] + Self.database(demo))
@@ -179,10 +179,10 @@ extension EndToEnd {
         @Test func `nothing is said to be sealed in a database that is not there`() async throws {
             let demo = try await DemoFolder()
             for command in ["seal", "unseal"] {
-                let elsewhere = demo.database + ".elsewhere"
-                let outcome = try await Program.run([command, "--reason", "x", "--database", "sqlite:\(elsewhere)"])
+                let words = [command, "--reason", "x", "--database", demo.directory.database("elsewhere.db")]
+                let outcome = try await Program.run(words)
                 #expect(outcome.end == .exited(3), "\(outcome)")
-                #expect(!FileManager.default.fileExists(atPath: elsewhere))
+                #expect(try !demo.directory.hasDatabase("elsewhere.db"), "none is made")
             }
         }
     }

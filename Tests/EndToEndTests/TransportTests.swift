@@ -66,17 +66,12 @@ extension EndToEnd {
             try await service.reload()
             #expect(try await curl(demo, url + "/health/live").output == #"{"status":"live"}"#)
             // Not before the new configuration is on record: curl trusts only the one that could not be recorded.
-            let rename = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute(f'ALTER TABLE {sys.argv[2]}')"
-            func alter(_ change: String) async throws {
-                let outcome = try await runProcess([Program.python, "-c", rename, demo.database, change])
-                #expect(outcome.succeeded, "\(outcome)")
-            }
             let good = ["tls.key", "tls.pem"].map { ($0, demo.text(of: $0)) }
             try makeCertificate(demo, name: "unrecorded")
-            try await alter("audit_entries RENAME TO entries_elsewhere")
+            try demo.alter("ALTER TABLE audit_entries RENAME TO entries_elsewhere")
             try await service.reload()
             #expect(try await curl(demo, url + "/health/live").end == .exited(60))
-            try await alter("entries_elsewhere RENAME TO audit_entries")
+            try demo.alter("ALTER TABLE entries_elsewhere RENAME TO audit_entries")
             for (name, text) in good { try demo.write(text, to: name) }
             #expect(try await curl(demo, url + "/health/live").output == #"{"status":"live"}"#)
             // A bad one does not.

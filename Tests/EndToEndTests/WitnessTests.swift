@@ -136,10 +136,12 @@ extension EndToEnd {
         /// The database together with its checkpoint file, as a thorough forger would copy them.
         private func copyState(_ demo: DemoFolder, to name: String) throws {
             try copy(from: demo.path, to: demo.directory.path(of: name))
+            if TestedEngine.isPostgreSQL { try demo.directory.copyDatabase(DemoFolder.name, to: "\(name).db") }
         }
 
         private func copyState(_ demo: DemoFolder, from name: String) throws {
             try copy(from: demo.directory.path(of: name), to: demo.path)
+            if TestedEngine.isPostgreSQL { try demo.directory.copyDatabase("\(name).db", to: DemoFolder.name) }
         }
 
         private func copy(from: String, to: String) throws {

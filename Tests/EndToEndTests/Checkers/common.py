@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checkers share; none of it comes from the service."""
 import base64
+import glob
 import hashlib
 import json
+import re
 import sqlite3
+import subprocess
 import sys
 
 SEPARATOR = "\u2063"
@@ -66,6 +69,69 @@ def without_repeats(pairs):
     return dict(pairs)
 
 
-def open_database(path):
-    """The service's database, read with Python's own SQLite."""
-    return sqlite3.connect(f"file:{path}?mode=rw", uri=True, timeout=30)
+class SQLiteDatabase:
+    """The service's database, with Python's own SQLite."""
+    row_address = "rowid"
+
+    def __init__(self, path):
+        self._path = path
+
+    def rows(self, statement):
+        """What a statement answers; it is committed."""
+        database = sqlite3.connect(f"file:{self._path}?mode=rw", uri=True, timeout=30)
+        try:
+            with database:
+                return database.execute(statement).fetchall()
+        finally:
+            database.close()
+
+    def literal(self, value):
+        return f"x'{value.hex()}'" if isinstance(value, bytes) else text_literal(value)
+
+    def damage(self):
+        """What the engine itself finds wrong."""
+        found = self.rows("PRAGMA integrity_check")
+        return [] if found == [("ok",)] else [f"integrity_check: {found}"]
+
+
+class PostgreSQLDatabase:
+    """The service's database, with psql."""
+    row_address = "ctid"
+
+    def __init__(self, url):
+        self._url = url
+
+    def rows(self, statement):
+        command = [f"{programs()}/psql", "-XqAt", "-F", "\x1f", "-R", "\x1e", "-v", "ON_ERROR_STOP=1", "-c", statement,
+                   self._url]
+        output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().removesuffix("\n")
+        return [tuple(map(self._value, row.split("\x1f"))) for row in output.split("\x1e") if row]
+
+    @staticmethod
+    def _value(text):
+        if re.fullmatch(r"\\x([0-9a-f]{2})*", text):
+            return bytes.fromhex(text[2:])
+        return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
+
+    def literal(self, value):
+        return rf"'\x{value.hex()}'" if isinstance(value, bytes) else text_literal(value)
+
+    def damage(self):
+        return []
+
+
+def text_literal(value):
+    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+
+
+def programs():
+    """The folder of PostgreSQL's newest programs."""
+    folders = glob.glob("/usr/lib/postgresql/*/bin")
+    return max(folders, key=lambda folder: int(folder.split("/")[-2]))
+
+
+def open_database(location):
+    """`sqlite:PATH` or `postgres://…`, as the service has it."""
+    if location.startswith("sqlite:"):
+        return SQLiteDatabase(location.removeprefix("sqlite:"))
+    return PostgreSQLDatabase(location)

@@ -12,7 +12,8 @@ import sys
 
 from common import complain, open_database
 
-path, table, column, count, *command = sys.argv[1:]
+location, table, column, count, *command = sys.argv[1:]
+database = open_database(location)
 problems = []
 
 
@@ -21,20 +22,19 @@ def verdict():
 
 
 def store(row, value):
-    database = open_database(path)
-    database.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, row))
-    database.commit()
-    database.close()
+    """Puts a value into a row; PostgreSQL thereby moves the row, and says where to."""
+    address = database.row_address
+    moved = database.rows(f"""UPDATE {table} SET {column} = {database.literal(value)}
+        WHERE {address} = {database.literal(row)} RETURNING {address}""")
+    return moved[0][0]
 
 
 def positions():
-    """Each byte as row, value, and place in it."""
-    database = open_database(path)
-    rows = database.execute(f"SELECT rowid, {column} FROM {table} ORDER BY rowid").fetchall()
-    database.close()
-    for row, value in rows:
+    """Each byte as number of the row, value, and place in it."""
+    rows = database.rows(f"SELECT {database.row_address}, {column} FROM {table} ORDER BY 1")
+    for number, (_, value) in enumerate(rows):
         for place in range(1 if isinstance(value, int) else len(value)):
-            yield row, value, place
+            yield number, value, place
 
 
 def changed(value, place):
@@ -49,18 +49,19 @@ whole = verdict()
 if whole.returncode != 0:
     problems.append(f"refused without any change: {whole.stdout} {whole.stderr}")
 places = list(positions())
+addresses = [row[0] for row in database.rows(f"SELECT {database.row_address} FROM {table} ORDER BY 1")]
 if not places:
     problems.append(f"{table}.{column} is empty")
 refused = 0
 step = max(1, len(places) // int(count))
-for row, value, place in places[::step]:
-    store(row, changed(value, place))
+for number, value, place in places[::step]:
+    addresses[number] = store(addresses[number], changed(value, place))
     outcome = verdict()
-    store(row, value)
+    addresses[number] = store(addresses[number], value)
     if outcome.returncode in (1, 3, 4):
         refused += 1
     else:
-        problems.append(f"{table} row {row} byte {place}: exit code {outcome.returncode}: {outcome.stdout[:300]}")
+        problems.append(f"{table} row {number} byte {place}: exit code {outcome.returncode}: {outcome.stdout[:300]}")
 if verdict().returncode != 0:
     problems.append("refused when everything was put back")
 print(refused)

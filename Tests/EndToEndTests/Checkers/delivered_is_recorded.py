@@ -11,16 +11,13 @@ import sys
 
 from common import canonical, complain, digests, open_database, without_repeats
 
-path, deliveries, bundle, product, cap = sys.argv[1:]
-problems = []
-database = open_database(path)
-integrity = database.execute("PRAGMA integrity_check").fetchall()
-if integrity != [("ok",)]:
-    problems.append(f"integrity_check: {integrity}")
+location, deliveries, bundle, product, cap = sys.argv[1:]
+database = open_database(location)
+problems = database.damage()
 
 intents, grants_by_user, nonces = {}, collections.defaultdict(set), {}
 for position, (index, entry) in enumerate(
-        database.execute("SELECT entry_index, entry FROM audit_entries ORDER BY entry_index")):
+        database.rows("SELECT entry_index, entry FROM audit_entries ORDER BY entry_index")):
     if index != position:
         problems.append(f"record {position} has index {index}")
         break
@@ -38,11 +35,11 @@ for position, (index, entry) in enumerate(
 for user, grants in grants_by_user.items():
     if len(grants) > int(cap):
         problems.append(f"{user} has {len(grants)} grants on record")
-stored = {bytes(row[0]).hex() for row in database.execute("SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants")}
+stored = {bytes(row[0]).hex() for row in database.rows("SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants")}
 recorded = {grant.replace("-", "") for grants in grants_by_user.values() for grant in grants}
 if stored != recorded:
     problems.append(f"ledger and records differ in {len(stored ^ recorded)} grants")
-granted = database.execute("SELECT coalesce(sum(granted), 0) FROM grants_per_day").fetchone()[0]
+granted = database.rows("SELECT coalesce(sum(granted), 0) FROM grants_per_day")[0][0]
 if granted != len(recorded):
     problems.append(f"the days count {granted} grants, the records {len(recorded)}")
 
