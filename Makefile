@@ -51,11 +51,12 @@ leaks: setup-checks ## look for leaks and misuse of memory in what wraps C; in e
 	swift build --build-tests --sanitize=address --scratch-path .build-asan
 	swift build --product offer-signer --sanitize=address --scratch-path .build-asan
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leak-sanitizer.txt:print_suppressions=0 \
-	  swift test --sanitize=address --disable-xctest --scratch-path .build-asan --no-parallel --skip-build --filter '$(TESTS)'
+	  Scripts/run-tests .build-asan/tests.log --sanitize=address --scratch-path .build-asan --filter '$(TESTS)'
 
 races: setup-checks ## look for data races
+	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt \
-	  swift test --sanitize=thread --disable-xctest --scratch-path .build-tsan --no-parallel \
+	  Scripts/run-tests .build-tsan/tests.log --sanitize=thread --scratch-path .build-tsan \
 	  --skip 'EndToEndTests|JSONTests|OfferDomainTests|AuditIndexTests|AppStoreReconciliationTests'
 
 docs: setup ## build the reference from the doc comments; a broken link is an error

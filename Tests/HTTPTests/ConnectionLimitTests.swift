@@ -110,10 +110,14 @@ struct ConnectionLimitTests {
         // Both ends of each connection are in this process.
         let count = min(10_000, Int(limit.rlim_cur) / 2 - 1000)
         let limits = Limits(connections: 20_000, connectionsPerAddress: 20_000)
-        try await withServer(ServerConfiguration(loops: 2, limits: limits)) { server in
+        // A slow machine may take longer to open them all than a client may for the head of its request.
+        let deadlines = Deadlines(head: .seconds(600))
+        try await withServer(ServerConfiguration(loops: 2, limits: limits, deadlines: deadlines)) { server in
             var clients: [RawHTTPClient] = []
-            for _ in 0..<count { clients.append(try RawHTTPClient(port: server.port)) }
-            #expect(try await eventually { server.statistics.openConnections == count })
+            while clients.count < count {
+                for _ in 0..<min(1000, count - clients.count) { clients.append(try RawHTTPClient(port: server.port)) }
+                try #require(try await eventually { server.statistics.openConnections == clients.count })
+            }
             for client in clients.prefix(100) {
                 client.send(request())
                 #expect(try client.readAnswer().status == 200)
