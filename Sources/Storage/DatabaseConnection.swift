@@ -22,6 +22,11 @@ package protocol DatabaseConnection: AnyObject {
     /// The closure may use the connection, but not for the very same statement.
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
 
+    /// Hands out the rows of an answer of any length, of which an engine on the other end of a wire sends some at a time.
+    ///
+    /// Only within a transaction, for a statement without values, and for one at a time.
+    func rowsInPages(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
+
     /// Asks the same for each of many lists of values, and hands out each row with the place of its list, from 0.
     ///
     /// The rows of a list come in their order; the lists come in any. The values of one place are of one type, or null,
@@ -56,6 +61,9 @@ extension DatabaseConnection {
     package func enqueue(_ sql: SQL) throws(StorageError) { try run(sql) }
 
     package var isRemote: Bool { false }
+
+    /// One by one, where none is sent.
+    package func rowsInPages(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) { try rows(sql, each) }
 
     /// One after the other, where that costs no wait.
     package func rows(

@@ -29,6 +29,7 @@ final class Place: Sendable {
     func connect(
         _ access: DatabaseAccess = .readWrite,
         busyTimeoutMilliseconds: Int32 = 5000,
+        answerTimeoutMilliseconds: Int = 15_000,
         idleTimeoutMilliseconds: Int = 30_000
     ) throws(StorageError) -> any DatabaseConnection {
         switch location {
@@ -39,6 +40,7 @@ final class Place: Sendable {
             let options = PostgreSQLOptions(
                 access: access,
                 busyTimeoutMilliseconds: Int(busyTimeoutMilliseconds),
+                answerTimeoutMilliseconds: answerTimeoutMilliseconds,
                 // A test that is held up is not to lose its connection, unless that is what it is about.
                 idleTimeoutMilliseconds: idleTimeoutMilliseconds
             )

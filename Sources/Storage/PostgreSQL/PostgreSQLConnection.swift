@@ -72,6 +72,27 @@ package final class PostgreSQLConnection: DatabaseConnection {
         try read(result, of: sql) { row in each(Int(row.integer(place)) - 1, row) }
     }
 
+    package func rowsInPages(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
+        guard isInTransaction, sql.values.isEmpty else {
+            throw .misuse(EngineReport("pages are read within a transaction, with a statement without values"))
+        }
+        try refuseIfFailed()
+        try answer(toOnce: PostgreSQLText(declaring: PostgreSQLPages.cursor, for: text(of: sql).text))
+        do throws(StorageError) {
+            var isLast = false
+            while !isLast {
+                let page = try answer(toOnce: PostgreSQLPages.fetch)
+                isLast = page.rowCount < PostgreSQLPages.rowCount
+                try read(page, of: sql, each)
+            }
+        } catch {
+            // Where the transaction has failed, the cursor went with it.
+            if transactionFailure == nil { try answer(toOnce: PostgreSQLPages.close) }
+            throw error
+        }
+        try answer(toOnce: PostgreSQLPages.close)
+    }
+
     private func read(
         _ result: PostgreSQLResult,
         of sql: SQL,
@@ -144,6 +165,14 @@ extension PostgreSQLConnection {
         } catch {
             throw noted(error)
         }
+    }
+
+    /// Asks with a statement without values that is not prepared, after what was gathered before it.
+    @discardableResult
+    private func answer(toOnce text: PostgreSQLText) throws(StorageError) -> PostgreSQLResult {
+        try sendGathered()
+        do { try session.executeOnce(text) } catch { throw noted(error) }
+        return try answer()
     }
 
     /// Sends a statement, after what was gathered before it.

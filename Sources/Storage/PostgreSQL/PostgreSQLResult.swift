@@ -35,11 +35,13 @@ final class PostgreSQLResult {
         return Int(unsafe Self.text(call.pointee.PQcmdTuples(handle))) ?? 0
     }
 
+    var rowCount: Int { Int(unsafe call.pointee.PQntuples(handle)) }
+
     /// Lends the rows, one by one.
     func forEachRow(_ body: (borrowing Row) -> Void) {
         let lent = Row(source: self)
-        for index in 0..<(unsafe call.pointee.PQntuples(handle)) {
-            row = index
+        for index in 0..<rowCount {
+            row = Int32(index)
             body(lent)
         }
     }

@@ -48,7 +48,7 @@ package struct LedgerMove {
         return Outcome(rows: rows, entries: head.size)
     }
 
-    /// So long the source may take for one answer, all of a table, while the target waits within its transaction.
+    /// So long the source may take for one answer, while the target waits within its transaction.
     private static let patienceMilliseconds = 3_600_000
 
     /// A service that was killed has left its row, and says nothing any more; one that lives says so meanwhile.
@@ -137,7 +137,7 @@ package struct LedgerMove {
     ) throws(LedgerMoveError) -> Int64 {
         var (count, failure) = (Int64(0), StorageError?.none)
         try Self.database { () throws(StorageError) in
-            try from.rows(SQL(table.select)) { row in
+            try from.rowsInPages(SQL(table.select)) { row in
                 guard failure == nil else { return }
                 var values: [SQLValue] = []
                 for column in 0..<table.columns { values.append(row.value(column)) }
