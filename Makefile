@@ -15,6 +15,9 @@ BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlink
 # What has no database in it, or, as the storage's own tests, both engines by itself. All else is run over each engine.
 WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|HTTP|Storage)Tests\.|^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests)
 
+# What takes long under the thread sanitizer, and has one thread, or none of its own.
+ONE_THREAD := EndToEndTests|JSONTests|OfferDomainTests|AppStoreReconciliationTests|AuditIndexTests|AuditQueryTests|AuthorizationTests|CustomerTableTests|GrantTableTests|IndexedEntryTests|IntroductoryOfferTableTests|LogReaderTests|MerkleProofTests|OfferRemovalTests
+
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -57,7 +60,7 @@ races: setup-checks ## look for data races
 	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt \
 	  Scripts/run-tests .build-tsan/tests.log --sanitize=thread --scratch-path .build-tsan \
-	  --skip 'EndToEndTests|JSONTests|OfferDomainTests|AuditIndexTests|AppStoreReconciliationTests'
+	  --skip '$(ONE_THREAD)'
 
 docs: setup ## build the reference from the doc comments; a broken link is an error
 	@Scripts/docs
