@@ -97,6 +97,30 @@ struct TLSTests {
         }
     }
 
+    @Test(arguments: [(keyUpdates: 5, isAnswered: true), (keyUpdates: 40, isAnswered: false)])
+    func `lets a client change its keys now and then, and not without end`(
+        row: (keyUpdates: Int, isAnswered: Bool)
+    ) async throws {
+        try await withServer(configuration) { server in
+            // Without -ign_eof, which would have it send its commands.
+            let client = try OpenSSLCommand(["s_client", "-connect", "127.0.0.1:\(server.port)", "-tls1_3"])
+            #expect(client.read(until: "Verify return code"))
+            client.send("GET / HTTP/1.1\r\nHost: a\r\n")
+            for _ in 0..<row.keyUpdates {
+                // What `openssl s_client` reads by itself is a command: it changes its key with the next bytes that it sends.
+                for piece in ["k\n", "X: 1\r\n"] {
+                    try await Task.sleep(for: .milliseconds(25))
+                    client.send(piece)
+                }
+            }
+            client.send("Connection: close\r\n\r\n")
+            #expect(client.read(until: "HTTP/1.1 200 OK") == row.isAnswered)
+            _ = client.finish()
+            #expect(try await eventually { server.statistics.openConnections == 0 })
+            #expect(server.statistics.requests == (row.isAnswered ? 1 : 0))
+        }
+    }
+
     @Test
     func `shows the new certificate after a reload, and the old one after a failed reload`() async throws {
         try await withServer(configuration) { server in

@@ -53,6 +53,12 @@ final class Connection: @unchecked Sendable {
     private var unsent: [ArraySlice<UInt8>] = []
     private var worker: Worker?
     private var closesAfterAnswer = false
+    /// How many requests were answered since others had their turn.
+    private var answersInTurn = 0
+    /// More are not; who sends without end would else be the only one that is heard.
+    private static let mostAnswersInTurn = 16
+    /// Whether others come first, and then what was sent already.
+    private var waitsForTurn = false
 
     init(_ socket: Int32, _ channel: ConnectionSocket, from peer: PeerAddress, on server: ServerLoop) {
         self.socket = socket
@@ -120,10 +126,21 @@ final class Connection: @unchecked Sendable {
     // MARK: Reading
 
     fileprivate func socketChanged(_ change: Int32) {
+        answersInTurn = 0
         if change & EV_CLOSED != 0 { endHasCome = true }
         // TLS may have to write before it can read on.
         if change & (EV_READ | EV_CLOSED) != 0 || channel.isTLS { mayHaveInput = true }
         if !unsent.isEmpty { sendUnsent() }
+        goOn()
+    }
+
+    /// Goes on after others have had their turn.
+    func goOn() {
+        answersInTurn = 0
+        if waitsForTurn {
+            waitsForTurn = false
+            if phase == .idle, !pending.isEmpty { scanPending() }
+        }
         receive()
     }
 
@@ -137,9 +154,9 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Reads what has come, but only so much that others get their turn.
-    func receive() {
+    private func receive() {
         var rounds = 4
-        while mayHaveInput, isReading {
+        while mayHaveInput, isReading, !waitsForTurn {
             guard rounds > 0 else { return server.continueLater(self) }
             rounds -= 1
             receiveOnce()
@@ -249,7 +266,13 @@ final class Connection: @unchecked Sendable {
     private func answerHasBeenSent() {
         guard !closesAfterAnswer else { return leave() }
         enter(.idle)
-        if !pending.isEmpty { scanPending() }
+        answersInTurn += 1
+        if answersInTurn >= Self.mostAnswersInTurn, mayHaveInput || !pending.isEmpty {
+            waitsForTurn = true
+            server.continueLater(self)
+        } else if !pending.isEmpty {
+            scanPending()
+        }
     }
 
     // MARK: Sending

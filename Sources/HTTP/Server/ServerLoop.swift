@@ -108,7 +108,7 @@ final class ServerLoop: @unchecked Sendable {
         if isDraining { loop.perform { self.endIfDrained() } }
     }
 
-    /// Has a connection read on in the next turn.
+    /// Has a connection go on in the next turn.
     func continueLater(_ connection: Connection) {
         unfinished.append(connection)
         guard unfinished.count == 1 else { return }
@@ -119,7 +119,7 @@ final class ServerLoop: @unchecked Sendable {
     fileprivate func continueUnfinished() {
         let connections = unfinished
         unfinished = []
-        for connection in connections { connection.receive() }
+        for connection in connections { connection.goOn() }
     }
 
     /// Puts an answer together.

@@ -25,6 +25,7 @@ final class TLSContext: @unchecked Sendable {
         unsafe SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(modes), nil)
         // A record's head and body with one call of the system.
         unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_READ_AHEAD, 1, nil)
+        unsafe SSL_CTX_set_msg_callback(context, messageHasPassed)
         // Without this, OpenSSL asks the terminal for the passphrase of an encrypted key.
         unsafe SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
         try read(configuration)
@@ -78,3 +79,27 @@ final class TLSContext: @unchecked Sendable {
         return unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "error \(code)"
     }
 }
+
+/// One after 16 million records is enough to keep a key safe (RFC 8446, section 5.5).
+private let mostKeyUpdates = 32
+
+/// Counts how often a client changes its key; too often counts as the end of what it sends.
+///
+/// OpenSSL reads on for as long as nothing but that comes, without end, and nobody else on the event loop would be heard.
+private let messageHasPassed:
+    @convention(c) (Int32, Int32, Int32, UnsafeRawPointer?, Int, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
+        isSent,
+        _,
+        type,
+        bytes,
+        count,
+        session,
+        _ in
+        guard isSent == 0, type == SSL3_RT_HANDSHAKE, count > 0, let bytes = unsafe bytes, let session = unsafe session,
+            unsafe Int32(bytes.load(as: UInt8.self)) == SSL3_MT_KEY_UPDATE
+        else { return }
+        // A macro in <openssl/ssl.h>: SSL_get_app_data. The number is kept in place of an address.
+        let updates = Int(bitPattern: unsafe SSL_get_ex_data(session, 0)) + 1
+        unsafe SSL_set_ex_data(session, 0, UnsafeMutableRawPointer(bitPattern: updates))
+        if updates > mostKeyUpdates { unsafe SSL_set_shutdown(session, SSL_RECEIVED_SHUTDOWN) }
+    }
