@@ -22,15 +22,21 @@ package enum DatabaseLocation: Hashable, Sendable {
 
     /// Opens a connection; a database that does not exist is made, empty, unless the connection only reads.
     ///
-    /// A server takes the lock from a writer that does nothing for `idleTimeoutMilliseconds`; a file keeps it.
+    /// A server takes the lock from a writer that does nothing for `idleTimeoutMilliseconds`, and is given up if an answer
+    /// takes longer than `answerTimeoutMilliseconds`; a file keeps it, and takes what it takes.
     package func connect(
         _ access: DatabaseAccess = .readWrite,
-        idleTimeoutMilliseconds: Int? = nil
+        idleTimeoutMilliseconds: Int? = nil,
+        answerTimeoutMilliseconds: Int? = nil
     ) throws(StorageError) -> any DatabaseConnection {
         switch self {
         case .sqlite(let path): return try SQLiteConnection(path: path, options: SQLiteOptions(access: access))
         case .postgreSQL(let address):
-            let options = PostgreSQLOptions(access: access, idleTimeoutMilliseconds: idleTimeoutMilliseconds)
+            let options = PostgreSQLOptions(
+                access: access,
+                answerTimeoutMilliseconds: answerTimeoutMilliseconds,
+                idleTimeoutMilliseconds: idleTimeoutMilliseconds
+            )
             return try PostgreSQLConnection(address, options: options)
         }
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Storage
 import Testing
 
@@ -66,13 +65,13 @@ import Testing
         let connection = try place.connect()
         // 256 MB in all.
         let question = SQL("SELECT n, repeat('x', 65536) FROM generate_series(1, 4096) AS s (n)")
-        let before = try residentBytes()
+        let before = try MemoryUse.residentBytes()
         var (count, most) = (0, before)
         try connection.transaction { () throws(StorageError) in
             try connection.rowsInPages(question) { row in
                 count += 1
                 #expect(row.text(1).utf8.count == 65536)
-                if count.isMultiple(of: 512) { most = max(most, (try? residentBytes()) ?? .max) }
+                if count.isMultiple(of: 512) { most = max(most, (try? MemoryUse.residentBytes()) ?? .max) }
             }
         }
         #expect(count == 4096)
@@ -109,10 +108,5 @@ import Testing
             #expect(isRefused(SQL("SELECT id FROM t WHERE id = ?", .integer(0))))
             #expect(!isRefused(Self.question))
         }
-    }
-
-    private func residentBytes() throws -> Int {
-        let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-        return try #require(Int(words[1])) * sysconf(Int32(_SC_PAGESIZE))
     }
 }

@@ -119,6 +119,14 @@ import Testing
         #expect(storageError { () throws(StorageError) in _ = try location.connect(.readOnly) } == nil)
     }
 
+    @Test
+    func `warnings are asked for, whatever the role is set to: an unconfirmed commit is told by one`() throws {
+        let address = server.address().replacing("options=", with: "options=-cclient_min_messages%3Derror%20")
+        let connection = try #require(DatabaseLocation(address)).connect()
+        let found = try connection.first(SQL("SELECT current_setting('client_min_messages')")) { $0.text(0) }
+        #expect(found == "warning")
+    }
+
     @Test(arguments: ["off", "local", "on", "remote_write", "remote_apply"])
     func `a commit waits for the disk at least, however the server is set`(setting: String) throws {
         let address = server.address().replacing("options=", with: "options=-csynchronous_commit%3D\(setting)%20")

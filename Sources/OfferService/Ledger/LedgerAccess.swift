@@ -22,6 +22,11 @@ package struct LedgerAccess: Sendable {
         try migrated(location.connect(.readWrite, idleTimeoutMilliseconds: idleTimeoutMilliseconds))
     }
 
+    /// The same for who asks for what may take so long.
+    private func open(answerTimeoutMilliseconds: Int) throws(StorageError) -> any DatabaseConnection {
+        try migrated(location.connect(.readWrite, answerTimeoutMilliseconds: answerTimeoutMilliseconds))
+    }
+
     private func migrated(_ connection: any DatabaseConnection) throws(StorageError) -> any DatabaseConnection {
         try Migrations.apply(LedgerSchema.migrations, to: connection, at: clock.now().milliseconds)
         return connection
@@ -58,11 +63,13 @@ package struct LedgerAccess: Sendable {
 
     /// Changes something and records the change, both or neither.
     ///
-    /// `body` makes the change, and answers what the audit log is to say of it.
+    /// `body` makes the change, and answers what the audit log is to say of it. A server is given up if one answer takes
+    /// longer than `patienceMilliseconds`.
     package func change<Failure: Error>(
+        patienceMilliseconds: Int = 15_000,
         _ body: (any DatabaseConnection) throws(Failure) -> [AuditEvent]
     ) throws(LedgerChangeError<Failure>) {
-        let (writer, connection) = try begun(Failure.self)
+        let (writer, connection) = try begun(Failure.self, patienceMilliseconds)
         let events: [AuditEvent]
         do throws(Failure) {
             events = try body(connection)
@@ -80,10 +87,15 @@ package struct LedgerAccess: Sendable {
     }
 
     private func begun<Failure: Error>(
-        _: Failure.Type
+        _: Failure.Type,
+        _ patienceMilliseconds: Int
     ) throws(LedgerChangeError<Failure>) -> (LedgerWriter, any DatabaseConnection) {
         let connection: any DatabaseConnection
-        do { connection = try open() } catch { throw .ledger(.database(error)) }
+        do {
+            connection = try open(answerTimeoutMilliseconds: patienceMilliseconds)
+        } catch {
+            throw .ledger(.database(error))
+        }
         let writer = LedgerWriter(connection: connection)
         do { try writer.begin(at: clock.now()) } catch { throw .ledger(error) }
         return (writer, connection)

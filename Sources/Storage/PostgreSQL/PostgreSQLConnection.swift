@@ -13,6 +13,10 @@ package final class PostgreSQLConnection: DatabaseConnection {
     private var statements: [PostgreSQLStatement.Key: PostgreSQLStatement] = [:]
     /// Rows that are not yet sent.
     private var gathered = PostgreSQLGathering()
+    /// Bytes of values that were sent since an answer was last waited for.
+    private var unansweredBytes = 0
+    /// More are not sent without waiting: libpq keeps what the server does not take, and one answer has so much time.
+    private static let mostUnansweredBytes = 4 << 20
     /// The addresses of the statements whose rows are being read.
     private var statementsInUse: Set<UInt> = []
     private var isInTransaction = false
@@ -43,6 +47,12 @@ package final class PostgreSQLConnection: DatabaseConnection {
             try run(sql)
             return
         }
+        try add(sql)
+        if unansweredBytes > Self.mostUnansweredBytes { try answer() }
+    }
+
+    /// Gathers a row, or sends what can't be gathered.
+    private func add(_ sql: SQL) throws(StorageError) {
         guard let insertion = try text(of: sql).insertion else { return try send(sql) }
         if gathered.add(sql, insertion) { return }
         try sendGathered()
@@ -159,7 +169,7 @@ extension PostgreSQLConnection {
 
     @discardableResult
     private func answer() throws(StorageError) -> PostgreSQLResult {
-        defer { awaitsSchema = false }
+        defer { (awaitsSchema, unansweredBytes) = (false, 0) }
         do {
             return try session.answer(within: awaitsSchema ? nil : options.answerTimeoutMilliseconds)
         } catch {
@@ -179,6 +189,7 @@ extension PostgreSQLConnection {
     private func send(_ sql: SQL) throws(StorageError) {
         try sendGathered()
         let text = try text(of: sql).text
+        unansweredBytes += sql.values.reduce(0) { $0 + $1.wireBytes }
         let types = sql.values.map { $0.postgreSQLType?.rawValue ?? 0 }
         do throws(StorageError) {
             if text.changesSchema {
@@ -208,6 +219,7 @@ extension PostgreSQLConnection {
 
     private func sendGathered() throws(StorageError) {
         guard !gathered.isEmpty else { return }
+        unansweredBytes += gathered.byteCount
         for group in gathered.take() {
             if group.many.lists.count == 1 {
                 try send(group.sql)

@@ -6,7 +6,8 @@
 /// them all.
 struct PostgreSQLGathering {
     private var groups: [Group] = []
-    private var byteCount = 0
+    /// Of the values of all rows.
+    private(set) var byteCount = 0
 
     /// The rows of one statement.
     struct Group {

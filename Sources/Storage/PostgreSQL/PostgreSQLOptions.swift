@@ -17,12 +17,12 @@ package struct PostgreSQLOptions: Hashable, Sendable {
     package init(
         access: DatabaseAccess = .readWrite,
         busyTimeoutMilliseconds: Int = 5000,
-        answerTimeoutMilliseconds: Int = 15_000,
+        answerTimeoutMilliseconds: Int? = nil,
         idleTimeoutMilliseconds: Int? = nil
     ) {
         self.access = access
         self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
-        self.answerTimeoutMilliseconds = answerTimeoutMilliseconds
+        self.answerTimeoutMilliseconds = answerTimeoutMilliseconds ?? 15_000
         self.idleTimeoutMilliseconds = idleTimeoutMilliseconds ?? 1000
     }
 }

@@ -14,12 +14,17 @@ struct PostgreSQLSettings {
     }
 
     /// Only what the server knows is set, so that its cousins are no problem.
+    ///
+    /// A commit that no standby has confirmed is told of by a warning and by nothing else. A writer whose machine is gone
+    /// amid a batch, while the server reads it, is no idle one; the server's keepalives find that out.
     private func tell() throws(StorageError) {
         try connection.rows(
             SQL(
                 """
                 SELECT set_config(name, value, false) FROM (VALUES
-                    ('standard_conforming_strings', 'on'), ('lock_timeout', ?),
+                    ('standard_conforming_strings', 'on'), ('client_min_messages', 'warning'), ('lock_timeout', ?),
+                    ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'),
+                    ('tcp_user_timeout', '5000'),
                     ('idle_in_transaction_session_timeout', ?), ('client_connection_check_interval', ?),
                     ('statement_timeout', '0'), ('default_transaction_read_only', ?),
                     ('synchronous_commit', CASE WHEN current_setting('synchronous_commit', true) IN ('off', 'local')
@@ -41,10 +46,11 @@ struct PostgreSQLSettings {
             SQL(
                 """
                 SELECT current_setting('transaction_read_only', true), current_setting('fsync', true),
-                    current_setting('full_page_writes', true), current_setting('synchronous_commit', true)
+                    current_setting('full_page_writes', true), current_setting('synchronous_commit', true),
+                    current_setting('client_min_messages', true)
                 """
             )
-        ) { row in (0..<4).map { row.optionalText($0) } }
+        ) { row in (0..<5).map { row.optionalText($0) } }
         guard let found else { return }
         if found[0] == "on" { throw .readOnly(EngineReport("the server only reads: it is a standby, or set to")) }
         for (name, value) in zip(["fsync", "full_page_writes"], found[1...]) where value == "off" {
@@ -52,6 +58,9 @@ struct PostgreSQLSettings {
         }
         if let value = found[3], ["off", "local"].contains(value) {
             throw .settingRefused(name: "synchronous_commit", value: value)
+        }
+        if let value = found[4], ["error", "fatal", "panic"].contains(value) {
+            throw .settingRefused(name: "client_min_messages", value: value)
         }
     }
 

@@ -44,9 +44,13 @@ package struct EpochDestruction {
         return .removed(path: path)
     }
 
+    /// Whole tables are looked through, and nobody can be told half of it.
+    private static let patienceMilliseconds = 3_600_000
+
     private func forget(_ name: String) throws(EpochDestructionError) {
         do throws(LedgerChangeError<EpochDestructionError>) {
-            try ledger.change { connection throws(EpochDestructionError) in
+            try ledger.change(patienceMilliseconds: Self.patienceMilliseconds) {
+                connection throws(EpochDestructionError) in
                 try forget(name, EpochTable(connection: connection))
             }
         } catch {

@@ -83,19 +83,25 @@ package struct EpochTable {
         "DELETE FROM google_play_redemptions WHERE redeemed_at < ?",
     ]
 
-    /// Grants that are gone, wherever something still leads to their entries.
+    /// Grants that are gone, wherever something still leads to their entries; each table is read once, on either engine.
     private static let forgettingGrantIDs: [StaticString] = [
         """
-        UPDATE google_play_purchases SET marked_grant = NULL
-        WHERE marked_grant NOT IN (SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants)
+        UPDATE google_play_purchases SET marked_grant = NULL WHERE marked_grant IN (
+            SELECT marked_grant FROM google_play_purchases WHERE marked_grant IS NOT NULL
+            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
+        )
         """,
         """
-        DELETE FROM app_store_redemptions WHERE grant_id IS NOT NULL
-            AND grant_id NOT IN (SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants)
+        DELETE FROM app_store_redemptions WHERE grant_id IN (
+            SELECT grant_id FROM app_store_redemptions WHERE grant_id IS NOT NULL
+            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
+        )
         """,
         """
-        DELETE FROM google_play_redemptions WHERE grant_id IS NOT NULL
-            AND grant_id NOT IN (SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants)
+        DELETE FROM google_play_redemptions WHERE grant_id IN (
+            SELECT grant_id FROM google_play_redemptions WHERE grant_id IS NOT NULL
+            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
+        )
         """,
     ]
 
