@@ -135,6 +135,7 @@ package final class OfferAuthorizer: Sendable {
             callerID: caller.id,
             offer: offer,
             identities: request.identities.map { ($0, pseudonyms.pseudonym(of: $0, in: offer.app)) },
+            epoch: pseudonyms.epoch,
             facts: request.facts,
             knowledge: knowledge,
             googlePlayScope: configuration.catalog.googlePlayScope(of: offer),

@@ -101,6 +101,7 @@ package final class OfferPreviewer: Sendable {
             callerID: caller.id,
             offer: offer,
             identities: customer.identities(for: offer),
+            epoch: configuration.pseudonyms.epoch,
             facts: request.facts,
             knowledge: customer.knowledge(for: offer),
             googlePlayScope: configuration.catalog.googlePlayScope(of: offer),

@@ -225,6 +225,7 @@ package final class OfferSigner: Sendable {
             callerID: caller.id,
             offer: offer,
             identities: identities,
+            epoch: pseudonyms.epoch,
             facts: request.facts,
             knowledge: customer.knowledge,
             googlePlayScope: configuration.catalog.googlePlayScope(of: offer),

@@ -6,7 +6,7 @@ extension ServiceFault {
         switch stop {
         case .sealed(let causes): self = .sealed(causes)
         case .disabled: self = .keyUnavailable(purpose)
-        case .cutOff: self = .auditUnavailable
+        case .cutOff, .outdatedSecret: self = .auditUnavailable
         }
     }
 }

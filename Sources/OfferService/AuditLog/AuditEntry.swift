@@ -27,8 +27,12 @@ package enum AuditEntry {
     }
 
     /// When an entry was written, from its bytes.
-    package static func recordedMilliseconds(_ entry: [UInt8]) -> Int64? {
-        (try? JSONDocument(entry))?.root.object?["t"]?.integer
+    package static func recordedMilliseconds(_ entry: [UInt8]) -> Int64? { beginning(of: entry).recordedMilliseconds }
+
+    /// When an entry was written and what it is of, from its bytes; `nil` where it does not say.
+    static func beginning(of entry: [UInt8]) -> (recordedMilliseconds: Int64?, event: AuditEventName?) {
+        let members = (try? JSONDocument(entry))?.root.object
+        return (members?["t"]?.integer, members?["ev"]?.string.flatMap { AuditEventName(rawValue: $0) })
     }
 
     private static func writeEvent(_ event: AuditEvent, _ recordedAt: Timestamp, _ writer: inout JSONWriter) {

@@ -41,6 +41,8 @@ package enum KeyStop: Error, Hashable, Sendable {
     case disabled(KeyID)
     /// This instance has not heard of the others for too long to know what is switched off.
     case cutOff
+    /// Another instance keeps customers under a newer secret, which this one has not read yet.
+    case outdatedSecret
 
     /// For records and logs.
     package var reason: String {
@@ -48,6 +50,7 @@ package enum KeyStop: Error, Hashable, Sendable {
         case .sealed(let causes): "the service is sealed: \(causes.map(\.rawValue).joined(separator: ", "))"
         case .disabled: "the key is disabled"
         case .cutOff: "the database that other instances share has not answered for too long"
+        case .outdatedSecret: "customers are kept under a newer secret, which this instance has not read yet"
         }
     }
 }

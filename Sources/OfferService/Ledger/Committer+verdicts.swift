@@ -15,7 +15,7 @@ extension Committer {
         verdicts.reserveCapacity(batch.requests.count)
         for request in batch.requests {
             let replayed = earlier.isEmpty ? nil : request.idempotency.flatMap { earlier[$0.keyDigest] }
-            if let stop = stop(of: request) {
+            if let stop = stop(of: request, writer) {
                 verdicts.append(.stopped(stop))
             } else {
                 verdicts.append(try writer.decide(request, after: replayed))
@@ -26,12 +26,14 @@ extension Committer {
 
     /// What came of one request.
     func verdict(on request: DecisionRequest, _ writer: LedgerWriter) throws(LedgerError) -> Verdict {
-        if let stop = stop(of: request) { return .stopped(stop) }
+        if let stop = stop(of: request, writer) { return .stopped(stop) }
         return try writer.decide(request)
     }
 
-    private func stop(of request: DecisionRequest) -> KeyStop? {
-        switch request.deliverable {
+    private func stop(of request: DecisionRequest, _ writer: LedgerWriter) -> KeyStop? {
+        // What was granted since is kept under a name that this request does not know: its caps would be open.
+        if writer.outdatedEpochs.contains(request.epoch) { return .outdatedSecret }
+        return switch request.deliverable {
         case .signature(let plan): gate.stop(of: plan.key.id)
         case .authorization: gate.stop(of: nil)
         case .preview: nil

@@ -64,6 +64,8 @@ package final class DecisionRequest: Sendable {
     package let offer: CatalogOffer
     /// Everything the customer is known as, with the pseudonym that caps count under.
     package let identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
+    /// The epoch of the secret that those pseudonyms, and all other keys of the request, are made with.
+    package let epoch: String
     package let facts: CustomerFacts
     /// What the store itself says of the customer, and how far it is known.
     package let knowledge: StoreKnowledge
@@ -84,6 +86,7 @@ package final class DecisionRequest: Sendable {
         callerID: CallerID,
         offer: CatalogOffer,
         identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)],
+        epoch: String,
         facts: CustomerFacts,
         knowledge: StoreKnowledge = StoreKnowledge(),
         googlePlayScope: GooglePlayScope? = nil,
@@ -98,6 +101,7 @@ package final class DecisionRequest: Sendable {
         self.callerID = callerID
         self.offer = offer
         self.identities = identities
+        self.epoch = epoch
         self.facts = facts
         self.knowledge = knowledge
         self.googlePlayScope = googlePlayScope
@@ -116,6 +120,7 @@ package final class DecisionRequest: Sendable {
             callerID: callerID,
             offer: offer,
             identities: identities,
+            epoch: epoch,
             facts: facts,
             knowledge: knowledge,
             googlePlayScope: googlePlayScope,

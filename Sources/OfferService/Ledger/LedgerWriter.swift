@@ -21,6 +21,9 @@ package final class LedgerWriter {
     /// What is switched off, as this transaction sees it.
     package private(set) var switches = KillSwitches()
     private(set) var keyUses = KeyUses()
+    /// Secrets of customers' ids that another took over from: what is asked under them does not see what is kept now.
+    private(set) var outdatedEpochs: Set<String> = []
+    private var mustReadEpochs = true
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// The entries of this transaction; of a large one the first.
@@ -99,6 +102,7 @@ package final class LedgerWriter {
         if mayHaveChanged {
             try readSwitches()
             try database { () throws(StorageError) in try keyUses.read(connection) }
+            try readEpochs()
         }
         recordedAt = max(recordedAt, now)
         return mayHaveChanged
@@ -107,6 +111,12 @@ package final class LedgerWriter {
     /// Gives the entries that follow in this transaction the time `now`, unless that is earlier.
     func goOn(at now: Timestamp) {
         recordedAt = max(recordedAt, now)
+    }
+
+    private func readEpochs() throws(LedgerError) {
+        guard mustReadEpochs else { return }
+        let epochs = try database { () throws(StorageError) in try EpochTable(connection: connection).all() }
+        (outdatedEpochs, mustReadEpochs) = (Set(epochs.dropLast().map(\.name)), false)
     }
 
     /// Reads what is switched off from within this transaction.
@@ -133,6 +143,7 @@ package final class LedgerWriter {
         guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
         if isTreeRead, head == durableHead, tree.size == count { return false }
         if try !follow(to: head) {
+            mustReadEpochs = true
             tree = try log.edge()
             if let durableHead, durableHead != head { try requireContinuation(of: durableHead, in: head) }
             if count > 0 { recordedAt = max(recordedAt, try time(ofEntry: count - 1)) }
@@ -153,7 +164,9 @@ package final class LedgerWriter {
         var (next, last) = (tree, recordedAt)
         try log.entries(in: tree.size..<head.size) { entry in
             next.append(TreeHash.leaf(entry))
-            last = max(last, Timestamp(milliseconds: AuditEntry.recordedMilliseconds(entry) ?? 0))
+            let beginning = AuditEntry.beginning(of: entry)
+            last = max(last, Timestamp(milliseconds: beginning.recordedMilliseconds ?? 0))
+            if beginning.event == .epochBegin { mustReadEpochs = true }
         }
         guard next.head == head else { throw .log(.notContinued(size: durableHead.size)) }
         // Whoever added them has written their tiles.

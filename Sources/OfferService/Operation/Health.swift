@@ -9,6 +9,8 @@ package final class Health: CommitObserver {
         var isStopping = false
         /// How many looks at callers and key states have failed since the last one that did not.
         var failedLooks = 0
+        /// Whether another instance has begun an epoch of customers' ids that this one has not read.
+        var hasOutdatedSecret = false
     }
 
     private let state = Guarded(State())
@@ -83,6 +85,11 @@ package final class Health: CommitObserver {
         state.withLock { $0.failedLooks = areRead ? 0 : $0.failedLooks + 1 }
     }
 
+    /// Notes whether another instance keeps customers under a newer secret than this one has.
+    func noteSecret(isOutdated: Bool) {
+        state.withLock { $0.hasOutdatedSecret = isOutdated }
+    }
+
     /// From now on the service is not ready, so that no new work is sent to it.
     package func beginStopping() {
         state.withLock { $0.isStopping = true }
@@ -93,14 +100,20 @@ package final class Health: CommitObserver {
     /// `causes` are those of the seal.
     package func obstacles(_ snapshot: Snapshot, sealedBy causes: [ActiveSeal] = []) -> [Obstacle] {
         var obstacles: [Obstacle] = []
-        let (failure, isStopping, failedLooks) = state.withLock { ($0.commitFailure, $0.isStopping, $0.failedLooks) }
-        if isStopping { obstacles.append(Obstacle("stopping", "the service is stopping")) }
+        let state = state.withLock { $0 }
+        let (failure, failedLooks) = (state.commitFailure, state.failedLooks)
+        if state.isStopping { obstacles.append(Obstacle("stopping", "the service is stopping")) }
         if let failure {
             obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure.reason)"))
         }
         for seal in causes where seal.cause != .logUnwritable { obstacles.append(Obstacle(seal)) }
         if failedLooks >= 5 {
             obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes are not obeyed"))
+        }
+        if state.hasOutdatedSecret {
+            obstacles.append(
+                Obstacle("secret-outdated", "customers are kept under a newer secret: list it here too, and reload")
+            )
         }
         if snapshot.missingKeys.count == snapshot.catalog.keyNeeds.count {
             obstacles.append(Obstacle("key-unavailable", "no key is active for any app of the catalogue"))

@@ -144,7 +144,10 @@ final class Housekeeper: Sendable {
         if health.isUnableToRecord { try? committer.appendBlocking([.recordsResumed]) }
         do {
             try loaded.withLock { loaded in
-                loaded.forget(try EpochTable(connection: connection).destroyed())
+                let epochs = try EpochTable(connection: connection).all()
+                loaded.forget(Set(epochs.filter { $0.destroyedAt != nil }.map(\.name)))
+                let epoch = loaded.keys.pseudonyms.epoch
+                health.noteSecret(isOutdated: epochs.dropLast().contains { $0.name == epoch })
                 current.swap(try loaded.snapshot(connection))
             }
             // Without requests nothing else makes the committer look, and it alone says what was switched off.

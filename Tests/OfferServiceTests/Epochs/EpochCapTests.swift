@@ -58,6 +58,26 @@ struct EpochCapTests {
         }
     }
 
+    @Test func `nothing is granted under a secret that another instance has replaced`() async throws {
+        try await withService { service in
+            let ada = #""customerId": "ada""#
+            let before = service.current.value
+            #expect(try await service.sign(offer: "once", ada).status == 200)
+            try service.beginEpoch("2")
+            let after = service.current.value
+            #expect(try await service.sign(offer: "once", ada).problem == "not-eligible")
+            // As a service that has not read the new secret: it knows ada by a name under which nothing is kept any more.
+            service.current.swap(before)
+            for name in [ada, #""customerId": "grace""#] {
+                let reply = try await service.sign(offer: "once", name)
+                #expect(reply.status == 503 && reply.problem == "audit-unavailable", "\(reply)")
+            }
+            service.current.swap(after)
+            #expect(try await service.sign(offer: "once", #""customerId": "grace""#).status == 200)
+            #expect(try service.entries("sign.intent").count == 2)
+        }
+    }
+
     @Test func `the eligibility that is told counts grants from before`() async throws {
         try await withService { service in
             #expect(try await service.sign(offer: "once", #""customerId": "ada""#).status == 200)

@@ -113,6 +113,29 @@ struct ServiceTests {
         }
     }
 
+    @Test func `is not ready while another instance keeps customers under a newer secret`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            #expect(try await place.send(.get("/health/ready"), to: service).status == 200)
+            let digest = SQLValue.blob([UInt8](repeating: 0, count: 16))
+            let connection = try place.ledger.open()
+            try connection.run(
+                SQL(
+                    """
+                    INSERT INTO customer_epochs (epoch, ordinal, check_value, begun_at, first_entry)
+                    VALUES ('next', 9, ?, 0, 0)
+                    """,
+                    digest
+                )
+            )
+            #expect(try await place.eventually(503, .get("/health/ready"), service))
+            let reply = try await place.send(.get("/health/ready"), to: service)
+            #expect(reply.json["obstacles"].elements.map(\.["name"].text) == ["secret-outdated"], "\(reply)")
+            try connection.run(SQL("DELETE FROM customer_epochs WHERE epoch = 'next'"))
+            #expect(try await place.eventually(200, .get("/health/ready"), service))
+        }
+    }
+
     @Test func `says so when it can't read callers and key states, works on with those it has, and recovers`()
         async throws
     {
