@@ -214,7 +214,6 @@ package final class Service: Sendable {
                     authentication: push,
                     store: stores.googlePlayAPI,
                     committer: committer,
-                    allowance: StrangerAllowance(clock: clock),
                     metrics: metrics,
                     log: log
                 )

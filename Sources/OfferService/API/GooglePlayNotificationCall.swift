@@ -26,7 +26,6 @@ struct GooglePlayNotificationCall: Sendable {
     private static func refusal(_ error: GooglePlayNotificationRefusal, at now: Timestamp) -> Refusal {
         switch error {
         case .unauthenticated: .caller(.pushUnauthenticated)
-        case .notExamined: .service(.overloaded)
         case .keysUnavailable: .service(.storeUnavailable(retryAfterSeconds: nil))
         case .storeSilent(let error):
             .service(

@@ -152,7 +152,6 @@ private struct PlayReceiver: Sendable {
             authentication: world.play,
             store: world.play,
             committer: service.committer,
-            allowance: StrangerAllowance(clock: service.clock.wallClock, burst: 1000),
             metrics: service.metrics,
             log: Log(level: .error, clock: service.clock.wallClock)
         )

@@ -142,7 +142,6 @@ final class TestService: Sendable {
                     authentication: authentication,
                     store: purchases,
                     committer: committer,
-                    allowance: StrangerAllowance(clock: clock.wallClock),
                     metrics: metrics,
                     log: log
                 )

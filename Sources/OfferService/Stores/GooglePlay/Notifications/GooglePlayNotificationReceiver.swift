@@ -19,8 +19,6 @@ package enum GooglePushRefusal: Error, Hashable, Sendable {
 /// Why a message was not taken in, so that Pub/Sub will send it again.
 package enum GooglePlayNotificationRefusal: Error, Hashable, Sendable {
     case unauthenticated(label: String)
-    /// Strangers have caused so much work of late that it was not looked at.
-    case notExamined
     /// Google's keys could not be read.
     case keysUnavailable
     /// What has changed could not be asked for.
@@ -37,7 +35,6 @@ package struct GooglePlayNotificationReceiver: Sendable {
     private let authentication: any GooglePushAuthentication
     private let store: any GooglePlayPurchaseSource
     private let committer: Committer
-    private let allowance: StrangerAllowance
     private let metrics: Metrics
     private let log: Log
     /// Messages that are on record, so that a repetition costs no question to the store.
@@ -52,21 +49,18 @@ package struct GooglePlayNotificationReceiver: Sendable {
     ///   - authentication: Tells Pub/Sub from strangers.
     ///   - store: Is asked what has become of a purchase.
     ///   - committer: Records it.
-    ///   - allowance: For messages that anybody may have sent.
     ///   - metrics: Counts them by type and outcome.
     ///   - log: Told of messages that Google sent and that can't be taken in.
     package init(
         authentication: any GooglePushAuthentication,
         store: any GooglePlayPurchaseSource,
         committer: Committer,
-        allowance: StrangerAllowance,
         metrics: Metrics,
         log: Log
     ) {
         self.authentication = authentication
         self.store = store
         self.committer = committer
-        self.allowance = allowance
         self.metrics = metrics
         self.log = log
     }
@@ -105,14 +99,11 @@ package struct GooglePlayNotificationReceiver: Sendable {
 
     // MARK: - Who sends it
 
+    /// Strangers need no allowance here: a forgery costs one verification at most, and made-up ids of keys have Google asked
+    /// once a minute.
     private func authenticate(_ headers: HeaderFields) async throws(GooglePlayNotificationRefusal) {
-        guard allowance.take() else {
-            metrics.count(.notificationsRefused(reason: "not-examined"))
-            throw .notExamined
-        }
         do throws(GooglePushRefusal) {
             try await authentication.identify(headers)
-            allowance.giveBack()
         } catch {
             switch error {
             case .refused(let label):
@@ -121,7 +112,6 @@ package struct GooglePlayNotificationReceiver: Sendable {
                 log(.debug, "a push message was refused", ["reason": .text(label)])
                 throw .unauthenticated(label: label)
             case .keysUnavailable:
-                allowance.giveBack()
                 metrics.count(.notificationsRefused(reason: "keys-unavailable"))
                 throw .keysUnavailable
             }
