@@ -121,6 +121,10 @@ struct CommandLineRow: CustomTestStringConvertible {
         CommandLineRow(arguments: ["customers", "pseudonym", "--app", "com.a"], complaint: "1 to 16 names"),
         CommandLineRow(arguments: ["customers", "destroy-epoch", "a:b"], complaint: "1 to 16 letters or digits"),
         CommandLineRow(arguments: ["callers", "add", "x", "--role", "king"], complaint: "one of app, backend"),
+        CommandLineRow(
+            arguments: ["callers", "add", "x", "--role", "auditor", "--bundle", "com.a"],
+            complaint: "is not bound to apps"
+        ),
         CommandLineRow(arguments: ["audit", "query", "--from", "yesterday"], complaint: "--from"),
         CommandLineRow(arguments: ["serve", "--listen", "8080"], complaint: "--listen", exitCode: 1),
         CommandLineRow(

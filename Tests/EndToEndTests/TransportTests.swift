@@ -81,6 +81,19 @@ extension EndToEnd {
             #expect(service.log.contains("reload refused"))
         }
 
+        @Test func `a certificate that can't be used is a wrong setting, for check and for serve`() async throws {
+            let demo = try await DemoFolder()
+            try makeCertificate(demo, name: "first")
+            let tls = ["--tls-certificate", demo.path(of: "tls.pem"), "--tls-key", demo.path(of: "tls.key")]
+            #expect(try await Program.run(["check"] + demo.options() + tls).end == .exited(0))
+            try demo.write("no certificate", to: "tls.pem")
+            for command in ["check", "serve"] {
+                let outcome = try await Program.run([command] + demo.options() + tls)
+                #expect(outcome.end == .exited(1), "\(outcome)")
+                #expect("\(outcome)".contains("Cannot read the certificate chain"), "\(outcome)")
+            }
+        }
+
         @Test func `it listens on IPv6`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo, address: "[::1]")

@@ -139,4 +139,9 @@ package struct TLSConfiguration: Hashable, Sendable {
         self.certificateChainFile = certificateChainFile
         self.privateKeyFile = privateKeyFile
     }
+
+    /// Reads both files, and throws what a server that is to use them would say.
+    package func check() throws(ServerError) {
+        _ = try TLSContext(self)
+    }
 }

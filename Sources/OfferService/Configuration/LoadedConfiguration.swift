@@ -30,14 +30,7 @@ package struct LoadedConfiguration: Sendable {
         } catch {
             issues += error.issues
         }
-        if let tls = settings.tls {
-            do throws(SecretFileError) {
-                // Read only to be judged: the server reads it by itself.
-                _ = try SecretFile.read(path: tls.privateKeyFile, policy: policy)
-            } catch {
-                issues.append(ConfigurationIssue(.error, place: tls.privateKeyFile, error.description))
-            }
-        }
+        if let tls = settings.tls { issues += Self.issues(of: tls, policy) }
         var logPolicy: LogPolicy?
         do throws(ConfigurationError) {
             logPolicy = try LogPolicy.read(settings.logPolicyPath, for: keys?.logKey.verifierKey)
@@ -50,6 +43,21 @@ package struct LoadedConfiguration: Sendable {
         self.catalog = catalog
         settingsDigest = settings.digest
         keysPath = settings.keysPath
+    }
+
+    /// What is wrong with a certificate and its key, which are read only to be judged: the server reads them by itself.
+    private static func issues(of tls: TLSConfiguration, _ policy: SecretFilePolicy) -> [ConfigurationIssue] {
+        do throws(SecretFileError) {
+            _ = try SecretFile.read(path: tls.privateKeyFile, policy: policy)
+        } catch {
+            return [ConfigurationIssue(.error, place: tls.privateKeyFile, error.description)]
+        }
+        do throws(ServerError) {
+            try tls.check()
+            return []
+        } catch {
+            return [ConfigurationIssue(.error, place: tls.certificateChainFile, error.description)]
+        }
     }
 
     /// Refuses a configuration whose log has another name or key: a log that runs can't become another one.

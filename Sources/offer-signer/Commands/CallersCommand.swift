@@ -59,6 +59,9 @@ enum CallersCommand: Command {
                 throw CommandError(usage: "--bundle: \(error)")
             }
         }
+        guard apps.isEmpty || role.mayAskForSignatures else {
+            throw CommandError(usage: "--bundle: the role \(role.rawValue) is not bound to apps; leave it out")
+        }
         let caller = Caller(id: try callerID(words[1]), role: role, apps: apps)
         return show(callers.add(caller, expiresInDays: try days(arguments)))
     }

@@ -28,6 +28,11 @@ struct DocumentationTests {
         #expect(Set(headings) == Set(problems.map(\.name)) && Set(headings).count == headings.count)
         let examples = page.matches(of: #/"type": "/problems/([^"]+)",\s*"title": "([^"]+)"/#)
         #expect(Set(examples.map { ProblemText(name: String($0.1), title: String($0.2)) }) == problems)
+        let blocks = page.components(separatedBy: "\n```").dropFirst()
+        #expect(blocks.count == 2 * problems.count, "each example is one block that ends")
+        for block in blocks where block.hasPrefix("json\n") {
+            #expect(throws: Never.self, "\(block)") { try Tree(String(block.dropFirst(5))) }
+        }
     }
 
     @Test func `openapi_yaml names each problem, and no other`() throws {
