@@ -131,7 +131,10 @@ package final class Membership: Sendable {
         let start = lease.now
         do throws(MembershipError) {
             let seen = try round.look(as: instance)
-            if seen.wasRemoved { try obey() }
+            if round.mustObey {
+                try obey()
+                round.hasObeyed()
+            }
             lease.renew(from: start)
             if seen.hasRemoved {
                 committer.change { writer throws(LedgerError) in

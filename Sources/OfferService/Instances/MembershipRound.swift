@@ -10,13 +10,13 @@ final class MembershipRound {
     /// By instance, what it said last, and when that was new here.
     private var heard: [UniqueID: (beats: Int64, at: Int64)] = [:]
     private var announced: Instance?
+    /// Whether the others had taken this one for gone, and it has not obeyed since what they switched off without it.
+    private(set) var mustObey = false
 
     /// What one look has found.
     struct Seen {
         /// Who else lives.
         var others: [Instance] = []
-        /// The others had taken this one for gone.
-        var wasRemoved = false
         /// This one has removed others.
         var hasRemoved = false
         /// How often somebody had all instances read their files anew.
@@ -33,12 +33,17 @@ final class MembershipRound {
         announced = instance
     }
 
+    /// Notes that what the others switched off is obeyed.
+    func hasObeyed() { mustObey = false }
+
     /// Says that `instance` lives, and looks who else does.
     func look(as instance: Instance) throws(MembershipError) -> Seen {
         var seen = Seen()
         try use { table throws(StorageError) in
-            seen.wasRemoved = try !table.beat(instance.id)
-            if seen.wasRemoved || announced != instance { try table.join(instance) }
+            let isGone = try !table.beat(instance.id)
+            // Kept until it has obeyed: what comes next may fail, and by then it is among the others again.
+            if isGone { mustObey = true }
+            if isGone || announced != instance { try table.join(instance) }
             announced = instance
             seen.reloads = try table.reloads()
             try listen(table, without: instance.id, &seen)

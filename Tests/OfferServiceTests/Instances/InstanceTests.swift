@@ -123,10 +123,15 @@ struct InstanceTests {
         #expect(try one.look(as: first).others == [second], "not yet")
         place.clock.advance(milliseconds: 1)
         let seen = try one.look(as: first)
-        #expect(seen.others.isEmpty && seen.hasRemoved && !seen.wasRemoved)
+        #expect(seen.others.isEmpty && seen.hasRemoved && !one.mustObey)
         #expect(try !one.look(as: first).hasRemoved, "only once")
-        #expect(try other.look(as: second).wasRemoved)
-        #expect(try !other.look(as: second).wasRemoved, "it has joined again")
+        for _ in 1...2 {
+            _ = try other.look(as: second)
+            #expect(other.mustObey, "also when it has joined again, until it has")
+        }
+        other.hasObeyed()
+        _ = try other.look(as: second)
+        #expect(!other.mustObey)
         #expect(try one.look(as: first).others == [second])
     }
 
