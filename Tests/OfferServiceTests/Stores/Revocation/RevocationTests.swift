@@ -139,11 +139,12 @@ struct RevocationTests {
             #expect(place.fault(of: Array(jws.utf8)) != nil, "\(fault)")
         }
         #expect(place.fault(of: Array("a.b.c".utf8)) != nil)
-        // By now a question would be on its way: one that is allowed is answered.
+        #expect(try place.store.counts().ocspConnections == 0)
+        // By now a question would be on its way: one that is allowed is answered. How many connections the client opens for
+        // its two requests, on a busy machine, is its own affair.
         #expect(place.fault() == nil)
         #expect(try await eventually { place.questions("good") == 2 })
         #expect(try place.requests == 2)
-        #expect(try place.store.counts().ocspConnections <= 2)
     }
 
     @Test
