@@ -251,16 +251,22 @@ final class Connection: @unchecked Sendable {
         guard phase == .answering else { return }
         enter(.writing)
         write(response, answersHead: answersHead, closes: closesAfterAnswer || server.isDraining)
-        if phase == .writing, unsent.isEmpty { answerHasBeenSent() }
+        server.sendSoon(self)
+    }
+
+    /// Sends what ``answer(with:answersHead:)`` has put together, unless that has been done meanwhile.
+    func sendAnswer() {
+        guard phase == .writing else { return }
+        sendUnsent()
         receive()
     }
 
-    /// Sends head and body in one piece if they are small, and else in two.
+    /// Puts head and body together in one piece if they are small, and else in two.
     private func write(_ response: Response, answersHead: Bool, closes: Bool) {
         let (message, bodyStart, closes) = server.render(response, answersHead: answersHead, closes: closes)
         closesAfterAnswer = closes
-        send(message[...])
-        if bodyStart < response.body.count { send(response.body[bodyStart...]) }
+        unsent.append(message[...])
+        if bodyStart < response.body.count { unsent.append(response.body[bodyStart...]) }
     }
 
     private func answerHasBeenSent() {
@@ -314,7 +320,7 @@ final class Connection: @unchecked Sendable {
             answersHead: scanner.method == .head,
             closes: true
         )
-        if phase == .leaving, unsent.isEmpty { lastAnswerHasBeenSent() }
+        sendUnsent()
     }
 
     /// Closes after an answer: at once, unless the client has sent more than was asked of it.

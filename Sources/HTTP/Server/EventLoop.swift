@@ -34,13 +34,13 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let remote = Mutex(Remote())
     /// As in ``Remote``, for a look without the lock.
     private let ended = Atomic(false)
-    private let turnEnded: @Sendable () -> Void
+    /// Called on the loop's thread whenever it has run all the jobs that waited; to be set before ``run()``.
+    var turnEnded: () -> Void = {}
     /// The thread that is in ``run()``; 0 while none is.
     private let thread = Atomic<UInt>(0)
 
-    /// A loop that says so, on its thread, whenever it has run all the jobs that waited.
-    init(turnEnded: @escaping @Sendable () -> Void) throws(ServerError) {
-        self.turnEnded = turnEnded
+    /// A loop that does not run yet.
+    init() throws(ServerError) {
         guard let base = unsafe Self.makeBase() else { throw .lastSystemError("create an event loop") }
         unsafe self.base = base
         wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))

@@ -26,6 +26,8 @@ final class ServerLoop: @unchecked Sendable {
     private var connections: [Int32: Connection] = [:]
     /// Those that have more to read than one turn has room for.
     private var unfinished: [Connection] = []
+    /// Those whose answers wait to be sent.
+    private var answered: [Connection] = []
     private var idleWorkers: [Worker] = []
     /// Requests that the responder has.
     private var pendingRequests = 0
@@ -34,7 +36,7 @@ final class ServerLoop: @unchecked Sendable {
 
     init(_ state: ServerState) throws(ServerError) {
         self.state = state
-        loop = try EventLoop { [responder = state.responder] in responder.turnEnded() }
+        loop = try EventLoop()
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe sweepTimer = event_new(loop.base, -1, Int16(EV_PERSIST), sweepIsDue, context)
         unsafe laterTimer = event_new(loop.base, -1, 0, laterHasCome, context)
@@ -42,6 +44,12 @@ final class ServerLoop: @unchecked Sendable {
         guard unsafe sweepTimer != nil, unsafe laterTimer != nil, unsafe event_add(sweepTimer, &interval) == 0 else {
             throw .lastSystemError("create a timer")
         }
+        loop.turnEnded = { [unowned self] in turnEnded() }
+    }
+
+    private func turnEnded() {
+        sendAnswers()
+        state.responder.turnEnded()
     }
 
     deinit {
@@ -170,6 +178,22 @@ final class ServerLoop: @unchecked Sendable {
     func requestEnds() {
         pendingRequests -= 1
         if isDraining { endIfDrained() }
+    }
+
+    /// Has an answer sent at the end of the turn, or once so many wait.
+    ///
+    /// Clients on the same machine are woken by each, and then take turns with the requests that are still to be answered.
+    func sendSoon(_ connection: Connection) {
+        answered.append(connection)
+        if answered.count >= Self.mostUnsentAnswers { sendAnswers() }
+    }
+
+    private static let mostUnsentAnswers = 32
+
+    private func sendAnswers() {
+        let connections = answered
+        answered.removeAll(keepingCapacity: true)
+        for connection in connections { connection.sendAnswer() }
     }
 
     // MARK: Listening
