@@ -69,6 +69,7 @@ package final class Committer: Sendable {
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
     private let portions: GrantPortions
+    private let logKeeper: WriteAheadLogKeeper?
     /// What this committer has recorded, for whoever follows the log.
     package let freshEntries = FreshEntries()
 
@@ -83,6 +84,8 @@ package final class Committer: Sendable {
 
     /// A committer that is not yet running; it lets at most `maximumWaiting` requests wait and refuses more.
     ///
+    /// A database in a file has a `logKeeper` of its own, which is started and stopped with the thread.
+    ///
     /// That of the service itself `acknowledges` what others switch off: it records when nothing is signed any more; where
     /// several share the database, `instance` says which it is.
     package init(
@@ -95,6 +98,7 @@ package final class Committer: Sendable {
         wakeUp: WakeUp = .forEachRequest,
         portions: GrantPortions = GrantPortions(),
         place: DatabasePlace? = nil,
+        logKeeper: WriteAheadLogKeeper? = nil,
         open: @escaping Opener
     ) {
         self.clock = clock
@@ -106,6 +110,7 @@ package final class Committer: Sendable {
         self.wakeUp = wakeUp
         self.portions = portions
         self.place = place
+        self.logKeeper = logKeeper
         self.open = open
     }
 
@@ -113,6 +118,7 @@ package final class Committer: Sendable {
     package func start(on connection: sending any DatabaseConnection, at head: TreeHead? = nil) {
         let first = Handover(connection)
         if let head { newestHead.withLock { $0 = head } }
+        logKeeper?.start()
         Worker.start(named: "committer") { [self] in run(first) }
     }
 
@@ -315,7 +321,10 @@ extension Committer {
                 settle(batch, with: &writer, &cleaning, takesMore: instance != nil)
                 mergeGrants(of: &writer)
             }
+            if let writer { logKeeper?.look(writer.connection) }
         }
+        // Before the connection that commits: whoever closes last carries all of the log over, and removes it.
+        logKeeper?.stop()
     }
 
     /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
@@ -410,7 +419,8 @@ extension Committer {
     }
 
     private func makeWriter(on connection: any DatabaseConnection) -> LedgerWriter {
-        LedgerWriter(connection: connection, after: knownHead, portions: portions, instance: instance)
+        logKeeper?.adopt(connection)
+        return LedgerWriter(connection: connection, after: knownHead, portions: portions, instance: instance)
     }
 
     /// What a log that is opened must go on from.

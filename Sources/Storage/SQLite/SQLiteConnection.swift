@@ -7,7 +7,9 @@ import CSQLite
 /// it, and takes no locks of its own.
 @safe
 package final class SQLiteConnection: DatabaseConnection {
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
+    /// Counted only after ``leaveLogToOthers()``.
+    package internal(set) var pagesInLog = 0
     private let access: DatabaseAccess
     /// By the address of the statement's text, which is constant and cheap to look up.
     private var statements: [UInt: SQLiteStatement] = [:]

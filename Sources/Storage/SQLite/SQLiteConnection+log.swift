@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+
+/// Source: [SQLite, write-ahead logging](https://sqlite.org/wal.html), sections 2.1 and 3.
+extension SQLiteConnection: WriteAheadLogging {
+    package func leaveLogToOthers() {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        // In place of the hook by which SQLite itself carries pages over.
+        unsafe sqlite3_wal_hook(handle, logHasGrown, context)
+    }
+
+    package func carryOverLog() throws(StorageError) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw unsafe .sqlite(handle) }
+    }
+}
+
+/// Called by SQLite within a commit.
+private func logHasGrown(
+    _ context: UnsafeMutableRawPointer?,
+    _: OpaquePointer?,
+    _: UnsafePointer<CChar>?,
+    _ pages: Int32
+) -> Int32 {
+    guard let context = unsafe context else { return SQLITE_OK }
+    unsafe Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue().pagesInLog = Int(pages)
+    return SQLITE_OK
+}

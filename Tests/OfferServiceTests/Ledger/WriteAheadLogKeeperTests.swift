@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OfferDomain
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// The write-ahead log stays short, and the thread that commits has little to do with it.
+@Suite(.aboutSQLite) struct WriteAheadLogKeeperTests {
+    private let place: LogPlace
+    private let path: String
+
+    init() throws {
+        place = try LogPlace()
+        guard case .sqlite(let path) = place.location else { throw CancellationError() }
+        self.path = path
+    }
+
+    private func committer(_ keeper: WriteAheadLogKeeper) throws -> Committer {
+        let committer = Committer(
+            clock: place.clock.wallClock,
+            observer: Metrics(),
+            logKeeper: keeper,
+            open: place.ledger.open
+        )
+        committer.start(on: try place.ledger.open())
+        return committer
+    }
+
+    /// How often the log was begun anew: the number of the checkpoint in its header.
+    ///
+    /// Source: [SQLite's file format](https://sqlite.org/fileformat2.html#the_write_ahead_log).
+    private var beginnings: UInt32 {
+        guard let file = FileHandle(forReadingAtPath: path + "-wal"), let header = try? file.read(upToCount: 16) else {
+            return 0
+        }
+        return header.dropFirst(12).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Commits one entry after the other until the log was begun anew so many times more; false if that takes too many.
+    private func commit(_ committer: Committer, untilBeginnings more: UInt32) async throws -> Bool {
+        let before = beginnings
+        for _ in 0..<20_000 {
+            if beginnings >= before + more { return true }
+            try await committer.append([.recordsResumed])
+        }
+        return false
+    }
+
+    @Test func `the log is begun anew again and again while commits go on`() async throws {
+        let committer = try committer(WriteAheadLogKeeper(pages: 30, open: place.ledger.open))
+        #expect(try await commit(committer, untilBeginnings: 3))
+        await mayBlock { committer.stop() }
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"), "the connection that commits closes last")
+        #expect(try place.entries().count > 3)
+    }
+
+    @Test func `the thread that commits carries the log over if the keeper can't`() async throws {
+        let keeper = WriteAheadLogKeeper(pages: 30) { () throws(StorageError) in
+            throw .settingRefused(name: "journal_mode", value: "delete")
+        }
+        let committer = try committer(keeper)
+        #expect(try await commit(committer, untilBeginnings: 2))
+        await mayBlock { committer.stop() }
+    }
+
+    @Test func `who reads for long keeps the log from being begun anew, and commits from nothing`() async throws {
+        let committer = try committer(WriteAheadLogKeeper(pages: 30, open: place.ledger.open))
+        try await committer.append([.recordsResumed])
+        let before = beginnings
+        let reader = try place.location.connect(.readOnly)
+        try reader.begin()
+        let count = SQL("SELECT count(*) FROM audit_entries")
+        #expect(try reader.first(count) { $0.integer(0) } == 1)
+        for _ in 0..<300 { try await committer.append([.recordsResumed]) }
+        #expect(try reader.first(count) { $0.integer(0) } == 1)
+        #expect(beginnings <= before + 1)
+        reader.rollback()
+        #expect(try await commit(committer, untilBeginnings: 1))
+        await mayBlock { committer.stop() }
+    }
+}

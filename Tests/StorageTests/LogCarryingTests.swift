@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Storage
+import Testing
+
+/// Who carries pages over from the write-ahead log into the database.
+@Suite struct LogCarryingTests {
+    private let folder: Folder
+    private let connection: SQLiteConnection
+
+    init() throws {
+        folder = try Folder()
+        connection = try folder.connect(SQLiteOptions(autocheckpointPages: 4))
+        try connection.run(SQL("CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)"))
+    }
+
+    /// One commit, of two pages at least.
+    private func commit(_ id: Int) throws {
+        try connection.run(SQL("INSERT INTO t VALUES (?, zeroblob(8000))", .integer(Int64(id))))
+    }
+
+    /// Of the database without its log.
+    private var databaseBytes: UInt64 {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: folder.database)
+        return attributes?[.size] as? UInt64 ?? 0
+    }
+
+    private func count(_ connection: SQLiteConnection) throws -> Int64? {
+        try connection.first(SQL("SELECT count(*) FROM t")) { $0.integer(0) }
+    }
+
+    @Test func `a commit carries the log over, unless it is left to others`() throws {
+        for id in 0..<20 { try commit(id) }
+        let before = databaseBytes
+        #expect(before > 100_000)
+        #expect(connection.pagesInLog == 0, "is counted only for others")
+        connection.leaveLogToOthers()
+        for id in 20..<60 { try commit(id) }
+        #expect(databaseBytes == before)
+        #expect(connection.pagesInLog > 80)
+        #expect(try count(connection) == 60)
+    }
+
+    @Test func `another connection carries over, and the next commit begins the log anew`() throws {
+        connection.leaveLogToOthers()
+        for id in 0..<20 { try commit(id) }
+        let other = try folder.connect()
+        try other.carryOverLog()
+        #expect(databaseBytes > 100_000)
+        #expect(connection.pagesInLog > 40)
+        try commit(20)
+        #expect(connection.pagesInLog < 10)
+        #expect(try count(other) == 21)
+    }
+
+    @Test func `what somebody still reads stays, and is read as it was`() throws {
+        connection.leaveLogToOthers()
+        try commit(0)
+        let reader = try folder.connect(SQLiteOptions(access: .readOnly))
+        try reader.begin()
+        #expect(try count(reader) == 1)
+        for id in 1..<30 { try commit(id) }
+        try connection.carryOverLog()
+        try commit(30)
+        #expect(connection.pagesInLog > 60)
+        #expect(try count(reader) == 1)
+        try reader.commit()
+        #expect(try count(reader) == 31)
+        try connection.carryOverLog()
+        try commit(31)
+        #expect(connection.pagesInLog < 10)
+    }
+}
