@@ -325,6 +325,7 @@ extension Committer {
         }
         // Before the connection that commits: whoever closes last carries all of the log over, and removes it.
         logKeeper?.stop()
+        writer = nil
     }
 
     /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.

@@ -33,6 +33,8 @@ struct RevocationTests {
         #expect(expected.label == "certificate-revoked")
         #expect(place.monitor.warnings.map(\.name) == ["certificate-revoked"])
         #expect(place.log.lines.contains { $0.contains(#""level":"error""#) && $0.contains("revoked") })
+        // A question that is under way is not asked again.
+        #expect(try await eventually { place.questions("good") == 1 })
         // Another payload under the same chain, and a responder that has thought better of it.
         try place.store.setOCSP(.good)
         place.clock.advance(hours: 6)
