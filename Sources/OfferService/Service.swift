@@ -83,7 +83,7 @@ package final class Service: Sendable {
             instance: ledger.isShared ? instanceID : nil,
             wakeUp: .onceATurn,
             place: ledger.place(),
-            logKeeper: ledger.isShared ? nil : WriteAheadLogKeeper(open: ledger.open),
+            logKeeper: ledger.logKeeper(),
             open: ledger.open
         )
         let seal = Seal(gate: gate, committer: committer, clock: clock, log: log) { [health] in health.commitFailure }

@@ -41,6 +41,12 @@ package enum DatabaseLocation: Hashable, Sendable {
         }
     }
 
+    /// Opens one more connection that writes to a file of SQLite's, and makes nothing where it is gone; nil for a server.
+    package func connectToFile() throws(StorageError) -> SQLiteConnection? {
+        guard case .sqlite(let path) = self else { return nil }
+        return try SQLiteConnection(path: path, options: SQLiteOptions(makesDatabase: false))
+    }
+
     /// Whether several services may write to it at once.
     package var isShared: Bool {
         switch self {

@@ -32,6 +32,15 @@ package struct LedgerAccess: Sendable {
         return connection
     }
 
+    /// Who carries the write-ahead log over; `nil` where there is none to be carried over.
+    ///
+    /// It opens what is there and makes nothing: where the file was moved away, an empty one in its place, with a log of its
+    /// own, would spoil the one that is put back.
+    package func logKeeper(pages: Int = 1000) -> WriteAheadLogKeeper? {
+        guard !isShared else { return nil }
+        return WriteAheadLogKeeper(pages: pages) { [location] () throws(StorageError) in try location.connectToFile() }
+    }
+
     /// Where the database is now, to be asked later whether it still is there; `nil` where no file can be moved away.
     package func place() -> DatabasePlace? { DatabasePlace(location) }
 

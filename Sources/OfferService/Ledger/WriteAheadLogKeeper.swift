@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Storage
+package import Storage
 
 /// Has a thread of its own carry the database's write-ahead log over, so that no commit does while others wait for theirs.
 ///
@@ -22,12 +22,15 @@ package final class WriteAheadLogKeeper: Sendable {
         var hasEnded = false
     }
 
+    /// Opens the connection of the thread's own; `nil` where there is no log.
+    package typealias Opener = @Sendable () throws(StorageError) -> (any WriteAheadLogging)?
+
     private let pages: Int
-    private let open: Committer.Opener
+    private let open: Opener
     private let state: Guarded<State>
 
     /// A keeper whose thread does not run yet; it has the log carried over at so many pages.
-    package init(pages: Int = 1000, open: @escaping Committer.Opener) {
+    package init(pages: Int = 1000, open: @escaping Opener) {
         self.pages = pages
         self.open = open
         state = Guarded(State(dueAt: pages))
@@ -78,11 +81,11 @@ package final class WriteAheadLogKeeper: Sendable {
     // MARK: - The thread of its own
 
     private func run() {
-        var connection: (any DatabaseConnection)?
+        var connection: (any WriteAheadLogging)?
         while isWanted() {
             do throws(StorageError) {
                 if connection == nil { connection = try open() }
-                try (connection as? any WriteAheadLogging)?.carryOverLog()
+                try connection?.carryOverLog()
             } catch {
                 connection = nil
             }

@@ -22,7 +22,7 @@ package final class SQLiteConnection: DatabaseConnection {
     /// Opens a database, and makes one, readable by its owner alone, where there is none and one may write.
     package init(path: String, options: SQLiteOptions = .init()) throws(StorageError) {
         access = options.access
-        unsafe handle = try SQLiteFile.open(path, options.access)
+        unsafe handle = try SQLiteFile.open(path, options)
         try unsafe SQLiteSettings(connection: handle).apply(options)
         try verify()
     }

@@ -5,11 +5,11 @@ import Glibc
 /// The file of a SQLite database.
 enum SQLiteFile {
     /// Opens a database and returns the handle, which the caller must close.
-    static func open(_ path: String, _ access: DatabaseAccess) throws(StorageError) -> OpaquePointer {
+    static func open(_ path: String, _ options: SQLiteOptions) throws(StorageError) -> OpaquePointer {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .cannotOpen(EngineReport("the path is not a path")) }
         try refuseWithoutItsLog(path)
-        if access == .readWrite { try create(path) }
-        let flags = (access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX
+        if options.access == .readWrite, options.makesDatabase { try create(path) }
+        let flags = (options.access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX
         var handle: OpaquePointer?
         let code = unsafe sqlite3_open_v2(plain(path), &handle, flags | SQLITE_OPEN_EXRESCODE, nil)
         guard code == SQLITE_OK, let handle = unsafe handle else {

@@ -18,7 +18,7 @@ import Testing
         self.path = path
     }
 
-    private func committer(_ keeper: WriteAheadLogKeeper) throws -> Committer {
+    private func committer(_ keeper: WriteAheadLogKeeper?) throws -> Committer {
         let committer = Committer(
             clock: place.clock.wallClock,
             observer: Metrics(),
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `the log is begun anew again and again while commits go on`() async throws {
-        let committer = try committer(WriteAheadLogKeeper(pages: 30, open: place.ledger.open))
+        let committer = try committer(place.ledger.logKeeper(pages: 30))
         #expect(try await commit(committer, untilBeginnings: 3))
         await mayBlock { committer.stop() }
         #expect(!FileManager.default.fileExists(atPath: path + "-wal"), "the connection that commits closes last")
@@ -66,8 +66,19 @@ import Testing
         await mayBlock { committer.stop() }
     }
 
+    @Test func `nothing is made where the database was moved away`() async throws {
+        let committer = try committer(place.ledger.logKeeper(pages: 5))
+        try await committer.append([.recordsResumed])
+        for suffix in ["", "-wal", "-shm"] {
+            try FileManager.default.moveItem(atPath: path + suffix, toPath: path + ".away" + suffix)
+        }
+        for _ in 0..<50 { try await committer.append([.recordsResumed]) }
+        await mayBlock { committer.stop() }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func `who reads for long keeps the log from being begun anew, and commits from nothing`() async throws {
-        let committer = try committer(WriteAheadLogKeeper(pages: 30, open: place.ledger.open))
+        let committer = try committer(place.ledger.logKeeper(pages: 30))
         try await committer.append([.recordsResumed])
         let before = beginnings
         let reader = try place.location.connect(.readOnly)

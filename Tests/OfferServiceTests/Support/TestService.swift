@@ -73,7 +73,7 @@ final class TestService: Sendable {
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
             portions: portions,
             // So that it is carried over in every test that writes much.
-            logKeeper: ledger.isShared ? nil : WriteAheadLogKeeper(pages: 50, open: ledger.open),
+            logKeeper: ledger.logKeeper(pages: 50),
             open: opener
         )
         seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { [health] in
