@@ -304,6 +304,15 @@ extension EndToEnd {
             #expect(try store.counts().requests(to: .ocsp) == 1)
         }
 
+        @Test func `a connection of before is not counted after a reset`() async throws {
+            let port = try #require(URL(string: store.ocspURL)?.port)
+            let connection = try RawHTTPClient(port: UInt16(port))
+            while try store.counts().ocspConnections == 0 { try await Task.sleep(for: .milliseconds(10)) }
+            try store.reset()
+            #expect(try store.counts().ocspConnections == 0)
+            connection.close()
+        }
+
         @Test func `it ends with its input, and says so by closing its ports`() async throws {
             let store = try FakeAppStore()
             let client = try await FakeAppStoreClient(store)

@@ -18,7 +18,9 @@ class Connections:
         self.most_open = 0
 
     def reset(self):
-        self.opened = self.most_open = self.open
+        """Counts anew what is opened; what is still open of before remains open."""
+        self.opened = 0
+        self.most_open = self.open
 
     def __enter__(self):
         self.opened += 1
