@@ -199,7 +199,7 @@ package final class GrantTable {
 /// How many grants there may be in the order of time, and how they are carried over.
 package struct GrantPortions: Sendable {
     /// So many are carried over together at the least: the more, the fewer pages are written for each.
-    package var fewest = 16_384
+    package var fewest = 65_536
     /// So many at the most, which bounds the memory.
     package var most = 1 << 20
     /// Between these, one for so many entries of the log: as there come to be more customers, fewer share a page.
