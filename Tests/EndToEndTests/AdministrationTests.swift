@@ -41,6 +41,19 @@ extension EndToEnd {
             #expect(try !demo.directory.hasDatabase("elsewhere.db"), "none is made")
         }
 
+        @Test func `an id that is perhaps mistyped is disabled with a word about it`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            #expect(try service.sign(demo.request(customer: "anna")).status == 200)
+            let mistyped = try await Program.run(["keys", "disable", "ABC123DEFH", "--database", demo.location])
+            #expect(mistyped.succeeded && mistyped.output.hasPrefix("ABC123DEFH is disabled; "), "\(mistyped)")
+            #expect(mistyped.errors.contains("no use of a key ABC123DEFH is on record"), "\(mistyped)")
+            #expect(try service.sign(demo.request(customer: "bert")).status == 200)
+            let right = try await Program.run(["keys", "disable", "ABC123DEFG", "--database", demo.location])
+            #expect(right.succeeded && right.errors.isEmpty, "\(right)")
+            #expect(try service.sign(demo.request(customer: "carl")).status == 503)
+        }
+
         @Test(arguments: [">/dev/full", "| head -c 40; exit 3"])
         func `an export that is cut off does not pass for whole, and is on record`(end: String) async throws {
             let demo = try await DemoFolder()

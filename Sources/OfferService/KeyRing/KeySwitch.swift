@@ -22,6 +22,16 @@ package struct KeySwitch {
         }
     }
 
+    /// Whether a use of a key is on record: a signature of an offer, or of a token for a store.
+    ///
+    /// It is not of one that a service has only loaded, nor of an id that is no key's.
+    package func isUseOnRecord(of id: KeyID) throws(LedgerError) -> Bool {
+        guard ledger.exists else { return false }
+        var uses = KeyUses()
+        do throws(StorageError) { try uses.read(try ledger.open()) } catch { throw .database(error) }
+        return uses.last[id] != nil
+    }
+
     /// Switches a key off, or leaves it to the `keys` file again.
     package func set(_ id: KeyID, isDisabled: Bool) throws(LedgerError) {
         // In a database made only now, nobody would read what is written.

@@ -17,7 +17,8 @@ enum KeysCommand: Command {
 
         A disabled key signs nothing, whatever the keys file says of it: no decision after the return of the command
         leads to a signature, and if a service runs, the command waits until that has made its last one with the key,
-        and says so. Both are recorded in the audit log. enable takes back what disable did; it
+        and says so. An id of which no use is on record is disabled, too, with a word about that. Both are recorded in the
+        audit log. enable takes back what disable did; it
         does not change the keys file. Google's service accounts are listed too; one is switched off by taking it from
         the keys file and sending the service a SIGHUP, and not by its key's id here.
 
@@ -88,7 +89,16 @@ enum KeysCommand: Command {
             Terminal.say("\(id) is enabled as the keys file says")
             return .success
         }
-        return SwitchOptions.conclude("\(id) is disabled", ledger)
+        let conclusion = SwitchOptions.conclude("\(id) is disabled", ledger)
+        remark(on: id, keySwitch)
+        return conclusion
+    }
+
+    /// Whoever mistypes an id in an emergency should not take the key for switched off.
+    private static func remark(on id: KeyID, _ keySwitch: KeySwitch) {
+        // It is switched off all the same; that this can't be read is no reason to say otherwise.
+        guard (try? keySwitch.isUseOnRecord(of: id)) == false else { return }
+        Terminal.complain("no use of a key \(id) is on record: if it has signed, look at its id again (keys list)")
     }
 
     /// Whether a text is what Google calls an account, or its key: 40 hexadecimal digits today.
