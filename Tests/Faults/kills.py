@@ -3,7 +3,32 @@
 import time
 from collections.abc import Iterator
 
+from place import Place
+from records import SQLiteRecords
 from trial import Row, Setup, percentile, recovers, timed
+
+
+class CarryingOver:
+    """So many new grants that the service carries them over from its next start on.
+
+    Not on PostgreSQL, where each leaves that to the services before it, which it can't tell from those that were killed.
+    """
+
+    CUSTOMERS = 70_000
+
+    def __init__(self, place: Place) -> None:
+        place.wait_for_signatures(1)
+        records = place.checker.records
+        self._records = records if isinstance(records, SQLiteRecords) else None
+        self._grant = self._records.spread_grant(self.CUSTOMERS) if self._records else ""
+
+    def conclude(self, row: Row) -> None:
+        if self._records is None:
+            return
+        kept, carried_over = self._records.customers(self._grant)
+        if kept <= self.CUSTOMERS or carried_over == 0:
+            row.problems.append(f"more than {self.CUSTOMERS} had a grant, {kept} have it; {carried_over} carried over")
+        row.notes.append(f"{carried_over} grants carried over amid the kills")
 
 
 def kill_rounds(setup: Setup) -> Iterator[Row]:
@@ -16,6 +41,7 @@ def kill_rounds(setup: Setup) -> Iterator[Row]:
         place.keep_checkpoints()
         load = place.load(connections=16, rate=600)
         service = place.services[-1]
+        grants = CarryingOver(place)
         for _ in range(rounds):
             before = place.delivered()
             time.sleep(setup.dice.uniform(0.02, 0.3))
@@ -37,6 +63,7 @@ def kill_rounds(setup: Setup) -> Iterator[Row]:
         row.conclude(place)
         if amid_work < rounds / 2:
             row.problems.append(f"only {amid_work} of {rounds} kills came amid work")
+        grants.conclude(row)
     row.notes.append(f"{amid_work} killed amid answers, {amid_start} amid a start, {counts.get('no answer', 0)} "
                      f"requests without an answer and sent again")
     row.notes.append(f"start to listening: median {1000 * percentile(starts, 0.5):.0f} ms, "

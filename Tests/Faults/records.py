@@ -22,6 +22,10 @@ class Records(Protocol):
 
 GRANTS = "SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants"
 COUNTED = "SELECT coalesce(sum(granted), 0) FROM grants_per_day"
+NEWEST = "SELECT grant_id, offer_key, entry_index FROM new_grants ORDER BY entry_index DESC LIMIT 1"
+CUSTOMERS = """WITH carried_over AS (SELECT subject FROM grants WHERE grant_id = :grant),
+    all_of_them AS (SELECT subject FROM carried_over UNION SELECT subject FROM new_grants WHERE grant_id = :grant)
+    SELECT (SELECT count(*) FROM all_of_them), (SELECT count(*) FROM carried_over)"""
 # One snapshot: between two, a running service would grant more.
 BOTH = f"SELECT grant_id, 0 FROM ({GRANTS}) AS g UNION ALL SELECT NULL, ({COUNTED})"
 
@@ -58,6 +62,31 @@ class SQLiteRecords:
         finally:
             database.close()
         return None if found == [("ok",)] else f"integrity_check: {found}"
+
+    def spread_grant(self, customers: int) -> str:
+        """Gives the newest grant to so many more customers, who never ask, so that there is much to carry over.
+
+        Ledger and log still have the same grants. Gives its id, in hexadecimal.
+        """
+        database = self._open()
+        try:
+            grant, offer, entry = database.execute(NEWEST).fetchone()
+            rows = ((number % entry, os.urandom(16), offer, grant) for number in range(customers))
+            with database:
+                database.executemany(
+                    "INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", rows)
+        finally:
+            database.close()
+        return bytes(grant).hex()
+
+    def customers(self, grant: str) -> tuple[int, int]:
+        """How many customers have a grant, and how many of them in the table that it is carried over to."""
+        database = self._open()
+        try:
+            all_of_them, carried_over = database.execute(CUSTOMERS, {"grant": bytes.fromhex(grant)}).fetchone()
+            return all_of_them, carried_over
+        finally:
+            database.close()
 
 
 class PostgresRecords:
