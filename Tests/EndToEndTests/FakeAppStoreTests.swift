@@ -307,7 +307,7 @@ extension EndToEnd {
         @Test func `a connection of before is not counted after a reset`() async throws {
             let port = try #require(URL(string: store.ocspURL)?.port)
             let connection = try RawHTTPClient(port: UInt16(port))
-            while try store.counts().ocspConnections == 0 { try await Task.sleep(for: .milliseconds(10)) }
+            try await eventually("it is counted") { try store.counts().ocspConnections == 1 }
             try store.reset()
             #expect(try store.counts().ocspConnections == 0)
             connection.close()

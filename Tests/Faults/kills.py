@@ -11,7 +11,8 @@ from trial import Row, Setup, percentile, recovers, timed
 class CarryingOver:
     """So many new grants that the service carries them over from its next start on.
 
-    Not on PostgreSQL, where each leaves that to the services before it, which it can't tell from those that were killed.
+    Not on PostgreSQL, where each leaves that to the services before it, those that were
+    killed among them.
     """
 
     CUSTOMERS = 70_000

@@ -17,10 +17,10 @@ enum KeysCommand: Command {
 
         A disabled key signs nothing, whatever the keys file says of it: no decision after the return of the command
         leads to a signature, and if a service runs, the command waits until that has made its last one with the key,
-        and says so. An id of which no use is on record is disabled, too, with a word about that. Both are recorded in the
-        audit log. enable takes back what disable did; it
-        does not change the keys file. Google's service accounts are listed too; one is switched off by taking it from
-        the keys file and sending the service a SIGHUP, and not by its key's id here.
+        and says so. Both are recorded in the audit log. An id of which no use is on record is disabled as well, with a
+        word about that: it may be mistyped. enable takes back what disable did; it does not change the keys file.
+        Google's service accounts are listed too; one is switched off by taking it from the keys file and sending the
+        service a SIGHUP, and not by its key's id here.
 
         \(SettingsOptions.help([.keys, .offers, .database, .groupReadableSecrets, .unlockedMemory]))
         """
