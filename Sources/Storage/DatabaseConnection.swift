@@ -40,6 +40,9 @@ package protocol DatabaseConnection: AnyObject {
     /// Whether the engine is on the other end of a wire, so that many questions cost less if they are asked together.
     var isRemote: Bool { get }
 
+    /// A number that is another one once another connection has committed something; `nil` of an engine that can't tell.
+    func stampOfOthers() throws(StorageError) -> Int64?
+
     /// Begins a transaction; on a connection that writes, one that keeps all others from writing.
     ///
     /// Transactions do not nest. When a statement fails so badly that the engine undoes the transaction by itself, every
@@ -61,6 +64,8 @@ extension DatabaseConnection {
     package func enqueue(_ sql: SQL) throws(StorageError) { try run(sql) }
 
     package var isRemote: Bool { false }
+
+    package func stampOfOthers() throws(StorageError) -> Int64? { nil }
 
     /// One by one, where none is sent.
     package func rowsInPages(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) { try rows(sql, each) }

@@ -41,6 +41,32 @@ import Testing
         #expect(try count(connection) == 60)
     }
 
+    /// As a transaction sees it.
+    private func stamp() throws -> Int64? {
+        try connection.begin()
+        defer { connection.rollback() }
+        return try connection.stampOfOthers()
+    }
+
+    @Test func `a connection is told of the commits of others, and not of its own nor of carrying over`() throws {
+        connection.leaveLogToOthers()
+        let other = try folder.connect()
+        var seen = [try #require(try stamp())]
+        for id in 0..<20 { try commit(id) }
+        #expect(try stamp() == seen[0])
+        try other.carryOverLog()
+        // Begins the log anew.
+        for id in 20..<30 { try commit(id) }
+        #expect(try stamp() == seen[0])
+        for id in 30..<33 {
+            try other.run(SQL("INSERT INTO t VALUES (?, x'00')", .integer(Int64(id))))
+            seen.append(try #require(try stamp()))
+            try commit(100 + id)
+            #expect(try stamp() == seen.last)
+        }
+        #expect(Set(seen).count == 4)
+    }
+
     @Test func `another connection carries over, and the next commit begins the log anew`() throws {
         connection.leaveLogToOthers()
         for id in 0..<20 { try commit(id) }

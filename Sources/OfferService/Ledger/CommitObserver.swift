@@ -10,10 +10,13 @@ package protocol CommitObserver: Sendable {
     func learnt(of redemption: GooglePlayRedemptionTable.Entry)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)
+    /// It could not be read who was granted something, so everybody is looked for until the service starts anew.
+    func looksForAll(because error: LedgerError)
     /// What another process has switched off is obeyed, and about to be acknowledged.
     func obeys(_ switches: KillSwitches)
 }
 
 extension CommitObserver {
+    package func looksForAll(because error: LedgerError) {}
     package func obeys(_ switches: KillSwitches) {}
 }

@@ -61,7 +61,9 @@ package final class Committer: Sendable {
     private let place: DatabasePlace?
     private let open: Opener
     private let clock: WallClock
-    private let observer: any CommitObserver
+    let observer: any CommitObserver
+    /// Set once it could not be read who was granted something, for whatever connection comes next.
+    let looksForAll: Guarded<Bool>
     /// What keeps anything from being granted, and keys from being used.
     package let gate: KeyGate
     private let acknowledges: Bool
@@ -86,8 +88,8 @@ package final class Committer: Sendable {
     ///
     /// A database in a file has a `logKeeper` of its own, which is started and stopped with the thread.
     ///
-    /// That of the service itself `acknowledges` what others switch off: it records when nothing is signed any more; where
-    /// several share the database, `instance` says which it is.
+    /// That of the service itself `acknowledges` what others switch off: it records when nothing is signed any more. It is
+    /// there for long, so it reads who was granted something. Where several share the database, `instance` says which it is.
     package init(
         clock: WallClock,
         observer: any CommitObserver,
@@ -105,6 +107,7 @@ package final class Committer: Sendable {
         self.observer = observer
         self.gate = gate
         self.acknowledges = acknowledges
+        looksForAll = Guarded(!acknowledges)
         self.instance = instance
         self.maximumWaiting = maximumWaiting
         self.wakeUp = wakeUp
@@ -291,12 +294,15 @@ package final class Committer: Sendable {
         return refusal
     }
 
-    /// What waits, in order; sleeps while nothing does; empty if a chore is next, nil once the committer is to end.
-    private func nextBatch() -> [Job]? {
+    /// What waits, in order; empty if a chore is next; nil once the committer is to end.
+    ///
+    /// While nothing waits it sleeps, or is empty if there is something to be done at leisure.
+    private func nextBatch(hasLeisureWork: Bool) -> [Job]? {
         queue.wait { queue -> [Job]?? in
             if !queue.chores.isEmpty { return [] }
-            if queue.jobs.isEmpty { return queue.isStopping ? .some(nil) : .none }
-            return queue.takeJobs()
+            guard queue.jobs.isEmpty else { return queue.takeJobs() }
+            if queue.isStopping { return .some(nil) }
+            return hasLeisureWork ? [] : .none
         }
     }
 }
@@ -314,13 +320,10 @@ extension Committer {
     private func work(_ first: Handover<any DatabaseConnection>) {
         var writer = first.take().map { makeWriter(on: $0) }
         var cleaning = Cleaning()
-        while let batch = nextBatch() {
-            if batch.isEmpty {
-                doChore(with: &writer)
-            } else {
-                settle(batch, with: &writer, &cleaning, takesMore: instance != nil)
-                mergeGrants(of: &writer)
-            }
+        while let batch = nextBatch(hasLeisureWork: writer?.hasLeisureWork ?? false) {
+            if !batch.isEmpty { settle(batch, with: &writer, &cleaning, takesMore: instance != nil) }
+            if !batch.isEmpty || !doChore(with: &writer) { readGranted(of: &writer) }
+            if !batch.isEmpty { mergeGrants(of: &writer) }
             if let writer { logKeeper?.look(writer.connection) }
         }
         // Before the connection that commits: whoever closes last carries all of the log over, and removes it.
@@ -390,18 +393,9 @@ extension Committer {
         }
     }
 
-    /// Nobody waits for this; what is not carried over counts all the same.
-    private func mergeGrants(of writer: inout LedgerWriter?) {
-        do throws(LedgerError) {
-            try writer?.mergeGrants()
-        } catch {
-            if error.needsNewConnection { writer = nil }
-            observer.failed(error)
-        }
-    }
-
-    private func doChore(with writer: inout LedgerWriter?) {
-        guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return }
+    /// Whether there was one.
+    private func doChore(with writer: inout LedgerWriter?) -> Bool {
+        guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return false }
         do throws(LedgerError) {
             if writer == nil { writer = try reopened() }
             try writer?.derive(chore.body)
@@ -411,6 +405,7 @@ extension Committer {
             writer = nil
             chore.done(.failure(error))
         }
+        return true
     }
 
     private func reopened() throws(LedgerError) -> LedgerWriter {
@@ -421,7 +416,13 @@ extension Committer {
 
     private func makeWriter(on connection: any DatabaseConnection) -> LedgerWriter {
         logKeeper?.adopt(connection)
-        return LedgerWriter(connection: connection, after: knownHead, portions: portions, instance: instance)
+        return LedgerWriter(
+            connection: connection,
+            after: knownHead,
+            portions: portions,
+            instance: instance,
+            looksForAll: looksForAll.withLock { $0 }
+        )
     }
 
     /// What a log that is opened must go on from.

@@ -12,10 +12,10 @@ package final class LedgerWriter {
     let instance: UniqueID?
     private let log: LogTables
     /// The log's tree with the entries of this transaction.
-    private var tree = TreeEdge()
+    private(set) var tree = TreeEdge()
     /// The newest tree that is known to be durable; the log must go on from it.
     package private(set) var durableHead: TreeHead?
-    private var isTreeRead = false
+    private(set) var isTreeRead = false
     /// Whether the transaction at hand was told to be made durable: from then on nobody knows, if no answer comes.
     private(set) var isCommitting = false
     /// What is switched off, as this transaction sees it.
@@ -64,14 +64,15 @@ package final class LedgerWriter {
         connection: any DatabaseConnection,
         after durableHead: TreeHead? = nil,
         portions: GrantPortions = GrantPortions(),
-        instance: UniqueID? = nil
+        instance: UniqueID? = nil,
+        looksForAll: Bool = false
     ) {
         self.connection = connection
         self.instance = instance
         self.durableHead = durableHead
         log = LogTables(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
-        grants = GrantTable(connection: connection, portions: portions, instance: instance)
+        grants = GrantTable(connection: connection, portions: portions, instance: instance, looksForAll: looksForAll)
         successions = KeySuccessions(grants)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
@@ -96,7 +97,10 @@ package final class LedgerWriter {
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         freshEntries.removeAll()
         if !isTreeRead { try LogUpgrade(connection: connection).finish() }
-        do { try connection.begin() } catch { throw .database(error) }
+        try database { () throws(StorageError) in
+            try connection.begin()
+            try grants.begun()
+        }
         let mayHaveChanged: Bool
         do throws(AuditReadError) { mayHaveChanged = try readTree() } catch { throw LedgerError(error) }
         if mayHaveChanged {
@@ -217,11 +221,6 @@ package final class LedgerWriter {
         } catch {
             throw .database(error)
         }
-    }
-
-    /// Carries some of what was granted over to its place, if there is much of it; between two transactions.
-    func mergeGrants() throws(LedgerError) {
-        try database { () throws(StorageError) in try grants.mergeSome() }
     }
 
     /// Forgets everything since ``begin(at:)``.

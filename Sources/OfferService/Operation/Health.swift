@@ -61,6 +61,10 @@ package final class Health: CommitObserver {
         state.withLock { $0.commitFailure = ($0.commitFailure?.since ?? now, error.description) }
     }
 
+    package func looksForAll(because error: LedgerError) {
+        log(.error, "the ledger could not be read ahead of requests", ["reason": .text(error.description)])
+    }
+
     package func obeys(_ switches: KillSwitches) {
         for seal in switches.seals where !seal.isAcknowledged {
             log(

@@ -52,6 +52,11 @@ package final class SQLiteConnection: DatabaseConnection {
         if let column = statement.rejectedColumn { throw .unexpectedValue(column: column) }
     }
 
+    /// SQLite counts commits of others, those of its own log's keeper apart (`PRAGMA data_version`).
+    package func stampOfOthers() throws(StorageError) -> Int64? {
+        try first(SQL("PRAGMA data_version")) { $0.integer(0) }
+    }
+
     package func begin() throws(StorageError) {
         guard !isInTransaction else { throw .misuse(EngineReport("a transaction was begun already")) }
         // Taking the write lock at once avoids two readers that both wait to become the writer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import OfferService
@@ -137,48 +137,10 @@ struct CustomerLinksTests {
                 _ = try await service.sign(offer: "once", #""customerId": "ada", "anonymousId": "tablet""#)
             }
             #expect(statements.count(of: "customer_links") == 0)
-            #expect(statements.count(of: "FROM grants") == 20)
+            // On a database of its own, the service knows that the tablet was never granted anything.
+            #expect(statements.count(of: "FROM grants") == (TestedEngine.isPostgreSQL ? 20 : 10))
             _ = try await service.sign(offer: "once", #""customerId": "customer-7""#)
             #expect(statements.count(of: "customer_links") == 1)
         }
     }
-}
-
-/// Counts the statements that a service carries out.
-private final class Statements: Sendable {
-    private let texts = Mutex<[String]>([])
-
-    var wrap: TestService.Wrap {
-        { [self] connection throws(StorageError) in
-            CountedConnection(connection) { [self] text in texts.withLock { $0.append(text) } }
-        }
-    }
-
-    func reset() { texts.withLock { $0.removeAll() } }
-
-    func count(of part: String) -> Int { texts.withLock { $0.count { $0.contains(part) } } }
-}
-
-private final class CountedConnection: DatabaseConnection {
-    private let real: any DatabaseConnection
-    private let note: (String) -> Void
-
-    init(_ real: any DatabaseConnection, note: @escaping (String) -> Void) {
-        self.real = real
-        self.note = note
-    }
-
-    func run(_ sql: SQL) throws(StorageError) -> Int {
-        note(sql.text.description)
-        return try real.run(sql)
-    }
-
-    func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
-        note(sql.text.description)
-        try real.rows(sql, each)
-    }
-
-    func begin() throws(StorageError) { try real.begin() }
-    func commit() throws(StorageError) { try real.commit() }
-    func rollback() { real.rollback() }
 }

@@ -131,6 +131,8 @@ private final class FaultyConnection: DatabaseConnection {
         try real.commit()
     }
 
+    func stampOfOthers() throws(StorageError) -> Int64? { try real.stampOfOthers() }
+
     func rollback() {
         faults.countRollback()
         real.rollback()

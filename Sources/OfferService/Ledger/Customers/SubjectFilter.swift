@@ -8,7 +8,8 @@ struct SubjectFilter {
     private var words: [UInt64]
     /// One less than the number of bits, which is a power of two.
     private let mask: UInt32
-    private let capacity: Int
+    /// How many subjects it has room for.
+    let capacity: Int
     private var count = 0
 
     /// An empty filter with room for so many subjects, and 16 to 32 bits for each.
@@ -24,6 +25,8 @@ struct SubjectFilter {
     var isFull: Bool { count > capacity && words.count < 1 << 26 }
 
     mutating func insert(_ subject: [UInt8]) {
+        // Who comes again takes no room.
+        guard !mayContain(subject) else { return }
         for probe in 0..<4 {
             let bit = bit(probe, of: subject)
             words[Int(bit / 64)] |= 1 << UInt64(bit % 64)

@@ -22,8 +22,8 @@ struct KeySuccessions {
             for earlier in succession.earlier {
                 try grants.settle(earlier)
                 guard try isUsed(earlier) else { continue }
+                for key in [earlier, succession.current] { grants.change(key) }
                 try move(earlier, to: succession.current)
-                for key in [earlier, succession.current] { grants.forget(key) }
             }
         }
     }

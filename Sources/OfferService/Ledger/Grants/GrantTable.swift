@@ -14,6 +14,10 @@ package final class GrantTable {
     /// Where several services share the database, which one this is.
     private let instance: UniqueID?
     private var places = GrantPlaces()
+    /// Who may have grants in `grants`; `nil` where everybody is looked for.
+    private var granted: GrantedSubjects?
+    /// Of the newest transaction.
+    private var stampOfOthers: Int64?
     /// The places are those of all grants that were recorded by an entry before this one.
     private var nextEntry: Int64 = 0
     /// Whether there may be grants that have no place.
@@ -24,17 +28,29 @@ package final class GrantTable {
     /// As long as there are no more new grants than this, none are carried over.
     private var mergesAbove = 0
 
+    /// With `looksForAll`, nothing is read to know who was never granted anything.
     package init(
         connection: any DatabaseConnection,
         portions: GrantPortions = GrantPortions(),
-        instance: UniqueID? = nil
+        instance: UniqueID? = nil,
+        looksForAll: Bool = false
     ) {
         self.connection = connection
         self.portions = portions
         self.instance = instance
+        granted = looksForAll || instance != nil ? nil : GrantedSubjects(room: portions.room)
     }
 
     // MARK: - The places
+
+    /// A transaction has begun: others may have granted something since the last one, or written other keys for grants.
+    func begun() throws(StorageError) {
+        guard granted != nil else { return }
+        let stamp = try connection.stampOfOthers()
+        if stamp == nil { granted = nil }
+        if stamp != stampOfOthers { granted?.forgetAll() }
+        stampOfOthers = stamp
+    }
 
     /// Somebody else has written to the ledger.
     func ledgerChanged() {
@@ -82,6 +98,21 @@ package final class GrantTable {
         return places.entries(of: subject)
     }
 
+    // MARK: - Who was granted something
+
+    /// Whether there is something to be read of who was granted something.
+    var isReadingDue: Bool { stampOfOthers != nil && granted?.isReadingDue ?? false }
+
+    /// Reads some of it, between two transactions; the log has that many entries.
+    ///
+    /// When it throws, everybody is looked for from then on.
+    func readGranted(ofLog entries: Int64) throws(StorageError) {
+        guard isReadingDue, var granted else { return }
+        self.granted = nil
+        try granted.readSome(portions.rows, ofLog: entries, from: connection)
+        self.granted = granted
+    }
+
     // MARK: - Reading
 
     /// Which grants are asked for: those of an offer to a subject.
@@ -104,6 +135,7 @@ package final class GrantTable {
                 if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
             }
         }
+        guard granted?.mayHave(subject) ?? true else { return found }
         try connection.rows(SQL(Self.earlierGrants, .blob(subject), .integer(offerKey))) { row in
             if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
         }
@@ -131,9 +163,10 @@ package final class GrantTable {
         for (question, ids) in zip(asked, found) { known[question] = ids }
     }
 
-    /// Somebody else has added or removed grants of a subject.
-    func forget(_ subject: [UInt8]) {
+    /// Another table adds or removes grants of a subject; to be told before it asks for them here.
+    func change(_ subject: [UInt8]) {
         known = known.filter { $0.key.subject != subject }
+        granted?.insert(subject)
     }
 
     /// The grants of all offers to a subject, by the offers' keys.
@@ -150,6 +183,7 @@ package final class GrantTable {
                 if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
             }
         }
+        guard granted?.mayHave(subject) ?? true else { return found }
         try connection.rows(SQL("SELECT offer_key, grant_id FROM grants WHERE subject = ?", .blob(subject))) { row in
             if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
         }
@@ -162,6 +196,7 @@ package final class GrantTable {
     func add(_ grantID: UniqueID, of offerKey: Int64, to subject: [UInt8], entry: Int64) throws(StorageError) {
         let values: [SQLValue] = [.integer(entry), .blob(subject), .integer(offerKey), .blob(grantID.bytes)]
         if !known.isEmpty { known[Question(subject: subject, offerKey: offerKey)]?.append(grantID) }
+        granted?.insert(subject)
         // Who comes again and again is found at once, not in many places.
         guard try entries(of: subject).count < portions.mostPlaces else {
             try connection.enqueue(
@@ -208,6 +243,10 @@ package struct GrantPortions: Sendable {
     package var step = 256
     /// So many grants of one subject are new at most.
     package var mostPlaces = 8
+    /// For so many subjects with grants there is room in memory at first.
+    package var room = 65_536
+    /// So many of them are read at a time.
+    package var rows = 1024
 
     package init() {}
 

@@ -109,7 +109,7 @@ package struct GooglePlayRedemptionTable {
         else { return }
         for subject in try subjects(of: entry.redemption.purchase) {
             try grants.settle(subject)
-            grants.forget(entry.redemption.purchase.bytes)
+            grants.change(entry.redemption.purchase.bytes)
             let count = try connection.run(
                 SQL(
                     """

@@ -91,7 +91,7 @@ package struct RedemptionTable {
         let chain = entry.redemption.key.chain
         for subject in try drawing.customers(of: chain) {
             try drawing.grants.settle(subject)
-            drawing.grants.forget(chain.bytes)
+            drawing.grants.change(chain.bytes)
             let count = try connection.run(
                 SQL(
                     """

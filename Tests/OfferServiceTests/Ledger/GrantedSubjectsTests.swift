@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+import Testing
+
+@testable import OfferService
+@testable import Storage
+
+/// Who was never granted anything is not looked for in the database; whoever was is never missed.
+struct GrantedSubjectsTests {
+    private static func subject(_ number: Int) -> [UInt8] {
+        Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))
+    }
+
+    private static func grant(to number: Int, in table: String, _ connection: any DatabaseConnection) throws {
+        let text: StaticString =
+            table == "grants"
+            ? "INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)"
+            : "INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)"
+        // Two have an entry in common.
+        try connection.run(
+            SQL(
+                text,
+                .integer(Int64(number / 2)),
+                .blob(subject(number)),
+                .blob([UInt8](repeating: UInt8(number % 256), count: 16))
+            )
+        )
+    }
+
+    private static func mistakes(_ granted: GrantedSubjects) -> Int {
+        (0..<1000).count { granted.mayHave(subject(1_000_000 + $0)) }
+    }
+
+    @Test(arguments: [1, 3, 64, 1000])
+    func `who has grants in either place is known, whatever is read at a time`(rows: Int) throws {
+        let place = try LogPlace()
+        let connection = try place.ledger.open()
+        for number in 0..<60 { try Self.grant(to: number, in: number < 40 ? "grants" : "new_grants", connection) }
+        var granted = GrantedSubjects(room: 64)
+        var portions = 0
+        while granted.isReadingDue {
+            #expect(Self.mistakes(granted) == 1000, "before all is read, it knows nothing")
+            try granted.readSome(rows, ofLog: 30, from: connection)
+            portions += 1
+        }
+        #expect(portions >= 60 / rows)
+        #expect((0..<60).allSatisfy { granted.mayHave(Self.subject($0)) })
+        #expect(Self.mistakes(granted) < 20)
+        granted.forgetAll()
+        #expect(Self.mistakes(granted) == 1000)
+    }
+
+    @Test func `it gets more room, and misses nobody meanwhile`() throws {
+        let place = try LogPlace()
+        let connection = try place.ledger.open()
+        var granted = GrantedSubjects(room: 64)
+        while granted.isReadingDue { try granted.readSome(16, ofLog: 0, from: connection) }
+        var portions = 0
+        for number in 0..<600 {
+            try Self.grant(to: number, in: number % 3 == 0 ? "grants" : "new_grants", connection)
+            granted.insert(Self.subject(number))
+            if granted.isReadingDue {
+                try granted.readSome(16, ofLog: Int64(number / 2 + 1), from: connection)
+                portions += 1
+            }
+            let isKnown = granted.mayHave(Self.subject(number / 2))
+            #expect(isKnown)
+        }
+        #expect(portions > 10)
+        while granted.isReadingDue { try granted.readSome(16, ofLog: 300, from: connection) }
+        #expect((0..<600).allSatisfy { granted.mayHave(Self.subject($0)) })
+        #expect(Self.mistakes(granted) < 20)
+    }
+
+    @Test func `a row that nobody of ours has written is passed over`() throws {
+        let place = try LogPlace()
+        let connection = try place.ledger.open()
+        try connection.run(SQL("INSERT INTO grants VALUES (x'01', 7, x'01', 3)"))
+        try Self.grant(to: 1, in: "grants", connection)
+        var granted = GrantedSubjects(room: 64)
+        while granted.isReadingDue { try granted.readSome(1, ofLog: 0, from: connection) }
+        let isKnown = granted.mayHave(Self.subject(1))
+        #expect(isKnown)
+    }
+
+    private static let question = "FROM grants WHERE subject = ?"
+
+    /// As the committer does between two batches, until all is read.
+    private static func readAll(_ table: GrantTable, _ connection: any DatabaseConnection) throws {
+        try connection.begin()
+        try table.begun()
+        try connection.commit()
+        while table.isReadingDue { try table.readGranted(ofLog: 1) }
+    }
+
+    @Test(.aboutSQLite)
+    func `the database is asked of those alone who were granted something`() throws {
+        let place = try LogPlace()
+        let statements = Statements()
+        let connection = try statements.wrap(place.ledger.open())
+        try Self.grant(to: 1, in: "grants", connection)
+        let table = GrantTable(connection: connection)
+        #expect(!table.isReadingDue, "before a transaction, nobody knows what others do")
+        #expect(try table.grants(of: 7, to: Self.subject(2)).isEmpty)
+        #expect(statements.count(of: Self.question) == 1)
+        try Self.readAll(table, connection)
+        #expect(try table.grants(of: 7, to: Self.subject(2)).isEmpty)
+        #expect(try table.grants(to: Self.subject(2)).isEmpty)
+        #expect(statements.count(of: Self.question) == 1)
+        #expect(try table.grants(of: 7, to: Self.subject(1)).count == 1)
+        #expect(try table.grants(to: Self.subject(1)).count == 1)
+        #expect(statements.count(of: Self.question) == 3)
+        try connection.begin()
+        try table.begun()
+        table.ledgerChanged()
+        #expect(try table.grants(of: 7, to: Self.subject(2)).isEmpty)
+        #expect(statements.count(of: Self.question) == 3, "nobody else has written")
+        connection.rollback()
+    }
+
+    @Test(.aboutSQLite)
+    func `who was granted something by others is found, though no entry tells of it`() throws {
+        let place = try LogPlace()
+        let connection = try place.ledger.open()
+        let table = GrantTable(connection: connection)
+        try Self.readAll(table, connection)
+        try Self.grant(to: 1, in: "grants", place.ledger.open())
+        try connection.begin()
+        try table.begun()
+        #expect(try table.grants(of: 7, to: Self.subject(1)).count == 1)
+        connection.rollback()
+        #expect(table.isReadingDue)
+    }
+
+    @Test(.aboutSQLite, arguments: ["SELECT subject, entry_index FROM new_grants", "SELECT subject FROM grants"])
+    func `where it can't be read, everybody is looked for, and it is not tried again`(text: String) throws {
+        let place = try LogPlace()
+        let statements = Statements()
+        let connection = try statements.wrap(place.ledger.open())
+        try Self.grant(to: 1, in: "grants", connection)
+        let table = GrantTable(connection: connection)
+        statements.refuse(text, with: Faults.diskFull)
+        #expect(throws: StorageError.self) { try Self.readAll(table, connection) }
+        #expect(!table.isReadingDue)
+        #expect(try table.grants(of: 7, to: Self.subject(1)).count == 1)
+        #expect(try table.grants(of: 7, to: Self.subject(2)).isEmpty)
+        #expect(statements.count(of: Self.question) == 2)
+    }
+
+    @Test(.aboutSQLite)
+    func `what was granted before is read on while nobody asks for anything`() async throws {
+        let statements = Statements()
+        var portions = GrantPortions()
+        portions.rows = 1
+        try await withService(portions: portions, wrap: statements.wrap) { service async throws in
+            // The reading begins with the last of them: others have written.
+            for number in 0..<10 {
+                try Self.grant(to: number, in: "grants", service.ledger.open())
+                #expect(try await service.sign(offer: "once", #""customerId": "\#(number)""#).status == 200)
+            }
+            statements.reset()
+            try Self.grant(to: 10, in: "grants", service.ledger.open())
+            #expect(try await service.sign(offer: "once", #""customerId": "last""#).status == 200)
+            // Eleven new ones, eleven carried over, and the ends of both tables.
+            #expect(try await eventually { statements.count(of: "SELECT subject FROM grants") == 12 })
+            #expect(statements.count(of: "SELECT subject, entry_index FROM new_grants") == 12)
+            let before = statements.count(of: Self.question)
+            #expect(try await service.sign(offer: "once", #""customerId": "stranger""#).status == 200)
+            #expect(statements.count(of: Self.question) == before)
+        }
+    }
+
+    @Test(.aboutSQLite, arguments: [Faults.ioFailure, Faults.diskFull])
+    func `a service that can't read it goes on, and says so once`(error: StorageError) async throws {
+        let statements = Statements()
+        statements.refuse("SELECT subject FROM grants", with: error)
+        try await withService(wrap: statements.wrap) { service async throws in
+            for number in 0..<5 {
+                #expect(try await service.sign(offer: "once", #""customerId": "\#(number)""#).status == 200)
+                #expect(try await service.sign(offer: "once", #""customerId": "\#(number)""#).problem == "not-eligible")
+                #expect(service.health.commitFailure == nil)
+            }
+            #expect(statements.count(of: "SELECT subject FROM grants") == 1)
+            #expect(
+                service.metrics[.commitFailures(reason: error == Faults.ioFailure ? "io-failure" : "disk-full")] == 0
+            )
+        }
+    }
+}
