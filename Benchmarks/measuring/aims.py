@@ -22,7 +22,7 @@ def found():
     contenders = compared["contenders"] if compared else {}
     at = contenders.get("service", {}).get("closed", {}).get("64")
     others = {name: one["closed"]["64"]["cpu"] for name, one in contenders.items()
-              if not name.startswith("service") and "64" in one["closed"]}
+              if not name.startswith(("service", "bare")) and "64" in one["closed"]}
     thriftiest = min(others, key=others.get) if others else None
     name = compared["labels"][thriftiest] if thriftiest else None
     return [

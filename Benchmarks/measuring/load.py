@@ -63,6 +63,17 @@ def build_go(folder):
     return built[folder]
 
 
+def build_c(folder):
+    """The same for one in C, by the compiler that comes with Swift."""
+    if folder not in built:
+        target = ROOT / ".build/benchmarks" / folder.replace("/", "-")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["clang", "-D_GNU_SOURCE", "-std=c17", "-O2", "-Wall", "-Wextra", "-Werror", "-o", target, "main.c",
+                        "-lcrypto", "-lsqlite3", "-lpthread"], cwd=BENCHMARKS / folder, check=True)
+        built[folder] = target
+    return built[folder]
+
+
 def allow_many_connections():
     """Each connection is a file, here and in the servers, which inherit the limit."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 from . import processes
-from .load import BENCHMARKS, build_go, go
+from .load import BENCHMARKS, build_c, build_go, go
 from .machine import ROOT, output
 
 PATH = "/v1/app-store/promotional-offers/signatures"
@@ -83,6 +83,10 @@ def go_command(place, port):
     return [build_go("contenders/go"), str(port), place.key_file, place.api_key_file]
 
 
+def bare_command(place, port):
+    return [build_c("contenders/bare"), str(port), place.key_file, place.api_key_file, place.folder / "bare.db"]
+
+
 def python_version():
     packages = ["fastapi", "uvicorn", "app-store-server-library"]
     lines = output(VENV / "bin/pip", "freeze").splitlines()
@@ -105,6 +109,7 @@ def contenders(databases=("sqlite",)):
         Contender("node-cluster", f"Node cluster{cluster}", node_command(CORES)),
         Contender("python", "FastAPI × 1", python_command(1), python_environment, python_version),
         Contender("python-workers", f"FastAPI{cluster}", python_command(CORES), python_environment),
+        Contender("bare", "C, epoll, SQLite: the floor", bare_command),
     ]
 
 
