@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOPS = 2, MAXIMUM_CONNECTIONS = 65536, REQUEST_BYTES = 4096, ENTRY_BYTES = 640 };
+enum { LOOPS = 2, REQUEST_BYTES = 4096, ENTRY_BYTES = 640 };
 
 #define KEY_ID "ABC123DEFG"
 #define SEPARATOR "\xE2\x81\xA3"
@@ -313,6 +313,8 @@ int main(int count, char **arguments) {
     if (!(file = fopen(arguments[3], "r"))) fail(arguments[3]);
     if (fscanf(file, "%200s", authorization + sprintf(authorization, "Bearer ")) != 1) fail(arguments[3]);
     fclose(file);
+    // A longer key is another one.
+    strcat(authorization, "\r\n");
     if (sqlite3_open_v2(arguments[4], &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
         fail(arguments[4]);
     statement("PRAGMA journal_mode=WAL");

@@ -15,8 +15,8 @@ extension Committer {
 
     /// Nobody waits for this either, and nothing that was to be written fails with it.
     ///
-    /// Of what can't be read, only those are refused who are there, once they ask. So it is not tried again, on the next
-    /// connection neither.
+    /// Only who is on a page that can't be read is refused, once they ask. So it is not tried again, nor on the next
+    /// connection.
     func readGranted(of writer: inout LedgerWriter?) {
         do throws(LedgerError) {
             try writer?.readGranted()
