@@ -154,13 +154,12 @@ struct GrantedSubjectsTests {
         var portions = GrantPortions()
         portions.rows = 1
         try await withService(portions: portions, wrap: statements.wrap) { service async throws in
-            // The reading begins with the last of them: others have written.
+            // A row is read after each of these: all that is there at the first is read before the last of them.
             for number in 0..<10 {
-                try Self.grant(to: number, in: "grants", service.ledger.open())
                 #expect(try await service.sign(offer: "once", #""customerId": "\#(number)""#).status == 200)
             }
+            for number in 0..<11 { try Self.grant(to: number, in: "grants", service.ledger.open()) }
             statements.reset()
-            try Self.grant(to: 10, in: "grants", service.ledger.open())
             #expect(try await service.sign(offer: "once", #""customerId": "last""#).status == 200)
             // Eleven new ones, eleven carried over, and the ends of both tables.
             #expect(try await eventually { statements.count(of: "SELECT subject FROM grants") == 12 })
