@@ -18,7 +18,7 @@ class CarryingOver:
     CUSTOMERS = 70_000
 
     def __init__(self, place: Place) -> None:
-        place.wait_for_signatures(1)
+        place.wait_for_signatures(600)
         records = place.checker.records
         self._records = records if isinstance(records, SQLiteRecords) else None
         self._grant = self._records.spread_grant(self.CUSTOMERS) if self._records else ""

@@ -22,7 +22,7 @@ class Records(Protocol):
 
 GRANTS = "SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants"
 COUNTED = "SELECT coalesce(sum(granted), 0) FROM grants_per_day"
-NEWEST = "SELECT grant_id, offer_key, entry_index FROM new_grants ORDER BY entry_index DESC LIMIT 1"
+NEWEST = "SELECT grant_id, offer_key, place / 256 FROM new_grants ORDER BY place DESC LIMIT 1"
 CUSTOMERS = """WITH carried_over AS (SELECT subject FROM grants WHERE grant_id = :grant),
     all_of_them AS (SELECT subject FROM carried_over UNION SELECT subject FROM new_grants WHERE grant_id = :grant)
     SELECT (SELECT count(*) FROM all_of_them), (SELECT count(*) FROM carried_over)"""
@@ -71,10 +71,12 @@ class SQLiteRecords:
         database = self._open()
         try:
             grant, offer, entry = database.execute(NEWEST).fetchone()
-            rows = ((number % entry, os.urandom(16), offer, grant) for number in range(customers))
+            # Behind the rows that the entries have already.
+            rows = (((number % entry) * 256 + 128 + number // entry, os.urandom(16), offer, grant)
+                    for number in range(customers))
             with database:
                 database.executemany(
-                    "INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", rows)
+                    "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", rows)
         finally:
             database.close()
         return bytes(grant).hex()

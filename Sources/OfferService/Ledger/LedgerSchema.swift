@@ -14,7 +14,7 @@ package enum LedgerSchema {
             statements: [
                 """
                 CREATE TABLE audit_entries (
-                    entry_index BIGINT PRIMARY KEY,
+                    entry_index INTEGER PRIMARY KEY,
                     entry BLOB NOT NULL
                 )
                 """,
@@ -158,6 +158,6 @@ package enum LedgerSchema {
         auditIndex,
         reconciliation,
         instances,
-        newGrants, idempotencyKeysByLog,
+        newGrants, idempotencyKeysByLog, newGrantsByPlace,
     ]
 }

@@ -51,6 +51,9 @@ struct PostgreSQLText {
     private mutating func appendSchema(_ word: ArraySlice<UInt8>, _ scanner: inout Scanner) {
         if word.elementsEqual("BLOB".utf8) {
             bytes += Array("BYTEA".utf8)
+        } else if word.elementsEqual("INTEGER".utf8) {
+            // SQLite's has 64 bits too, and as a key it is where the row is, without an index beside the table.
+            bytes += Array("BIGINT".utf8)
         } else if word.elementsEqual("TEXT".utf8) {
             // By bytes, as SQLite does, whatever language the database sorts by; so no update of the system's own
             // tables of languages can put an index out of order.

@@ -87,7 +87,7 @@ struct GrantTableTests {
             try begin()
             let subject = try #require(subjects.randomElement(using: &generator))
             try table.settle(subject)
-            let new = try connection.all(SQL("SELECT entry_index FROM new_grants WHERE subject = ?", .blob(subject))) {
+            let new = try connection.all(SQL("SELECT place FROM new_grants WHERE subject = ?", .blob(subject))) {
                 $0.integer(0)
             }
             #expect(new.isEmpty)
@@ -224,6 +224,63 @@ struct GrantTableTests {
         }
         #expect(try world.count("SELECT count(*) FROM new_grants") == 3)
         try world.expect(world.durable)
+    }
+
+    @Test func `a grant may count for more names than its entry has places`() throws {
+        let world = try World(seed: 5)
+        let many = (0..<300).map { Array(SHA256.digest(of: Array("name-\($0)".utf8)).bytes.prefix(16)) }
+        for entry in 0..<2 as Range<Int64> {
+            try world.begin()
+            let id = UniqueID.version7(at: world.place.clock.now, 1, UInt64(entry))
+            for subject in many {
+                try world.table.add(id, of: 1, to: subject, entry: entry)
+                world.durable.insert(Given(subject: subject, offer: 1, id: id))
+            }
+            try world.connection.commit()
+            world.table.committed(nextEntry: entry + 1)
+        }
+        #expect(try world.count("SELECT count(*) FROM new_grants") == 512)
+        try world.expect(world.durable)
+        for subject in many { #expect(try world.table.grants(of: 1, to: subject).count == 2) }
+        while world.table.isMergeDue { try world.table.mergeSome() }
+        #expect(try world.count("SELECT count(*) FROM grants WHERE entry_index IN (0, 1)") == 600)
+        try world.reopen()
+        for subject in many { #expect(try world.table.grants(of: 1, to: subject).count == 2) }
+    }
+
+    @Test func `an upgrade carries over what stood in the order of time`() throws {
+        let place = try LogPlace()
+        let connection = try place.location.connect()
+        let earlier = LedgerSchema.migrations.prefix { $0.version < LedgerSchema.newGrantsByPlace.version }
+        try Migrations.apply(Array(earlier), to: connection, at: 0)
+        let subjects = (1...2).map { [UInt8](repeating: $0, count: 16) }
+        let ids = (0..<3).map { UniqueID.version7(at: place.clock.now, 1, UInt64($0)) }
+        // The second was being carried over.
+        for (entry, id) in ids.enumerated() {
+            for subject in subjects {
+                let values: [SQLValue] = [.blob(subject), .blob(id.bytes), .integer(Int64(entry))]
+                if entry < 2 {
+                    try connection.run(
+                        SQL(
+                            "INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, 7, ?, ?)",
+                            values
+                        )
+                    )
+                }
+                if entry > 0 {
+                    try connection.run(
+                        SQL(
+                            "INSERT INTO new_grants (subject, offer_key, grant_id, entry_index) VALUES (?, 7, ?, ?)",
+                            values
+                        )
+                    )
+                }
+            }
+        }
+        let table = GrantTable(connection: try place.ledger.open())
+        for subject in subjects { #expect(try table.grants(to: subject) == [7: Set(ids)]) }
+        let entries = try connection.all(SQL("SELECT entry_index FROM grants ORDER BY entry_index")) { $0.integer(0) }
+        #expect(entries == [0, 0, 1, 1, 2, 2])
     }
 
     @Test func `what can't be carried over still counts, and is not tried with each request`() throws {

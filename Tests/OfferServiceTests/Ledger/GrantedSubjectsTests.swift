@@ -13,15 +13,15 @@ struct GrantedSubjectsTests {
     }
 
     private static func grant(to number: Int, in table: String, _ connection: any DatabaseConnection) throws {
-        let text: StaticString =
-            table == "grants"
-            ? "INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)"
-            : "INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)"
+        let isNew = table == "new_grants"
         // Two have an entry in common.
+        let entry = Int64(number / 2)
         try connection.run(
             SQL(
-                text,
-                .integer(Int64(number / 2)),
+                isNew
+                    ? "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)"
+                    : "INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)",
+                .integer(isNew ? NewGrantRow.first(of: entry) + Int64(number % 2) : entry),
                 .blob(subject(number)),
                 .blob([UInt8](repeating: UInt8(number % 256), count: 16))
             )
@@ -133,7 +133,7 @@ struct GrantedSubjectsTests {
         #expect(table.isReadingDue)
     }
 
-    @Test(.aboutSQLite, arguments: ["SELECT subject, entry_index FROM new_grants", "SELECT subject FROM grants"])
+    @Test(.aboutSQLite, arguments: ["SELECT subject, place FROM new_grants", "SELECT subject FROM grants"])
     func `where it can't be read, everybody is looked for, and it is not tried again`(text: String) throws {
         let place = try LogPlace()
         let statements = Statements()
@@ -163,7 +163,7 @@ struct GrantedSubjectsTests {
             #expect(try await service.sign(offer: "once", #""customerId": "last""#).status == 200)
             // Eleven new ones, eleven carried over, and the ends of both tables.
             #expect(try await eventually { statements.count(of: "SELECT subject FROM grants") == 12 })
-            #expect(statements.count(of: "SELECT subject, entry_index FROM new_grants") == 12)
+            #expect(statements.count(of: "SELECT subject, place FROM new_grants") == 12)
             let before = statements.count(of: Self.question)
             #expect(try await service.sign(offer: "once", #""customerId": "stranger""#).status == 200)
             #expect(statements.count(of: Self.question) == before)

@@ -160,11 +160,14 @@ struct LedgerMoveTests {
         guard let connection = try? ledger.open() else { return 0 }
         let ways: [[StaticString]] = [
             [
-                "INSERT INTO grants SELECT subject, offer_key, grant_id, entry_index FROM new_grants",
+                "INSERT INTO grants SELECT subject, offer_key, grant_id, place / 256 FROM new_grants",
                 "DELETE FROM new_grants",
             ],
             [
-                "INSERT INTO new_grants SELECT entry_index, subject, offer_key, grant_id FROM grants",
+                """
+                INSERT INTO new_grants
+                SELECT row_number() OVER (ORDER BY grant_id), subject, offer_key, grant_id FROM grants
+                """,
                 "DELETE FROM grants",
             ],
         ]

@@ -52,6 +52,8 @@ package struct EpochTable {
     func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
         let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next.firstEntry)]
         for statement in Self.forgettingEntries { try connection.run(SQL(statement, span)) }
+        let places = [epoch, next].map { SQLValue.integer(NewGrantRow.first(of: $0.firstEntry)) }
+        try connection.run(SQL("DELETE FROM new_grants WHERE place >= ? AND place < ?", places))
         // What was granted at the very end was used a little later, and would now pass for used without a grant.
         let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
         let until = SQLValue.integer(settled.milliseconds)
@@ -72,7 +74,6 @@ package struct EpochTable {
 
     private static let forgettingEntries: [StaticString] = [
         "DELETE FROM grants WHERE entry_index >= ? AND entry_index < ?",
-        "DELETE FROM new_grants WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM issued_grants WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
     ]

@@ -22,6 +22,8 @@ package final class GrantTable {
     private var nextEntry: Int64 = 0
     /// Whether there may be grants that have no place.
     private var isStale = true
+    /// The entry that was written for last, and how many of its places are taken.
+    private var newest = (entry: Int64(-1), rows: Int64(0))
     private var merge: GrantMerge?
     /// What was read ahead in this transaction, and what was added to it since.
     private var known: [Question: [UniqueID]] = [:]
@@ -79,14 +81,13 @@ package final class GrantTable {
             SQL(
                 // The second bound tells a planner that knows nothing of the table that few rows are meant.
                 """
-                SELECT entry_index, subject FROM new_grants WHERE entry_index >= ? AND entry_index < ?
-                ORDER BY entry_index
+                SELECT place, subject FROM new_grants WHERE place >= ? AND place < ? ORDER BY place
                 """,
-                .integer(nextEntry),
+                .integer(NewGrantRow.first(of: nextEntry)),
                 .integer(.max)
             )
         ) { row in
-            let entry = row.integer(0)
+            let entry = NewGrantRow.entry(ofPlace: row.integer(0))
             places.insert(row.blob(1), entry: entry)
             next = max(next, entry + 1)
         }
@@ -122,7 +123,7 @@ package final class GrantTable {
     }
 
     private static let newGrants: StaticString =
-        "SELECT grant_id FROM new_grants WHERE entry_index = ? AND subject = ? AND offer_key = ?"
+        "SELECT grant_id FROM new_grants WHERE place >= ? AND place < ? AND subject = ? AND offer_key = ?"
     private static let earlierGrants: StaticString = "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?"
 
     /// The grants of an offer to a subject; some perhaps twice.
@@ -130,7 +131,7 @@ package final class GrantTable {
         if !known.isEmpty, let known = known[Question(subject: subject, offerKey: offerKey)] { return known }
         var found: [UniqueID] = []
         for entry in try entries(of: subject) {
-            let values: [SQLValue] = [.integer(entry), .blob(subject), .integer(offerKey)]
+            let values = NewGrantRow.places(of: entry) + [.blob(subject), .integer(offerKey)]
             try connection.rows(SQL(Self.newGrants, values)) { row in
                 if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
             }
@@ -150,7 +151,9 @@ package final class GrantTable {
         for (number, question) in asked.enumerated() {
             for entry in try entries(of: question.subject) {
                 placed.append(number)
-                values.append([.integer(entry), .blob(question.subject), .integer(question.offerKey)])
+                values.append(
+                    NewGrantRow.places(of: entry) + [.blob(question.subject), .integer(question.offerKey)]
+                )
             }
         }
         try connection.rows(Self.newGrants, forEach: values) { place, row in
@@ -175,9 +178,8 @@ package final class GrantTable {
         for entry in try entries(of: subject) {
             try connection.rows(
                 SQL(
-                    "SELECT offer_key, grant_id FROM new_grants WHERE entry_index = ? AND subject = ?",
-                    .integer(entry),
-                    .blob(subject)
+                    "SELECT offer_key, grant_id FROM new_grants WHERE place >= ? AND place < ? AND subject = ?",
+                    NewGrantRow.places(of: entry) + [.blob(subject)]
                 )
             ) { row in
                 if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
@@ -194,19 +196,28 @@ package final class GrantTable {
 
     /// Adds a grant, which the entry of that index tells of.
     func add(_ grantID: UniqueID, of offerKey: Int64, to subject: [UInt8], entry: Int64) throws(StorageError) {
-        let values: [SQLValue] = [.integer(entry), .blob(subject), .integer(offerKey), .blob(grantID.bytes)]
         if !known.isEmpty { known[Question(subject: subject, offerKey: offerKey)]?.append(grantID) }
         granted?.insert(subject)
+        if newest.entry != entry { newest = (entry, 0) }
+        let values: [SQLValue] = [.blob(subject), .integer(offerKey), .blob(grantID.bytes)]
         // Who comes again and again is found at once, not in many places.
-        guard try entries(of: subject).count < portions.mostPlaces else {
+        guard try entries(of: subject).count < portions.mostPlaces, newest.rows < NewGrantRow.mostOfAnEntry else {
             try connection.enqueue(
-                SQL("INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", values)
+                SQL(
+                    "INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)",
+                    [.integer(entry)] + values
+                )
             )
             return
         }
+        let place = NewGrantRow.first(of: entry) + newest.rows
         try connection.enqueue(
-            SQL("INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", values)
+            SQL(
+                "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)",
+                [.integer(place)] + values
+            )
         )
+        newest.rows += 1
         places.insert(subject, entry: entry)
     }
 
@@ -217,15 +228,17 @@ package final class GrantTable {
                 SQL(
                     """
                     INSERT INTO grants (subject, offer_key, grant_id, entry_index)
-                    SELECT subject, offer_key, grant_id, entry_index FROM new_grants
-                    WHERE entry_index = ? AND subject = ? ON CONFLICT DO NOTHING
+                    SELECT subject, offer_key, grant_id, place / 256 FROM new_grants
+                    WHERE place >= ? AND place < ? AND subject = ? ON CONFLICT DO NOTHING
                     """,
-                    .integer(entry),
-                    .blob(subject)
+                    NewGrantRow.places(of: entry) + [.blob(subject)]
                 )
             )
             try connection.run(
-                SQL("DELETE FROM new_grants WHERE entry_index = ? AND subject = ?", .integer(entry), .blob(subject))
+                SQL(
+                    "DELETE FROM new_grants WHERE place >= ? AND place < ? AND subject = ?",
+                    NewGrantRow.places(of: entry) + [.blob(subject)]
+                )
             )
         }
     }
@@ -310,7 +323,8 @@ extension GrantTable {
     }
 
     private func firstNewEntry() throws(StorageError) -> Int64? {
-        try connection.first(SQL("SELECT min(entry_index) FROM new_grants")) { $0.optionalInteger(0) }.flatMap(\.self)
+        try connection.first(SQL("SELECT min(place) FROM new_grants")) { $0.optionalInteger(0) }.flatMap(\.self)
+            .map(NewGrantRow.entry(ofPlace:))
     }
 
     /// Copies the grants of the next subjects, and answers where to go on.
@@ -324,12 +338,12 @@ extension GrantTable {
                 SQL(
                     """
                     INSERT INTO grants (subject, offer_key, grant_id, entry_index)
-                    SELECT subject, offer_key, grant_id, entry_index FROM new_grants
-                    WHERE entry_index = ? AND subject >= ? AND subject < ? ON CONFLICT DO NOTHING
+                    SELECT subject, offer_key, grant_id, place / 256 FROM new_grants
+                    WHERE place >= ? AND place < ? AND subject >= ? AND subject < ? ON CONFLICT DO NOTHING
                     """,
-                    .integer(place.entry),
-                    .blob(first),
-                    .blob(first + [UInt8](repeating: 0xFF, count: 14))
+                    NewGrantRow.places(of: place.entry) + [
+                        .blob(first), .blob(first + [UInt8](repeating: 0xFF, count: 14)),
+                    ]
                 )
             )
         }
@@ -340,7 +354,7 @@ extension GrantTable {
     private func removeSome(before end: Int64) throws(StorageError) -> Bool {
         guard let first = try firstNewEntry(), first < end else { return true }
         let last = min(end, first + Int64(4 * portions.step))
-        try connection.run(SQL("DELETE FROM new_grants WHERE entry_index < ?", .integer(last)))
+        try connection.run(SQL("DELETE FROM new_grants WHERE place < ?", .integer(NewGrantRow.first(of: last))))
         return last == end
     }
 }

@@ -12,7 +12,7 @@ struct GrantedSubjects {
         var filter: SubjectFilter
         /// Of new grants, those that were recorded before this entry: of later ones it is told.
         let end: Int64
-        var place = Place.newGrants(entry: -1, subject: [])
+        var place = Place.newGrants(after: -1)
     }
 
     /// Behind which row to go on.
@@ -20,7 +20,7 @@ struct GrantedSubjects {
     /// First the new grants, then those that were carried over: so one that is carried over meanwhile is met in one of the
     /// two places, if not in both.
     fileprivate enum Place {
-        case newGrants(entry: Int64, subject: [UInt8])
+        case newGrants(after: Int64)
         case grants(subject: [UInt8])
     }
 
@@ -93,21 +93,17 @@ extension GrantedSubjects.Reading {
     /// Reads on; answers whether that was all.
     mutating func read(_ most: Int, from connection: any DatabaseConnection) throws(StorageError) -> Bool {
         switch place {
-        case .newGrants(let entry, let subject):
+        case .newGrants(let last):
             let last = try read(
                 SQL(
-                    """
-                    SELECT subject, entry_index FROM new_grants WHERE (entry_index, subject) > (?, ?) AND entry_index < ?
-                    ORDER BY entry_index, subject LIMIT ?
-                    """,
-                    .integer(entry),
-                    .blob(subject),
-                    .integer(end),
+                    "SELECT subject, place FROM new_grants WHERE place > ? AND place < ? ORDER BY place LIMIT ?",
+                    .integer(last),
+                    .integer(NewGrantRow.first(of: end)),
                     .integer(Int64(most))
                 ),
                 most,
                 from: connection
-            ) { .newGrants(entry: $0.integer(1), subject: $0.blob(0)) }
+            ) { .newGrants(after: $0.integer(1)) }
             place = last ?? .grants(subject: [])
             return false
         case .grants(let subject):

@@ -39,10 +39,10 @@ extension LedgerMove {
             name: "new_grants",
             columns: 4,
             select: """
-                SELECT entry_index, subject, offer_key, grant_id FROM new_grants ORDER BY entry_index, subject
+                SELECT place, subject, offer_key, grant_id FROM new_grants ORDER BY place
                 """,
             insert: """
-                INSERT INTO new_grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)
+                INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)
                 """
         ),
         Table(
