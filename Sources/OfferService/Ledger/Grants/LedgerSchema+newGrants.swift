@@ -30,7 +30,8 @@ extension LedgerSchema {
         statements: [
             """
             INSERT INTO grants (subject, offer_key, grant_id, entry_index)
-            SELECT subject, offer_key, grant_id, entry_index FROM new_grants WHERE true ON CONFLICT DO NOTHING
+            SELECT subject, offer_key, grant_id, entry_index FROM new_grants WHERE true
+            ORDER BY subject, offer_key, grant_id ON CONFLICT DO NOTHING
             """,
             "DROP TABLE new_grants",
             """
