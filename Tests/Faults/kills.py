@@ -18,6 +18,7 @@ class CarryingOver:
     CUSTOMERS = 70_000
 
     def __init__(self, place: Place) -> None:
+        # So many entries have room for them.
         place.wait_for_signatures(600)
         records = place.checker.records
         self._records = records if isinstance(records, SQLiteRecords) else None

@@ -71,7 +71,8 @@ class SQLiteRecords:
         database = self._open()
         try:
             grant, offer, entry = database.execute(NEWEST).fetchone()
-            # Behind the rows that the entries have already.
+            # Behind the rows that the entries have already, of which each has room for 128 more.
+            assert customers <= 128 * entry, f"{entry} entries are too few"
             rows = (((number % entry) * 256 + 128 + number // entry, os.urandom(16), offer, grant)
                     for number in range(customers))
             with database:

@@ -63,7 +63,7 @@ struct EpochDestructionTests {
         let loaded = try LoadedConfiguration(place.settings)
         let lookup = CustomerLookup(ledger: place.ledger, pseudonyms: loaded.keys.pseudonyms)
         let found = try lookup.users([.customer(try CustomerID("ada"))], in: try AppName("com.example.app"))
-        #expect(found.map(\.text) == [users[2]], "the old pseudonym can't be told")
+        #expect(found.map(\.text) == Array(users.dropFirst(2)), "the old pseudonym can't be told")
         try await place.run { _ in }
         try place.rewrite("keys") {
             $0.replacing(#"customerIds: {epoch: "2", file: "next.key"}"#, with: Self.both)

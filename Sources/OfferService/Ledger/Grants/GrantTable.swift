@@ -22,7 +22,7 @@ package final class GrantTable {
     private var nextEntry: Int64 = 0
     /// Whether there may be grants that have no place.
     private var isStale = true
-    /// The entry that was written for last, and how many of its places are taken.
+    /// The entry that was written for last, and how many rows it has among the new grants.
     private var newest = (entry: Int64(-1), rows: Int64(0))
     private var merge: GrantMerge?
     /// What was read ahead in this transaction, and what was added to it since.

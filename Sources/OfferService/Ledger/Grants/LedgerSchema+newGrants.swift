@@ -21,27 +21,39 @@ extension LedgerSchema {
         ]
     )
 
-    /// The same with one number as the key, as ``NewGrantRow`` makes it; what stood there is carried over.
+    /// The same with one number as the key, as ``NewGrantRow`` makes it.
     ///
-    /// SQLite adds rows behind all others at less than half the cost where the key is a number.
+    /// SQLite adds rows behind all others at less cost where the key is a number.
     static let newGrantsByPlace = Migration(
         version: 14,
         name: "new grants by their places",
         statements: [
             """
-            INSERT INTO grants (subject, offer_key, grant_id, entry_index)
-            SELECT subject, offer_key, grant_id, entry_index FROM new_grants WHERE true
-            ORDER BY subject, offer_key, grant_id ON CONFLICT DO NOTHING
-            """,
-            "DROP TABLE new_grants",
-            """
-            CREATE TABLE new_grants (
+            CREATE TABLE new_grants_by_place (
                 place INTEGER PRIMARY KEY,
                 subject BLOB NOT NULL,
                 offer_key BIGINT NOT NULL,
                 grant_id BLOB NOT NULL
             )
             """,
+            """
+            INSERT INTO new_grants_by_place (place, subject, offer_key, grant_id)
+            SELECT entry_index * 256 + number - 1, subject, offer_key, grant_id FROM (
+                SELECT entry_index, subject, offer_key, grant_id,
+                    row_number() OVER (PARTITION BY entry_index ORDER BY subject) AS number
+                FROM new_grants
+            ) AS numbered WHERE number <= 256
+            """,
+            """
+            INSERT INTO grants (subject, offer_key, grant_id, entry_index)
+            SELECT subject, offer_key, grant_id, entry_index FROM (
+                SELECT entry_index, subject, offer_key, grant_id,
+                    row_number() OVER (PARTITION BY entry_index ORDER BY subject) AS number
+                FROM new_grants
+            ) AS numbered WHERE number > 256 ON CONFLICT DO NOTHING
+            """,
+            "DROP TABLE new_grants",
+            "ALTER TABLE new_grants_by_place RENAME TO new_grants",
         ]
     )
 }
