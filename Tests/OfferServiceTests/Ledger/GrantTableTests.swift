@@ -253,7 +253,7 @@ struct GrantTableTests {
         let connection = try place.location.connect()
         let earlier = LedgerSchema.migrations.prefix { $0.version < LedgerSchema.newGrantsByPlace.version }
         try Migrations.apply(Array(earlier), to: connection, at: 0)
-        // More than an entry has places now, of which most come behind the two that are looked at.
+        // Together more than an entry has places now.
         let many = (0..<300).map { [9] + Array(SHA256.digest(of: Array("name-\($0)".utf8)).bytes.prefix(15)) }
         let subjects = (1...2).map { [UInt8](repeating: $0, count: 16) } + many
         let ids = (0..<3).map { UniqueID.version7(at: place.clock.now, 1, UInt64($0)) }

@@ -93,11 +93,11 @@ extension GrantedSubjects.Reading {
     /// Reads on; answers whether that was all.
     mutating func read(_ most: Int, from connection: any DatabaseConnection) throws(StorageError) -> Bool {
         switch place {
-        case .newGrants(let last):
+        case .newGrants(let previous):
             let last = try read(
                 SQL(
                     "SELECT subject, place FROM new_grants WHERE place > ? AND place < ? ORDER BY place LIMIT ?",
-                    .integer(last),
+                    .integer(previous),
                     .integer(NewGrantRow.first(of: end)),
                     .integer(Int64(most))
                 ),
