@@ -83,7 +83,7 @@ import Testing
             SQL("CREATE TABLE slow (id BIGINT PRIMARY KEY, data BLOB CHECK (pg_sleep(0.05) IS NOT NULL))")
         )
         let data = [UInt8](repeating: 7, count: 1 << 20)
-        let before = try MemoryUse.residentBytes()
+        let before = try MemoryUse.settledResidentBytes()
         var most = before
         try connection.transaction { () throws(StorageError) in
             for id in 0..<128 {

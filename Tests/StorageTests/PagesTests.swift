@@ -65,7 +65,7 @@ import Testing
         let connection = try place.connect()
         // 256 MB in all.
         let question = SQL("SELECT n, repeat('x', 65536) FROM generate_series(1, 4096) AS s (n)")
-        let before = try MemoryUse.residentBytes()
+        let before = try MemoryUse.settledResidentBytes()
         var (count, most) = (0, before)
         try connection.transaction { () throws(StorageError) in
             try connection.rowsInPages(question) { row in
