@@ -31,7 +31,8 @@ ENV SWIFT_BACKTRACE=enable=no \
     OFFER_SIGNER_LISTEN=0.0.0.0:8080 \
     OFFER_SIGNER_KEYS=/etc/offer-signer/keys \
     OFFER_SIGNER_OFFERS=/etc/offer-signer/offers \
-    OFFER_SIGNER_DATABASE=sqlite:/var/lib/offer-signer/offer-signer.db
+    OFFER_SIGNER_DATABASE=sqlite:/var/lib/offer-signer/offer-signer.db \
+    OFFER_SIGNER_CHECKPOINT_FILE=/var/lib/offer-signer/offer-signer.db.checkpoint
 USER 10001:10001
 VOLUME /var/lib/offer-signer
 EXPOSE 8080
