@@ -76,7 +76,7 @@ function verdict(steps, key) {
       "This entry does NOT verify",
       paragraph(
         "What the service shows does not fit what the log's key has signed: the entry, the proof or the checkpoint was ",
-        "changed, in the database or on the way. Keep what you see, and follow “verifying the log” in the runbook.",
+        "changed, in the database or on the way. Keep what you see, and follow “Verify the log” in the runbook.",
       ),
     );
   }

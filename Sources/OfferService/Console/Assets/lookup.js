@@ -108,6 +108,6 @@ function unknown({ detail }) {
     "There is no such entry",
     detail && paragraph(detail),
     paragraph("Check that bundle and product are right: the answer does not hold them. If they are, and the signature "
-      + "verifies with one of your keys, it was made elsewhere: treat the key as stolen (runbook, “a stolen key”)."),
+      + "verifies with one of your keys, it was made elsewhere: treat the key as stolen (runbook, “A key was stolen”)."),
   );
 }
