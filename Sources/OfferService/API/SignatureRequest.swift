@@ -14,6 +14,11 @@ package final class SignatureRequest: Sendable {
         case introductoryOffer(appTransaction: [UInt8]?)
         /// `POST /v1/eligibility`, where nothing is signed.
         case preview
+
+        /// Whether a signature is asked for that is bound to the account named by the request, and to nothing else.
+        var hasV1: Bool {
+            if case .promotionalOffer(_, let forms) = self { forms.contains(.v1) } else { false }
+        }
     }
 
     package let bundleID: BundleID

@@ -7,9 +7,9 @@ import OfferDomain
 /// transaction by its id too, but ids are no secret: what the store answers then counts only if it names the account
 /// token of the request. A backend is believed in whose transaction it is.
 ///
-/// What is signed of a promotional offer is bound to the names that the request gives; what is signed of an
-/// introductory offer, to an account of the store. There, an app has to show by signed data that the account is the
-/// customer's, and purchases under the names that it gives tell nothing.
+/// What is signed of a promotional offer is bound to the names that the request gives, and where an app sends signed data
+/// along, a JWS to the account of that; what is signed of an introductory offer, to an account of the store. There, an app
+/// has to show by signed data that the account is the customer's, and purchases under the names that it gives tell nothing.
 ///
 /// A class, because it is handed on several times for each request and never changes.
 final class KnownByStore: Sendable {
@@ -45,7 +45,7 @@ final class KnownByStore: Sendable {
         app = configuration.catalog.apps[bundleID]
         if let app, !request.signedData.isEmpty {
             evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
-            try evidence.refuseOtherAccount(than: request.binding, from: caller)
+            try evidence.refuseOtherAccount(than: request.binding, from: caller, signingV1: request.subject.hasV1)
         } else {
             evidence = SubscriptionEvidence(source: .signedTransaction)
         }
@@ -125,7 +125,8 @@ final class KnownByStore: Sendable {
         switch request.subject {
         case .promotionalOffer(_, let forms):
             guard let offerID = listing?.offerID else { throw .decision(.unknownOffer(.offer)) }
-            return .promotionalOffer(offerID, transactionID: request.transactionID, forms: forms)
+            let transactionID = try tied(request.transactionID, caller, shown)
+            return .promotionalOffer(offerID, transactionID: transactionID, forms: forms)
         case .introductoryOffer:
             guard let id = request.transactionID ?? shown.ids.first,
                 caller.role.mayAssertFacts || shown.ids.contains(id)
@@ -133,6 +134,19 @@ final class KnownByStore: Sendable {
             return .introductoryOfferEligibility(id)
         case .preview: return nil
         }
+    }
+
+    /// The transaction whose account a JWS is for: where an app has the offer decided on purchases that it shows, one of
+    /// these, or it could be signed for another account.
+    private static func tied(
+        _ named: TransactionID?,
+        _ caller: Caller,
+        _ shown: ShownAccount
+    ) throws(Refusal) -> TransactionID? {
+        guard !caller.role.mayAssertFacts, let first = shown.ids.first else { return named }
+        guard let named else { return first }
+        guard shown.ids.contains(named) else { throw .request(.transactionNotShown) }
+        return named
     }
 
     private static func knowledge(
@@ -236,9 +250,22 @@ extension Snapshot {
 extension SubscriptionEvidence {
     /// Refuses transactions that name another account than the request does.
     ///
-    /// A backend is believed in whose transactions they are; what names no account is anybody's.
-    func refuseOtherAccount(than binding: PurchaseBinding, from caller: Caller) throws(Refusal) {
-        guard !caller.role.mayAssertFacts, case .appAccountToken(let token) = binding else { return }
+    /// A backend is believed in whose transactions they are; what names no account is anybody's. A signature of the first
+    /// form is bound to the account that the request names and to nothing else, so there it has to name that of the
+    /// transactions, as token or as the user name that StoreKit 1 made the token of.
+    func refuseOtherAccount(
+        than binding: PurchaseBinding,
+        from caller: Caller,
+        signingV1: Bool = false
+    ) throws(Refusal) {
+        guard !caller.role.mayAssertFacts else { return }
+        let token: UniqueID?
+        switch binding {
+        case .appAccountToken(let named): token = named
+        case .applicationUsername(let name) where signingV1: token = UniqueID(name.text)
+        case .none where signingV1: token = nil
+        case .applicationUsername, .none: return
+        }
         for (index, transaction) in transactions.enumerated() {
             guard let other = transaction.appAccountToken, other != token else { continue }
             let pointer = EvidenceFault.Piece.transaction(index).pointer

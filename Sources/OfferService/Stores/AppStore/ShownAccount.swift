@@ -27,10 +27,13 @@ struct ShownAccount: Sendable {
         }
     }
 
-    /// Refuses transactions that are of another account than the app transaction, or don't name theirs.
+    /// Refuses transactions that are of another account than the app transaction, or don't name theirs; without an app
+    /// transaction, those that name another than the first that names one.
     func refuseOthers() throws(Refusal) {
-        guard let account = appTransaction?.appTransactionID else { return }
+        let shown = appTransaction?.appTransactionID
+        guard let account = shown ?? transactions.compactMap(\.appTransactionID).first else { return }
         for (index, transaction) in transactions.enumerated() where transaction.appTransactionID != account {
+            if shown == nil, transaction.appTransactionID == nil { continue }
             let pointer = EvidenceFault.Piece.transaction(index).pointer
             throw .request(.signedDataOfOtherAccount(pointer: pointer, member: "appTransactionId"))
         }
