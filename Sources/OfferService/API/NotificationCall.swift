@@ -48,7 +48,7 @@ extension ServiceFault {
     init(_ error: LedgerError) {
         switch error {
         case .overloaded: self = .overloaded
-        case .database, .databaseGone, .stopped, .unbuildable, .log: self = .auditUnavailable
+        case .database, .databaseGone, .stopped, .unbuildable, .log, .outdatedSecret: self = .auditUnavailable
         }
     }
 }

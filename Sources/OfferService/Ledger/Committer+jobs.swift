@@ -20,8 +20,23 @@ extension Committer.Job {
         if case .decideAll(let batch, _) = self { batch.requests.count } else { 1 }
     }
 
+    /// Whether it would keep, or look for, something under one of these secrets of customers' ids, and is to be refused whole.
+    ///
+    /// Each request that is decided is refused by itself.
+    func isUnder(_ epochs: Set<String>) -> Bool {
+        if epochs.isEmpty { return false }
+        return switch self {
+        case .absorb(let report, _): epochs.contains(report.epoch)
+        case .absorbGooglePlay(let report, _): epochs.contains(report.place.keys.epoch)
+        case .transfer(let transfer, _): epochs.contains(transfer.epoch)
+        case .preview(let preview, _): preview.epochs.contains(where: epochs.contains)
+        case .decide, .decideAll, .append, .change, .keep: false
+        }
+    }
+
     func resume(_ outcome: Committer.Outcome) {
         switch (self, outcome) {
+        case (_, .refused(let error)): fail(error)
         case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
         case (.decideAll(_, let continuation), .allDecided(let verdict)):
             continuation.resume(returning: .success(verdict))
@@ -60,7 +75,7 @@ extension LedgerError {
     var needsNewConnection: Bool {
         switch self {
         case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
-            .database(.unexpectedValue), .stopped, .unbuildable, .log:
+            .database(.unexpectedValue), .stopped, .unbuildable, .log, .outdatedSecret:
             false
         case .database, .databaseGone: true
         }
@@ -69,7 +84,7 @@ extension LedgerError {
     /// Whether it comes of what one request reads or wants signed, and not of the database.
     var isOfOneRequest: Bool {
         switch self {
-        case .database(.unexpectedValue), .database(.constraint), .unbuildable: true
+        case .database(.unexpectedValue), .database(.constraint), .unbuildable, .outdatedSecret: true
         case .database, .databaseGone, .overloaded, .stopped, .log: false
         }
     }

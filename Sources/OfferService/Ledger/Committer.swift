@@ -437,6 +437,8 @@ extension Committer {
         case previewed([PreviewedOffer])
         case done
         case kept(CheckpointTable.Keeping)
+        /// Nothing of the job was done, and all else of the batch was.
+        case refused(LedgerError)
     }
 
     /// Takes over what others have switched off: before anything is decided, and before keys are used again.
@@ -459,6 +461,10 @@ extension Committer {
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(batch.count)
         for job in batch {
+            if job.isUnder(writer.outdatedEpochs) {
+                outcomes.append(.refused(.outdatedSecret))
+                continue
+            }
             switch job {
             case .decide(let request, _): outcomes.append(.decided(try verdict(on: request, writer)))
             case .decideAll(let batch, _): outcomes.append(.allDecided(try verdict(on: batch, writer)))

@@ -254,6 +254,8 @@ package enum LedgerError: Error, Hashable, Sendable {
     case unbuildable(PayloadError)
     /// The audit log is not as it was written; nothing is added to it.
     case log(LogFault)
+    /// It was made into keys under a secret that another took over from, so it would be kept where nobody looks for it.
+    case outdatedSecret
 }
 
 extension LedgerError: CustomStringConvertible {
@@ -266,6 +268,8 @@ extension LedgerError: CustomStringConvertible {
         case .stopped: "The ledger is closed, because the service is stopping."
         case .unbuildable(let error): error.description
         case .log(let fault): fault.description
+        case .outdatedSecret:
+            "Customers are kept under a newer secret than the one that was read here: nothing was kept; try again."
         }
     }
 
@@ -282,6 +286,7 @@ extension LedgerError: CustomStringConvertible {
         case .stopped: "stopped"
         case .unbuildable: "unbuildable"
         case .log: "log-damaged"
+        case .outdatedSecret: "outdated-secret"
         }
     }
 }

@@ -13,6 +13,12 @@ package struct OfferPreview: Sendable {
         self.requests = requests
         self.knowledge = knowledge
     }
+
+    /// Under whose secrets it asks and tells; one, unless the secret was changed meanwhile.
+    var epochs: [String] {
+        let told = [knowledge.report?.epoch, knowledge.googlePlayReport?.place.keys.epoch]
+        return requests.map(\.epoch) + told.compactMap(\.self)
+    }
 }
 
 /// What came of one offer that was looked at.

@@ -21,6 +21,8 @@ package struct AppInStores: Sendable {
 package struct CustomerTransfer: Sendable {
     package let from: Pseudonym
     package let to: Pseudonym
+    /// Under whose secret both are.
+    package let epoch: String
     package let app: AppInStores
     package let callerID: CallerID
     /// For the offers that redemptions are of.
@@ -40,6 +42,7 @@ package struct CustomerTransfer: Sendable {
         from = pseudonyms.pseudonym(of: .anonymous(anonymousID), in: app.name)
         to = pseudonyms.pseudonym(of: .customer(customerID), in: app.name)
         guard from != to else { return nil }
+        epoch = pseudonyms.epoch
         self.app = app
         self.callerID = callerID
         self.catalog = catalog

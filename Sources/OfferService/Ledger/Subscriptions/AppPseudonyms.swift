@@ -13,6 +13,9 @@ package struct AppPseudonyms: SubscriptionKeys, Sendable {
         self.app = app
     }
 
+    /// The name of the epoch in force.
+    package var epoch: String { pseudonyms.epoch }
+
     package func chainKey(of originalTransactionID: TransactionID) -> ChainKey {
         ChainKey(key(of: .originalTransaction(originalTransactionID)))
     }

@@ -4,6 +4,8 @@ package import OfferDomain
 /// Something that the App Store told, ready for the ledger: filed under keys, with nothing personal in the clear.
 package struct SubscriptionReport: Sendable {
     package let bundleID: BundleID
+    /// Under whose secret the keys were made.
+    package let epoch: String
     package let history: SubscriptionHistory
     /// Which customer has which chain.
     package let links: Set<SubscriptionLink>
@@ -18,6 +20,7 @@ package struct SubscriptionReport: Sendable {
 
     package init(
         bundleID: BundleID,
+        epoch: String,
         history: SubscriptionHistory,
         links: Set<SubscriptionLink>,
         holders: [SubscriptionHolder] = [],
@@ -26,6 +29,7 @@ package struct SubscriptionReport: Sendable {
         successions: [KeySuccession] = []
     ) {
         self.bundleID = bundleID
+        self.epoch = epoch
         self.history = history
         self.links = links
         self.holders = holders
@@ -56,6 +60,7 @@ package struct SubscriptionReport: Sendable {
         }
         self.init(
             bundleID: bundleID,
+            epoch: keys.epoch,
             history: evidence.history(keys: keys),
             links: links,
             holders: Self.holders(evidence, keys, customers),

@@ -43,6 +43,9 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
         self.app = app
     }
 
+    /// The name of the epoch in force.
+    package var epoch: String { pseudonyms.epoch }
+
     package func purchaseKey(of token: PurchaseToken) -> PurchaseKey {
         PurchaseKey(Array(pseudonyms.code(.purchase, Array(token.text.utf8), in: app)[..<16]))
     }
