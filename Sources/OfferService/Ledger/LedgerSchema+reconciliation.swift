@@ -64,4 +64,30 @@ extension LedgerSchema {
             """,
         ]
     )
+
+    /// Every name that something was granted under, where `granted_offers` has the newest of each offer.
+    ///
+    /// What was granted under a name is used under it, whatever the offer is called since. Where there is no base plan, its
+    /// id is empty.
+    static let grantedNames = Migration(
+        version: 15,
+        name: "names that offers were granted under",
+        statements: [
+            """
+            CREATE TABLE granted_names (
+                store TEXT NOT NULL,
+                product_id TEXT NOT NULL,
+                base_plan_id TEXT NOT NULL,
+                offer_id TEXT NOT NULL,
+                store_app TEXT NOT NULL,
+                offer_key BIGINT NOT NULL,
+                PRIMARY KEY (store, product_id, base_plan_id, offer_id, store_app, offer_key)
+            ) WITHOUT ROWID
+            """,
+            """
+            INSERT INTO granted_names (store, product_id, base_plan_id, offer_id, store_app, offer_key)
+            SELECT store, product_id, coalesce(base_plan_id, ''), offer_id, store_app, offer_key FROM granted_offers
+            """,
+        ]
+    )
 }

@@ -158,6 +158,6 @@ package enum LedgerSchema {
         auditIndex,
         reconciliation,
         instances,
-        newGrants, idempotencyKeysByLog, newGrantsByPlace,
+        newGrants, idempotencyKeysByLog, newGrantsByPlace, grantedNames,
     ]
 }

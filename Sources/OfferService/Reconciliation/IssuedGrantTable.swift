@@ -33,7 +33,7 @@ struct IssuedGrantTable {
         )
     }
 
-    /// Keeps what an offer is called, as it is called now.
+    /// Keeps what an offer is called, as it is called now, beside what it was called before.
     func describe(_ offer: CatalogOffer) throws(StorageError) {
         let (app, product, plan, offerID) =
             switch offer.listing {
@@ -61,12 +61,29 @@ struct IssuedGrantTable {
                 .text(offer.id.text)
             )
         )
+        try connection.enqueue(
+            SQL(
+                """
+                INSERT INTO granted_names (store, product_id, base_plan_id, offer_id, store_app, offer_key)
+                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """,
+                .text(offer.listing.store.recordName),
+                .text(product),
+                .text(plan ?? ""),
+                .text(offerID ?? ""),
+                .text(app),
+                .integer(offer.ledgerKey)
+            )
+        )
     }
 
-    /// The keys of the offers that were granted under that name in a store, whether the catalogue still has them or not:
-    /// what was granted stays granted.
+    /// The keys of the offers that were granted under that name in a store, whether the catalogue still has them under it or
+    /// not: what was granted stays granted.
+    ///
+    /// `app` is the bundle id or the package name; without it those of all apps, where who was granted it tells apps apart.
     func formerKeys(
         _ store: Store,
+        app: String? = nil,
         productID: String,
         basePlanID: String? = nil,
         offerID: String
@@ -74,15 +91,15 @@ struct IssuedGrantTable {
         try connection.all(
             SQL(
                 """
-                SELECT offer_key FROM granted_offers
-                WHERE store = ? AND product_id = ? AND coalesce(base_plan_id, '') = ? AND offer_id = ? ORDER BY offer_key
+                SELECT offer_key, store_app FROM granted_names
+                WHERE store = ? AND product_id = ? AND base_plan_id = ? AND offer_id = ? ORDER BY offer_key
                 """,
                 .text(store.recordName),
                 .text(productID),
                 .text(basePlanID ?? ""),
                 .text(offerID)
             )
-        ) { $0.integer(0) }
+        ) { (key: $0.integer(0), app: $0.text(1)) }.filter { app == nil || $0.app == app }.map(\.key)
     }
 
     /// One grant, whoever it was given to; `nil` if it was never given.

@@ -240,6 +240,23 @@ struct AppStoreReconciliationTests {
         }
     }
 
+    @Test(arguments: rows)
+    fileprivate func `what was granted stays granted when the store calls its offer otherwise`(row: Row) async throws {
+        try await withStoreService(asksStore: false) { world in
+            try await world.prepare(row)
+            let ids = try world.buy(row.purchases)
+            for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
+            let told = try world.service.entries("offer.redemption").count
+            try world.service.editOffers { $0.replacing("store_open", with: "store_renamed") }
+            // The first grant under the new name.
+            let carl = #""customerId": "carl", "facts": {"subscribedBefore": true}"#
+            #expect(try await world.sign("open", carl).status == 200)
+            for id in ids { try await world.deliver(.init("DID_RENEW", transactionID: id)) }
+            #expect(try world.service.uses() == row.expected)
+            #expect(try world.service.entries("offer.redemption").count == told, "nothing is new")
+        }
+    }
+
     @Test func `keeps what it was told to one entry for each change`() async throws {
         try await withStoreService(asksStore: false) { world in
             let row = Row("", [.to(bert, chain: firstChain)], [bought()], [])

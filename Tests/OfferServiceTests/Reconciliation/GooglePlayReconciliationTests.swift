@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
-import OfferService
+import Storage
 import Testing
+
+@testable import OfferService
 
 /// What was authorized, what was bought at Google Play, and what a reconciliation must make of it.
 private struct Row: Sendable, CustomTestStringConvertible {
@@ -112,6 +114,61 @@ struct GooglePlayReconciliationTests {
         }
     }
 
+    @Test func `a purchase in one app is not of another app's offer that is called the same`() async throws {
+        try await withFakePlay(.inProcess) { world in
+            let members = #""customerId": "anna", "facts": {"subscribedBefore": true}"#
+            #expect(try await world.service.send(world.authorizationCall(members)).status == 200)
+            let names: [StaticString] = [
+                "SELECT product_id FROM granted_names", "SELECT base_plan_id FROM granted_names",
+                "SELECT offer_id FROM granted_names", "SELECT offer_key || '' FROM granted_names",
+            ]
+            let name = try names.map { try #require(try world.service.rows([$0]).first) }
+            let issued = IssuedGrantTable(connection: try world.service.ledger.openForReading())
+            func keys(in app: String?) throws -> [Int64] {
+                try issued.formerKeys(.googlePlay, app: app, productID: name[0], basePlanID: name[1], offerID: name[2])
+            }
+            let app = try #require(try world.service.rows(["SELECT store_app FROM granted_names"]).first)
+            #expect(try keys(in: app).map(String.init) == [name[3]])
+            #expect(try keys(in: nil).map(String.init) == [name[3]])
+            #expect(try keys(in: "com.example.two").isEmpty)
+        }
+    }
+
+    @Test func `what was authorized stays authorized when the store calls its offer otherwise`() async throws {
+        try await withPlayService { world in
+            try world.play.answer(
+                "a",
+                PlaySample("ACTIVE", .init { $0.offer = "winback-50" }) { sample in
+                    sample.startedDaysAgo = 2
+                    sample.accountID = try? world.accountID("anna")
+                }
+            )
+            try world.grant(to: "anna", daysAgo: 3)
+            try world.describe("winback-50")
+            try world.service.editOffers { $0.replacing("winback-50", with: "winback-60") }
+            try world.describe("winback-60")
+            try await world.deliver(PlayService.change(4, "a"), id: "a")
+            #expect(try world.service.uses() == ["redeemed grant"])
+        }
+    }
+
+    @Test func `an offer of another app is not ours, though one of ours is called the same`() async throws {
+        try await withPlayService { world in
+            try world.describe("winback-50")
+            try world.service.editOffers {
+                $0.replacing("\n  }],", with: "\n  }, {packageName: \"com.example.two\", plans: []}],")
+            }
+            let two = try PackageName("com.example.two")
+            #expect(world.service.current.value.catalog.googlePlayApps[two] != nil)
+            try world.play.answer(
+                "a",
+                PlaySample("ACTIVE", .init { $0.offer = "winback-50" }) { $0.startedDaysAgo = 2 }
+            )
+            try await world.deliver(PlayService.change(4, "a", package: "com.example.two"), id: "a")
+            #expect(try world.service.uses().isEmpty)
+        }
+    }
+
     @Test func `counts test purchases apart`() async throws {
         try await withPlayService { world in
             var sample = PlaySample("ACTIVE", .init { $0.offer = "winback-50" }) { $0.startedDaysAgo = 2 }
@@ -143,6 +200,15 @@ struct GooglePlayReconciliationTests {
 }
 
 extension PlayService {
+    /// Keeps the offer's name, as its first grant does.
+    fileprivate func describe(_ id: String) throws {
+        let connection = try service.ledger.open()
+        let offer = try offer(id)
+        try connection.transaction { () throws(StorageError) in
+            try IssuedGrantTable(connection: connection).describe(offer)
+        }
+    }
+
     /// Has everything authorized, and the store know what was bought; answers what it sends.
     fileprivate func prepare(_ row: Row) throws -> [Call] {
         let grants = try row.grants.map { try grant(to: $0.customer, daysAgo: $0.daysAgo) }

@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 extension TestService {
     /// Takes every offer out of the catalogue, as if the team had ended them.
     func endAllOffers() {
+        let catalog = current.value.catalog
+        use(
+            Catalog(
+                apps: Array(catalog.apps.values),
+                googlePlayApps: Array(catalog.googlePlayApps.values),
+                offers: [],
+                digest: catalog.digest
+            )
+        )
+    }
+
+    /// Changes the file of offers, as the team does, and puts it into force.
+    func editOffers(_ edit: (String) -> String) throws {
+        let text = try String(contentsOfFile: settings.offersPath, encoding: .utf8)
+        try directory.write(Array(edit(text).utf8), to: "offers")
+        use(try CatalogFile.read(settings.offersPath))
+    }
+
+    private func use(_ catalog: Catalog) {
         let before = current.value
         current.swap(
             Snapshot(
-                catalog: Catalog(
-                    apps: Array(before.catalog.apps.values),
-                    googlePlayApps: Array(before.catalog.googlePlayApps.values),
-                    offers: [],
-                    digest: before.catalog.digest
-                ),
+                catalog: catalog,
                 keyRing: before.keyRing,
                 pseudonyms: before.pseudonyms,
                 callers: before.callers

@@ -370,6 +370,18 @@ extension LedgerMove {
                 """
         ),
         Table(
+            name: "granted_names",
+            columns: 6,
+            select: """
+                SELECT store, product_id, base_plan_id, offer_id, store_app, offer_key FROM granted_names
+                    ORDER BY store, product_id, base_plan_id, offer_id, store_app, offer_key
+                """,
+            insert: """
+                INSERT INTO granted_names (store, product_id, base_plan_id, offer_id, store_app,
+                    offer_key) VALUES (?, ?, ?, ?, ?, ?)
+                """
+        ),
+        Table(
             name: "notified_apps",
             columns: 4,
             select: """

@@ -236,7 +236,7 @@ package struct GooglePlayRedemptionTable {
         for redemption in record.redemptions(purchase) {
             if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
             var key = place.offer(redemption.offer)?.ledgerKey
-            if key == nil { key = try formerKey(of: redemption) }
+            if key == nil { key = try formerKey(of: redemption, in: place.app) }
             guard let offer = key else { continue }
             let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
                 place.keys.isGenuine($0, for: offer) ? $0 : nil
@@ -258,10 +258,14 @@ package struct GooglePlayRedemptionTable {
     }
 
     /// Of an offer that the catalogue no longer has: the key under which it was granted, or its use was kept.
-    private func formerKey(of redemption: GooglePlayRedemption) throws(StorageError) -> Int64? {
+    private func formerKey(
+        of redemption: GooglePlayRedemption,
+        in app: GooglePlayApp
+    ) throws(StorageError) -> Int64? {
         let offer = redemption.offer
         let granted = try issued.formerKeys(
             .googlePlay,
+            app: app.packageName.text,
             productID: offer.productID,
             basePlanID: offer.basePlanID,
             offerID: offer.offerID

@@ -103,7 +103,9 @@ struct RedemptionDrawing {
         return candidates
     }
 
-    /// Of an offer that the catalogue no longer has: under which keys it was granted.
+    /// Of a name that the catalogue no longer has: under which keys it was granted.
+    ///
+    /// Those of other apps were granted to nobody who has the chain.
     private func formerKeys(of redemption: Redemption) throws(StorageError) -> [Int64] {
         guard let offerID = redemption.offerID else { return [] }
         return try issued.formerKeys(.appStore, productID: redemption.productID, offerID: offerID)
