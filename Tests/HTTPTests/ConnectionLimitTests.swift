@@ -30,6 +30,30 @@ struct ConnectionLimitTests {
     }
 
     @Test
+    func `an address that has all it may and asks for ever more leaves room for others`() async throws {
+        let configuration = ServerConfiguration(loops: 2, limits: Limits(connections: 48, connectionsPerAddress: 4))
+        try await withServer(configuration) { server in
+            let kept = try (0..<4).map { _ in try RawHTTPClient(port: server.port) }
+            for client in kept {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            // None of these reads what it is told, or closes.
+            let flood = try (0..<200).map { _ in try RawHTTPClient(port: server.port) }
+            #expect(try await eventually { server.statistics.acceptedConnections == 204 })
+            #expect(server.statistics.openConnections <= 4 + 48 / 16)
+            #expect(server.statistics.rejections["too-many-connections-from-address"] == 200)
+            for client in kept {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            // Those that may not wait are told all the same.
+            #expect(try flood[199].readAnswer().status == 429)
+            withExtendedLifetime(flood) {}
+        }
+    }
+
+    @Test
     func `leaves connections over the total waiting, until another ends`() async throws {
         let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 2))
         try await withServer(configuration) { server in

@@ -38,6 +38,8 @@ final class Connection: @unchecked Sendable {
     private let peer: PeerAddress
     /// Whether ``ServerState/admit(_:)`` counted it in.
     private var isCountedForAddress = false
+    /// Whether ``ServerState/beginTurningAway()`` let it wait for the client to read why.
+    private var isTurnedAway = false
     private var event: OpaquePointer?
     /// Whether something may have come that was not read, or the end.
     private var mayHaveInput = false
@@ -97,10 +99,14 @@ final class Connection: @unchecked Sendable {
         isCountedForAddress = server.state.admit(peer.group)
         guard !isCountedForAddress || isOverTotal else { return }
         let rejection: Rejection = isOverTotal ? .tooManyConnections : .tooManyConnectionsFromAddress
-        guard channel.isTLS else { return refuse(rejection) }
-        // A handshake for the sake of a refusal would cost more than the refusal saves.
-        server.counters.count(rejection)
-        close()
+        guard !channel.isTLS else {
+            // A handshake for the sake of a refusal would cost more than the refusal saves.
+            server.counters.count(rejection)
+            return close()
+        }
+        isTurnedAway = server.state.beginTurningAway()
+        refuse(rejection)
+        if !isTurnedAway { close() }
     }
 
     /// Ends the connection at once.
@@ -115,6 +121,7 @@ final class Connection: @unchecked Sendable {
         pending = []
         unsent = []
         if isCountedForAddress { server.state.dismiss(peer.group) }
+        if isTurnedAway { server.state.endTurningAway() }
         server.remove(self)
     }
 

@@ -8,6 +8,7 @@ final class ServerState: Sendable {
     /// Open connections of all loops.
     let openConnections = Atomic(0)
     private let tls: Mutex<TLSContext?>
+    private let turnedAway = Atomic(0)
     private let connectionsByAddress = Mutex<[PeerAddress.Address: Int]>([:])
 
     init(_ configuration: ServerConfiguration, _ responder: any Responder) throws(ServerError) {
@@ -43,6 +44,20 @@ final class ServerState: Sendable {
             return true
         }
     }
+
+    /// Lets a connection that is not admitted wait until the client has read why; false if enough of them wait.
+    ///
+    /// Each counts among all that are open, and an address that has as many as it may can make them without end: beyond a
+    /// sixteenth of the total they are closed at once, so that others find room.
+    func beginTurningAway() -> Bool {
+        let most = max(1, configuration.limits.connections / 16)
+        if turnedAway.add(1, ordering: .relaxed).newValue <= most { return true }
+        endTurningAway()
+        return false
+    }
+
+    /// Counts out what ``beginTurningAway()`` let wait.
+    func endTurningAway() { turnedAway.subtract(1, ordering: .relaxed) }
 
     /// Counts a connection that ``admit(_:)`` admitted out again.
     func dismiss(_ group: PeerAddress.Address) {
