@@ -45,6 +45,9 @@ final class ChainCache: Sendable {
         }
     }
 
+    /// Whether there is an entry for a header, used up or not.
+    func has(_ header: SHA256Digest) -> Bool { state.withLock { $0.entries[header] != nil } }
+
     /// Keeps an entry, in place of the one that was not used for longest if there is no room.
     func insert(_ entry: Entry, for header: SHA256Digest) {
         state.withLock { state in

@@ -31,6 +31,15 @@ package enum SignedDataError: Error, Hashable, Sendable {
     /// Whether the chain's certificates have been revoked is not known now; asking again later may help.
     case revocationUnknown
 
+    /// Whether a signature was verified before the fault was found: what is wrong in form costs next to nothing.
+    package var tookVerification: Bool {
+        switch self {
+        case .wrongSignature, .revocationUnknown: true
+        case .chain(let error): error.isOfPath
+        default: false
+        }
+    }
+
     /// The reason in a few lowercase words joined by hyphens, for metrics and problems.
     ///
     /// There is a small, fixed number of them.

@@ -47,16 +47,13 @@ package struct SignedDataVerifier: Sendable {
         return VerifiedSignedData(payload: segments.payload, chain: entry.chain)
     }
 
-    /// Whether the chain in the header of a JWS is remembered, so that to verify it takes one signature and no path.
+    /// Whether the chain in the header of a JWS is remembered, however old that is: a forgery under it costs one signature
+    /// and no path, since the path is looked at anew only under a signature that verifies.
     ///
     /// Says nothing of the JWS itself: anybody can copy a header.
-    package func remembersChain(
-        of jws: [UInt8],
-        at unixSeconds: Int64,
-        maximumBytes: Int = defaultMaximumBytes
-    ) -> Bool {
+    package func remembersChain(of jws: [UInt8], maximumBytes: Int = defaultMaximumBytes) -> Bool {
         guard let segments = try? JWSSegments(jws, maximumBytes: maximumBytes) else { return false }
-        return cache.entry(for: segments.headerDigest, at: unixSeconds) != nil
+        return cache.has(segments.headerDigest)
     }
 
     /// What the verifier has done so far.

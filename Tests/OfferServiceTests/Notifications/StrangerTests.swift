@@ -49,6 +49,33 @@ struct StrangerTests {
         }
     }
 
+    @Test func `what is not even in form uses nothing of the allowance up`() async throws {
+        try await withStoreService { world in
+            let genuine = try world.store.signNotification(.init("TEST"))
+            let segments = genuine.jws.split(separator: ".").map(String.init)
+            let bodies =
+                ["a", "a.b.c", "\(segments[1]).\(segments[1]).\(segments[2])", genuine.jws + "="]
+                .map { #"{"signedPayload": "\#($0)"}"# }
+            for _ in 0..<20 {
+                let replies = try await world.service.send(bodies.map { Call.notification($0) })
+                #expect(replies.allSatisfy { $0.status == 400 && $0.problem == "invalid-signed-data" }, "\(replies)")
+            }
+            #expect(world.service.metrics[.notificationsRefused(reason: "not-examined")] == 0)
+            try await world.deliver(.init("TEST"))
+        }
+    }
+
+    @Test func `Apple's certificates are no stranger's, however long ago they were verified`() async throws {
+        try await withStoreService { world in
+            try await world.deliver(.init("TEST"))
+            world.service.clock.advance(hours: 1)
+            let forged = Call.notification(try world.store.signNotification(.init("TEST", fault: .otherRoot)).body)
+            let replies = try await world.service.send(Array(repeating: forged, count: 60))
+            #expect(replies.contains { $0.status == 503 && $0.problem == "overloaded" })
+            try await world.deliver(.init("TEST"))
+        }
+    }
+
     @Test func `what is genuine uses nothing of the allowance up, though its certificates are never remembered`()
         async throws
     {

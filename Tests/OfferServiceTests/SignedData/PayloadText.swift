@@ -51,7 +51,7 @@ struct SignedByAnybody: SignedDataAuthenticator {
         return Array(jws.dropFirst(6))
     }
 
-    func remembersChain(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) -> Bool { true }
+    func remembersChain(of jws: [UInt8], maximumBytes: Int) -> Bool { true }
 }
 
 extension AppStoreSignedDataReader {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 package import OfferDomain
 
 /// Why a notification was not taken in; these are all the ways.
@@ -74,7 +75,7 @@ package struct NotificationReceiver: Sendable {
         _ reader: AppStoreSignedDataReader,
         at now: Timestamp
     ) throws(NotificationRefusal) -> AppStoreNotification {
-        let isOfStranger = !reader.remembersChain(ofNotification: signedPayload, at: now)
+        let isOfStranger = !reader.remembersChain(ofNotification: signedPayload)
         if isOfStranger, let allowance, !allowance.take() {
             metrics.count(.notificationsRefused(reason: "not-examined"))
             throw .notExamined
@@ -84,8 +85,7 @@ package struct NotificationReceiver: Sendable {
             if isOfStranger { allowance?.giveBack() }
             return notification
         } catch {
-            // Under a good chain it was the store that signed it, for whomever.
-            if isOfStranger, !error.isOfSignature { allowance?.giveBack() }
+            if isOfStranger, !error.costStrangersAllowance { allowance?.giveBack() }
             throw refusal(error, isOurs: error.isOfOurApp)
         }
     }
@@ -133,8 +133,10 @@ extension NotificationReceipt {
 }
 
 extension SignedDataFault {
-    fileprivate var isOfSignature: Bool {
-        if case .notVerified = self { !isTemporary } else { false }
+    /// Whether it took a verification to find out that a stranger signed it: under a good chain it was the store, for
+    /// whomever, and what is not even in form can be sent by the thousand at no cost to us.
+    fileprivate var costStrangersAllowance: Bool {
+        if case .notVerified(let error) = self { error.tookVerification && !isTemporary } else { false }
     }
 
     /// Whether the App Store signed it for one of our apps, so that it is the settings that refuse it.

@@ -24,7 +24,7 @@ package struct RevocationAwareAuthenticator: SignedDataAuthenticator {
         return verified.payload
     }
 
-    package func remembersChain(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) -> Bool {
-        verifier.remembersChain(of: jws, at: unixSeconds, maximumBytes: maximumBytes)
+    package func remembersChain(of jws: [UInt8], maximumBytes: Int) -> Bool {
+        verifier.remembersChain(of: jws, maximumBytes: maximumBytes)
     }
 }

@@ -8,7 +8,7 @@ package protocol SignedDataAuthenticator: Sendable {
     func payload(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) throws(SignedDataError) -> [UInt8]
 
     /// Whether to tell costs little, because the certificates that the JWS brings were found good before.
-    func remembersChain(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) -> Bool
+    func remembersChain(of jws: [UInt8], maximumBytes: Int) -> Bool
 }
 
 extension SignedDataVerifier: SignedDataAuthenticator {
@@ -73,8 +73,8 @@ package struct AppStoreSignedDataReader: Sendable {
     }
 
     /// Whether a notification costs little to read or to refuse; see ``SignedDataAuthenticator``.
-    package func remembersChain(ofNotification jws: [UInt8], at now: Timestamp) -> Bool {
-        authenticator.remembersChain(of: jws, at: now.seconds, maximumBytes: Self.maximumNotificationBytes)
+    package func remembersChain(ofNotification jws: [UInt8]) -> Bool {
+        authenticator.remembersChain(of: jws, maximumBytes: Self.maximumNotificationBytes)
     }
 
     /// Reads a notification, and leaves the JWS inside it as they are; ``evidence(of:at:)`` reads those.
