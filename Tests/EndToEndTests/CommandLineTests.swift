@@ -70,6 +70,51 @@ extension EndToEnd {
             for issue in issues { #expect(serve.errors.contains(issue)) }
         }
 
+        @Test(arguments: ["--app-store-roots", "--trusted-certificates"])
+        func `check and serve refuse a file of certificates that can't be used`(_ flag: String) async throws {
+            let demo = try await DemoFolder()
+            try demo.write("no certificate\n", to: "empty.pem")
+            try demo.write("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", to: "broken.pem")
+            for (name, complaint) in [
+                ("missing.pem", "No such file"), ("empty.pem", "no "), ("broken.pem", " "),
+            ] {
+                let options = demo.options() + [flag, demo.path(of: name)]
+                let check = try await Program.run(["check"] + options)
+                #expect(check.end == .exited(1), "\(check)")
+                #expect(check.errors.contains("error: \(demo.path(of: name)): "), "\(check)")
+                #expect(check.errors.contains(complaint), "\(check)")
+                let serve = try await Program.run(["serve", "--listen", "127.0.0.1:0"] + options)
+                #expect(serve.end == .exited(1))
+                #expect(serve.errors.contains(check.errors))
+            }
+        }
+
+        @Test(arguments: ["keys", "offers"])
+        func `a file that everybody may write decides nothing`(_ name: String) async throws {
+            let demo = try await DemoFolder()
+            try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: demo.path(of: name))
+            let check = try await Program.run(["check"] + demo.options())
+            #expect(check.end == .exited(1), "\(check)")
+            #expect(check.errors.contains("error: \(demo.path(of: name)): may be written by everybody"), "\(check)")
+        }
+
+        @Test func `a pipe in place of a certificate is refused, and not waited for`() async throws {
+            let demo = try await DemoFolder()
+            try demo.write("-", to: "tls.key")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: demo.path(of: "tls.key"))
+            #expect(try await runProcess(["mkfifo", demo.path(of: "tls.pem")]).succeeded)
+            let options = ["--tls-certificate", demo.path(of: "tls.pem"), "--tls-key", demo.path(of: "tls.key")]
+            let check = try await Program.run(["check"] + demo.options() + options)
+            #expect(check.errors.contains("tls.pem: is not a regular file"), "\(check)")
+        }
+
+        @Test func `check takes the certificates of the system`() async throws {
+            let demo = try await DemoFolder()
+            let bundle = ["--trusted-certificates", "/etc/ssl/certs/ca-certificates.crt"]
+            let check = try await Program.run(["check"] + demo.options() + bundle)
+            #expect(check.succeeded, "\(check)")
+        }
+
         @Test func `a port or a database that can't be used ends with exit code 3`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)

@@ -31,6 +31,7 @@ package struct LoadedConfiguration: Sendable {
             issues += error.issues
         }
         if let tls = settings.tls { issues += Self.issues(of: tls, policy) }
+        issues += settings.certificateIssues
         var logPolicy: LogPolicy?
         do throws(ConfigurationError) {
             logPolicy = try LogPolicy.read(settings.logPolicyPath, for: keys?.logKey.verifierKey)
@@ -51,6 +52,12 @@ package struct LoadedConfiguration: Sendable {
             _ = try SecretFile.read(path: tls.privateKeyFile, policy: policy)
         } catch {
             return [ConfigurationIssue(.error, place: tls.privateKeyFile, error.description)]
+        }
+        do throws(TextFileError) {
+            // OpenSSL would wait at a pipe for ever.
+            _ = try TextFile.read(tls.certificateChainFile)
+        } catch {
+            return [ConfigurationIssue(.error, place: tls.certificateChainFile, error.description)]
         }
         do throws(ServerError) {
             try tls.check()

@@ -8,7 +8,7 @@ package struct TextFileError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// A file that people edit, read whole.
 package enum TextFile {
-    /// The bytes of a regular file of at most `maximumBytes`.
+    /// The bytes of a regular file of at most `maximumBytes` that not everybody may write to.
     package static func read(_ path: String, maximumBytes: Int = 4 << 20) throws(TextFileError) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw TextFileError(description: "cannot be opened: \(systemMessage(errno))") }
@@ -16,6 +16,9 @@ package enum TextFile {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw TextFileError(description: "is not a regular file")
+        }
+        guard status.st_mode & S_IWOTH == 0 else {
+            throw TextFileError(description: "may be written by everybody, and decides what is signed; chmod o-w")
         }
         guard status.st_size <= maximumBytes else {
             throw TextFileError(description: "has \(status.st_size) bytes, at most \(maximumBytes) are read")

@@ -64,7 +64,12 @@ package final class Stores: Sendable {
         catalogues = GooglePlayCatalogues(listing: googlePlayAPI, metrics: metrics, log: log)
         let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: log)
         googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys, clock: clock) }
-        let verifier = SignedDataVerifier(anchors: try Self.anchors(settings))
+        let verifier: SignedDataVerifier
+        do throws(ConfigurationError) {
+            verifier = SignedDataVerifier(anchors: try settings.trustAnchors())
+        } catch {
+            throw .configuration(error)
+        }
         self.verifier = verifier
         appStore = AppStore(
             authenticator: revocation.map { RevocationAwareAuthenticator(verifier, $0.monitor) } ?? verifier,
@@ -129,18 +134,6 @@ package final class Stores: Sendable {
                 throw .cannotSign(reason: error.label)
             }
             if let stop { throw .cannotSign(reason: stop.reason) }
-        }
-    }
-
-    /// Apple's root, and those that the settings add.
-    static func anchors(_ settings: Settings) throws(ServiceError) -> TrustAnchors {
-        do {
-            let apple = try TrustAnchors.appleRootCAG3()
-            guard let path = settings.appStoreRootsPath else { return apple }
-            return apple.union(try TrustAnchors(pem: try TextFile.read(path)))
-        } catch {
-            let place = settings.appStoreRootsPath ?? "Apple's root"
-            throw .configuration(ConfigurationError([ConfigurationIssue(.error, place: place, "\(error)")]))
         }
     }
 }

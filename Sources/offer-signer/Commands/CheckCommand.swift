@@ -11,7 +11,7 @@ enum CheckCommand: Command {
         """
         offer-signer check reads settings, keys and offers as the service would, and says everything that is
         wrong with them at once: the file with line and column, the path inside it, what was found, what was
-        expected. It opens every key. It changes nothing.
+        expected. It opens every key and certificate. It changes nothing.
 
         Usage: offer-signer check [--live] [OPTIONS]
 
@@ -27,14 +27,16 @@ enum CheckCommand: Command {
         database could not be used or a store did not answer. The address to listen on is tried only when the
         service starts.
 
+        All settings are read as serve reads them. These decide what else is opened or asked:
+
         \(SettingsOptions.help(settings))
         """
     }
 
     private static let live = "--live"
     private static let settings: [Setting] = [
-        .keys, .offers, .database, .appStoreURL, .appStoreSandboxURL, .googlePlayURL, .googleOAuthURL,
-        .trustedCertificates, .groupReadableSecrets, .unlockedMemory,
+        .keys, .offers, .database, .logPolicy, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates,
+        .appStoreURL, .appStoreSandboxURL, .googlePlayURL, .googleOAuthURL, .groupReadableSecrets, .unlockedMemory,
     ]
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {

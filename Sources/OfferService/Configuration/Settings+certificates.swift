@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+
+extension Settings {
+    /// Apple's root, and those that the settings add.
+    package func trustAnchors() throws(ConfigurationError) -> TrustAnchors {
+        do {
+            let apple = try TrustAnchors.appleRootCAG3()
+            guard let path = appStoreRootsPath else { return apple }
+            return apple.union(try TrustAnchors(pem: try TextFile.read(path)))
+        } catch {
+            let place = appStoreRootsPath ?? "Apple's root"
+            throw ConfigurationError([ConfigurationIssue(.error, place: place, "\(error)")])
+        }
+    }
+
+    /// What is wrong with the files of certificates that settings name.
+    var certificateIssues: [ConfigurationIssue] {
+        var issues: [ConfigurationIssue] = []
+        do throws(ConfigurationError) {
+            _ = try trustAnchors()
+        } catch {
+            issues += error.issues
+        }
+        guard let path = trustedCertificatesPath else { return issues }
+        do {
+            _ = try TextFile.read(path)
+            try CertificateFile.check(path: path)
+        } catch {
+            issues.append(ConfigurationIssue(.error, place: path, "\(error)"))
+        }
+        return issues
+    }
+}
