@@ -75,8 +75,9 @@ extension DatabaseLocation: CustomStringConvertible {
 
     /// What may be shown of a text that is no location: nothing of what may have been meant as a server's address.
     package static func shown(_ text: String) -> String {
-        let isAddress = text.lowercased().utf8.starts(with: "postgres".utf8)
-        return isAddress ? "an address that is not one (it may hold a password, and is not shown)" : text
+        let isAddress = ["@", "password"].contains(where: text.contains) || text.lowercased().hasPrefix("postgres")
+        guard isAddress, !text.hasPrefix("sqlite:") else { return text }
+        return "an address that is not one (it may hold a password, and is not shown; / ? @ in one are %2F %3F %40)"
     }
 }
 

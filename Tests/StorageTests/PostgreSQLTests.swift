@@ -172,6 +172,30 @@ import Testing
         var shown = "\(location) \(String(reflecting: location)) \(String(describing: error))"
         dump(location, to: &shown)
         #expect(!shown.contains("secret-value"), "\(shown)")
-        #expect(!DatabaseLocation.shown("postgres:/secret-value").contains("secret-value"))
+    }
+
+    @Test(arguments: [
+        "postgres:/secret-value", "pg://u:secret-value@h/db", "Postgresql://u:secret-value@h/db",
+        "host=h password=secret-value",
+        "postgres://u:secret-value/x@h/db", "postgres://u:secret-value@x@h/db", "postgres://u:secret-value?x@h/db",
+        "postgres://u:p/secret-value?x@h/db", "postgres://u@secret-value/db?user=a@b",
+    ])
+    func `an address that can't be read is refused without a word of it`(text: String) {
+        #expect(DatabaseLocation(text) == nil)
+        #expect(!DatabaseLocation.shown(text).contains("secret-value"))
+    }
+
+    @Test(arguments: ["mysql://x", "sqlite:", "sqlite:/a@b\0", "offers.db"])
+    func `a location that holds no password is shown as it was written`(text: String) {
+        #expect(DatabaseLocation(text) == nil)
+        #expect(DatabaseLocation.shown(text) == text)
+    }
+
+    @Test(arguments: [
+        "postgres://h/db", "postgres://u%40x:p%2F%3F%40@h,i:5433/db?sslmode=require",
+        "postgresql:///db?host=/run/postgresql",
+    ])
+    func `an address whose name and password are percent-encoded is one`(text: String) {
+        #expect(DatabaseLocation(text) != nil)
     }
 }

@@ -8,10 +8,16 @@
 package struct PostgreSQLAddress: Hashable, Sendable {
     let uri: String
 
-    /// Reads `postgres://…` or `postgresql://…`; nil for anything else, and for what holds spaces or control characters.
+    /// Reads `postgres://…` or `postgresql://…`; nil for anything else, for what holds spaces or control characters, and where
+    /// `/`, `?` or a second `@` in name or password is not percent-encoded.
+    ///
+    /// libpq would take a part of such a password for a host or a port, and name it when that can't be reached.
     init?(_ text: String) {
-        guard Self.schemes.contains(where: { text.utf8.starts(with: $0.utf8) }) else { return nil }
+        guard let scheme = Self.schemes.first(where: { text.utf8.starts(with: $0.utf8) }) else { return nil }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        let parts = text.dropFirst(scheme.count).split(separator: "@", omittingEmptySubsequences: false)
+        let endsBeforeAt = parts.count == 2 && parts[0].contains { $0 == "/" || $0 == "?" }
+        guard parts.count <= 2, !endsBeforeAt else { return nil }
         uri = text
     }
 
