@@ -32,7 +32,7 @@ package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
     package func append(_ index: Int64, _ entry: [UInt8], to text: inout [UInt8]) {
         switch self {
         case .json, .ndjson:
-            text += Array("{\"index\":\(index),\"entry\":".utf8) + entry + Array("}\n".utf8)
+            text += Array("{\"index\":\(index),\"entry\":".utf8) + HiddenCharacters.escaped(entry) + Array("}\n".utf8)
         case .csv:
             let cells = Self.cells(index, entry).map { CSVCell($0).bytes }
             text += Array(cells.joined(separator: [UInt8(ascii: ",")])) + [0x0D, 0x0A]
@@ -59,10 +59,7 @@ struct CSVCell {
     let bytes: [UInt8]
 
     init(_ text: String) {
-        var shown = ""
-        for scalar in text.unicodeScalars {
-            if Self.isHidden(scalar) { shown += Self.escape(scalar) } else { shown.unicodeScalars.append(scalar) }
-        }
+        var shown = HiddenCharacters.escaped(text)
         // Before anything is escaped: a tabulator in front makes a formula too.
         if let first = text.unicodeScalars.first, Self.beginsFormula(first) { shown = "'" + shown }
         let needsQuotes = shown.utf8.contains { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
@@ -75,20 +72,5 @@ struct CSVCell {
     /// The characters themselves, in full width too, and white space, which some programs drop.
     private static func beginsFormula(_ scalar: Unicode.Scalar) -> Bool {
         ["=", "+", "-", "@", "\t", "\r", "\n", " ", "＝", "＋", "－", "＠"].contains(scalar)
-    }
-
-    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
-        default: false
-        }
-    }
-
-    /// In UTF-16, as JSON escapes are.
-    private static func escape(_ scalar: Unicode.Scalar) -> String {
-        Character(scalar).utf16.map { unit in
-            let digits = String(unit, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        }.joined()
     }
 }

@@ -35,6 +35,20 @@ struct AuditFormatTests {
         )
     }
 
+    @Test(arguments: [
+        ("\u{9B}31m", "\\u009b31m"), ("a\u{202E}b", "a\\u202eb"), ("\u{E0001}", "\\udb40\\udc01"),
+        ("Zoë 😀", "Zoë 😀"),
+    ])
+    func `writes objects of a changed entry in which nothing hides`(text: String, shown: String) throws {
+        let entry = #"{"caller":"\#(text)","ev":"x","t":123,"v":1}"#
+        for format in [AuditFormat.json, .ndjson] {
+            var line: [UInt8] = []
+            format.append(7, Array(entry.utf8), to: &line)
+            let expected = #"{"index":7,"entry":\#(entry.replacing(text, with: shown))}"#
+            #expect(String(decoding: line, as: UTF8.self) == expected + "\n")
+        }
+    }
+
     /// Every scalar but ASCII escaped, so that none is lost on the way.
     private static func json(_ text: String) -> [UInt8] {
         let units = text.utf16.map { unit in
