@@ -56,8 +56,10 @@ package final class Service: Sendable {
         self.log = log
         metrics = Metrics()
         health = Health(metrics: metrics, clock: clock, log: log)
-        let loaded = try Self.load(settings)
         let ledger = LedgerAccess(location: settings.database, clock: clock)
+        // Before the files are read: what is asked for from here on has to be followed.
+        let reloads = ledger.isShared ? try? InstanceTable(connection: ledger.openForReading()).reloads() : nil
+        let loaded = try Self.load(settings)
         let lease = ledger.isShared ? Lease(clock: clock) : nil
         let gate = KeyGate(lease: lease)
         let instanceID = UniqueID.version7(at: clock.now(), random.next(), random.next())
@@ -136,6 +138,7 @@ package final class Service: Sendable {
                     policyName: loaded.catalog.policyName,
                     keysDigest: loaded.keys.digest.hex
                 ),
+                reloads: reloads,
                 lease: lease,
                 committer: committer,
                 clock: clock,

@@ -32,8 +32,12 @@ package final class Membership: Sendable {
     private let hasEnded = DispatchSemaphore(value: 0)
 
     /// One that is not yet among them; `reload` is called when another instance was told to read its files anew.
+    ///
+    /// `reloads` is what ``InstanceTable/reloads()`` said before this instance read its files: what is asked for later is
+    /// followed. Without it, what is asked for once this instance has looked around.
     package init(
         _ instance: Instance,
+        reloads: Int64? = nil,
         lease: Lease,
         committer: Committer,
         clock: WallClock,
@@ -41,7 +45,7 @@ package final class Membership: Sendable {
         open: @escaping Committer.Opener,
         reload: @escaping @Sendable () -> Void
     ) {
-        state = Guarded(State(instance: instance))
+        state = Guarded(State(instance: instance, reloads: reloads))
         self.lease = lease
         self.committer = committer
         self.open = open

@@ -16,7 +16,7 @@ struct MembershipTests {
         let membership: Membership
         let reloads = Recorder()
 
-        init(_ number: UInt64, in place: LogPlace) throws {
+        init(_ number: UInt64, in place: LogPlace, reloads known: Int64? = nil) throws {
             let clock = place.clock.wallClock
             let lease = Lease(clock: clock)
             let open: Committer.Opener = { [ledger = place.ledger] () throws(StorageError) in try ledger.open() }
@@ -39,6 +39,7 @@ struct MembershipTests {
             committer.start(on: try place.ledger.open())
             membership = Membership(
                 instance,
+                reloads: known,
                 lease: lease,
                 committer: committer,
                 clock: clock,
@@ -77,6 +78,22 @@ struct MembershipTests {
             #expect(try await eventually { one.reloads.count == 1 })
             #expect(other.reloads.count == 1)
         }
+    }
+
+    @Test func `follows what was asked for after it had read its files, though it was not among them yet`() async throws
+    {
+        let place = try LogPlace()
+        let one = try Member(1, in: place)
+        let connection = try place.ledger.open()
+        let table = InstanceTable(connection: connection)
+        let read = try table.reloads()
+        try table.requestReload()
+        let late = try Member(2, in: place, reloads: read)
+        #expect(try await eventually { late.reloads.count == 1 })
+        let later = try Member(3, in: place, reloads: try table.reloads())
+        #expect(try await eventually { later.membership.gauges.contains { $0.samples.first?.value == 3 } })
+        #expect(later.reloads.count == 0 && late.reloads.count == 1)
+        await mayBlock { for member in [one, late, later] { member.stop() } }
     }
 
     @Test(arguments: [("sha256:01", "00"), ("sha256:00", "01")])
