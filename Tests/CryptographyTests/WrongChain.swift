@@ -143,7 +143,8 @@ struct WrongChain: CustomTestStringConvertible, Sendable {
             authority = try authority.with(leafKey: .other(curve))
             return try authority.chain()
         },
-        WrongChain("a leaf that spells the parameters of P-256 out", .chain(.leafKeyNotP256)) { authority in
+        WrongChain("a leaf that spells the parameters of P-256 out", .certificate(.curveNotNamed, index: 0)) {
+            authority in
             let curve = ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
             authority = try authority.with(leafKey: .other(curve + ["-pkeyopt", "ec_param_enc:explicit"]))
             return try authority.chain()

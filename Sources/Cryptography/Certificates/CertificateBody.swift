@@ -64,6 +64,7 @@ final class CertificateBody: @unchecked Sendable {
     }
 
     private static func decode(_ der: [UInt8]) throws(CertificateError) -> Owned {
+        guard !DescribedCurve.mayBe(in: der) else { throw .curveNotNamed }
         var consumed = 0
         let made = unsafe der.withUnsafeBufferPointer { der in
             var next = der.baseAddress

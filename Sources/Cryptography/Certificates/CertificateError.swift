@@ -3,6 +3,7 @@
 /// Why bytes are not taken as a certificate.
 package enum CertificateError: Error, Hashable, Sendable {
     case notACertificate
+    case curveNotNamed
     case trailingBytes(Int)
     case notDER
     case notVersion3
@@ -13,6 +14,7 @@ package enum CertificateError: Error, Hashable, Sendable {
     package var label: String {
         switch self {
         case .notACertificate: "not-a-certificate"
+        case .curveNotNamed: "certificate-curve-not-named"
         case .trailingBytes: "certificate-trailing-bytes"
         case .notDER: "certificate-not-der"
         case .notVersion3: "certificate-not-version-3"
@@ -26,6 +28,7 @@ extension CertificateError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notACertificate: "These bytes are not an X.509 certificate."
+        case .curveNotNamed: "The certificate describes an elliptic curve, which has to be named."
         case .trailingBytes(let count): "\(count) bytes follow the certificate."
         case .notDER: "The certificate is not encoded in DER."
         case .notVersion3: "The certificate is not of X.509 version 3."

@@ -5,7 +5,7 @@ import COpenSSL
 package enum CertificateFile {
     private static let operation = "read certificates"
 
-    /// Makes sure that OpenSSL, and so what calls stores through it, finds a certificate in the file: PEM, other text between.
+    /// Makes sure that OpenSSL, and so what calls stores through it, can use the file: PEM, other text between.
     ///
     /// - Throws: OpenSSL's reasons if the file can't be read, holds none, or has one that is malformed.
     package static func check(path: String) throws(OpenSSLError) {

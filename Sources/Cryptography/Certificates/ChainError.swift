@@ -45,19 +45,6 @@ package enum ChainError: Error, Hashable, Sendable {
             }
     }
 
-    /// Whether it is of the path to the root, which is looked at last, and not of what the two certificates say.
-    var isOfPath: Bool {
-        switch self {
-        case .leafIsAuthority, .leafKeyNotP256, .leafMarkerMissing, .leafMayNotSign, .intermediateNotAuthority,
-            .intermediateMarkerMissing:
-            false
-        case .notYetValid(let role), .expired(let role), .mayNotIssue(let role): role == .root
-        case .untrustedRoot, .pathAvoidsIntermediate, .wrongSignature, .pathTooLong, .tooWeak,
-            .unknownCriticalExtension, .revoked, .other, .openSSL:
-            true
-        }
-    }
-
     /// The reason in a few lowercase words joined by hyphens, for metrics and problems.
     package var label: String {
         switch self {

@@ -79,6 +79,7 @@ struct OCSPBasicResponse: ~Copyable {
     }
 
     private static func decode(_ der: [UInt8]) throws(OCSPError) -> Owned {
+        guard !DescribedCurve.mayBe(in: der) else { throw .malformed }
         var consumed = 0
         let made = unsafe der.withUnsafeBufferPointer { der in
             var next = der.baseAddress

@@ -31,11 +31,11 @@ package enum SignedDataError: Error, Hashable, Sendable {
     /// Whether the chain's certificates have been revoked is not known now; asking again later may help.
     case revocationUnknown
 
-    /// Whether a signature was verified before the fault was found: what is wrong in form costs next to nothing.
-    package var tookVerification: Bool {
+    /// Whether certificates were read before the fault was found, which has keys decoded and signatures verified: what is
+    /// wrong in form costs next to nothing.
+    package var tookCertificates: Bool {
         switch self {
-        case .wrongSignature, .revocationUnknown: true
-        case .chain(let error): error.isOfPath
+        case .certificate, .chain, .wrongSignature, .revocationUnknown: true
         default: false
         }
     }

@@ -65,6 +65,19 @@ struct StrangerTests {
         }
     }
 
+    @Test func `certificates use the allowance up, though they can't even be read`() async throws {
+        try await withStoreService { world in
+            let header = #"{"alg":"ES256","x5c":["MAA=","MAA=","MAA="]}"#
+            let parts = [Array(header.utf8), Array("{}".utf8), [UInt8](repeating: 1, count: 64)].map {
+                String(decoding: Base64.encodeURL($0), as: UTF8.self)
+            }
+            let call = Call.notification(#"{"signedPayload": "\#(parts.joined(separator: "."))"}"#)
+            let replies = try await world.service.send(Array(repeating: call, count: 60))
+            #expect(replies.count { $0.status == 400 && $0.problem == "invalid-signed-data" } == 50)
+            #expect(replies.count { $0.status == 503 && $0.problem == "overloaded" } == 10)
+        }
+    }
+
     @Test func `Apple's certificates are no stranger's, however long ago they were verified`() async throws {
         try await withStoreService { world in
             try await world.deliver(.init("TEST"))

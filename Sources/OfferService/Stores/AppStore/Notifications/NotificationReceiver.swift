@@ -133,10 +133,10 @@ extension NotificationReceipt {
 }
 
 extension SignedDataFault {
-    /// Whether it took a verification to find out that a stranger signed it: under a good chain it was the store, for
-    /// whomever, and what is not even in form can be sent by the thousand at no cost to us.
+    /// Whether it took a look at certificates to find out that a stranger signed it: under a good chain it was the store, for
+    /// whomever, and what is not even in form can be sent by the thousand at next to no cost.
     fileprivate var costStrangersAllowance: Bool {
-        if case .notVerified(let error) = self { error.tookVerification && !isTemporary } else { false }
+        if case .notVerified(let error) = self { error.tookCertificates && !isTemporary } else { false }
     }
 
     /// Whether the App Store signed it for one of our apps, so that it is the settings that refuse it.
