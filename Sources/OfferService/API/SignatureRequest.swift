@@ -15,9 +15,9 @@ package final class SignatureRequest: Sendable {
         /// `POST /v1/eligibility`, where nothing is signed.
         case preview
 
-        /// Whether a signature is asked for that is bound to the account named by the request, and to nothing else.
-        var hasV1: Bool {
-            if case .promotionalOffer(_, let forms) = self { forms.contains(.v1) } else { false }
+        /// In which forms a promotional offer is to be signed; empty for everything else.
+        var forms: [SignatureForm] {
+            if case .promotionalOffer(_, let forms) = self { forms } else { [] }
         }
     }
 

@@ -11,6 +11,10 @@ struct OfferAccountTests {
     private struct Evidence {
         let transaction, renewal: String
 
+        init(transaction: String, renewal: String) {
+            (self.transaction, self.renewal) = (transaction, renewal)
+        }
+
         init(_ customer: FakeAppStore.CustomerIDs, _ world: StoreService) throws {
             let id = customer.subscriptions[0].originalTransactionID
             transaction = try world.store.signTransaction(id)
@@ -103,6 +107,27 @@ struct OfferAccountTests {
             )
             #expect(reply.status == 403 && reply.problem == "signed-data-of-other-account", "\(reply)")
             #expect(reply.pointers == ["/signedTransactions/1"])
+        }
+    }
+
+    @Test func `purchases that name two tokens are not taken together, whatever is signed`() async throws {
+        try await withLapsed { world, lapsed, signed, _ in
+            let changed = try world.store.signTransaction(
+                lapsed.subscriptions[0].originalTransactionID,
+                changing: ["appAccountToken": .text(Self.stranger), "appTransactionId": .null]
+            )
+            let both = [signed, Evidence(transaction: changed, renewal: signed.renewal)]
+            let reply = try await ask(world, both, #""formats": ["jws"]"#)
+            #expect(reply.status == 403 && reply.problem == "signed-data-of-other-account", "\(reply)")
+            #expect(reply.pointers == ["/signedTransactions/1"])
+        }
+    }
+
+    @Test func `an id that ties nothing is not looked for in what was shown`() async throws {
+        try await withLapsed { world, _, signed, other in
+            let members = #""appAccountToken": "\#(world.token)", "transactionId": "\#(other.appTransactionID)""#
+            let reply = try await ask(world, [signed], members)
+            #expect(reply.status == 200, "\(reply)")
         }
     }
 

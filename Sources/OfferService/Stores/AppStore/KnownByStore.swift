@@ -45,7 +45,7 @@ final class KnownByStore: Sendable {
         app = configuration.catalog.apps[bundleID]
         if let app, !request.signedData.isEmpty {
             evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
-            try evidence.refuseOtherAccount(than: request.binding, from: caller, signingV1: request.subject.hasV1)
+            try evidence.refuseOtherAccount(than: request.binding, from: caller, signing: request.subject.forms)
         } else {
             evidence = SubscriptionEvidence(source: .signedTransaction)
         }
@@ -125,7 +125,8 @@ final class KnownByStore: Sendable {
         switch request.subject {
         case .promotionalOffer(_, let forms):
             guard let offerID = listing?.offerID else { throw .decision(.unknownOffer(.offer)) }
-            let transactionID = try tied(request.transactionID, caller, shown)
+            let transactionID =
+                forms.contains(.jws) ? try tied(request.transactionID, caller, shown) : request.transactionID
             return .promotionalOffer(offerID, transactionID: transactionID, forms: forms)
         case .introductoryOffer:
             guard let id = request.transactionID ?? shown.ids.first,
@@ -252,18 +253,20 @@ extension SubscriptionEvidence {
     ///
     /// A backend is believed in whose transactions they are; what names no account is anybody's. A signature of the first
     /// form is bound to the account that the request names and to nothing else, so there it has to name that of the
-    /// transactions, as token or as the user name that StoreKit 1 made the token of.
+    /// transactions, as token or as the user name that StoreKit 1 made the token of. For a JWS they may name one at most.
     func refuseOtherAccount(
         than binding: PurchaseBinding,
         from caller: Caller,
-        signingV1: Bool = false
+        signing forms: [SignatureForm] = []
     ) throws(Refusal) {
         guard !caller.role.mayAssertFacts else { return }
         let token: UniqueID?
         switch binding {
         case .appAccountToken(let named): token = named
-        case .applicationUsername(let name) where signingV1: token = UniqueID(name.text)
-        case .none where signingV1: token = nil
+        case .applicationUsername(let name) where forms.contains(.v1): token = UniqueID(name.text)
+        case .none where forms.contains(.v1): token = nil
+        case .applicationUsername where !forms.isEmpty, .none where !forms.isEmpty:
+            token = transactions.compactMap(\.appAccountToken).first
         case .applicationUsername, .none: return
         }
         for (index, transaction) in transactions.enumerated() {
