@@ -169,6 +169,31 @@ struct GooglePlayReconciliationTests {
         }
     }
 
+    @Test func `what is computed anew for one app leaves the purchases of another alone`() async throws {
+        try await withPlayService { world in
+            try world.service.editOffers {
+                $0.replacing("\n  }],", with: "\n  }, {packageName: \"com.example.two\", plans: []}],")
+            }
+            let grant = try world.grant(to: "anna", daysAgo: 3)
+            let mark = try world.mark(grant)
+            try world.play.answer(
+                "a",
+                PlaySample("ACTIVE", .init { $0.offer = "winback-50" }) { sample in
+                    (sample.startedDaysAgo, sample.profileID) = (2, mark)
+                    sample.accountID = try? world.accountID("anna")
+                }
+            )
+            try await world.deliver(PlayService.change(4, "a"), id: "a")
+            #expect(try world.service.rows(["SELECT matched_by FROM google_play_redemptions"]) == ["mark"])
+            let check = ReconciliationCheck(
+                connection: try world.service.ledger.openForReading(),
+                catalog: world.service.current.value.catalog,
+                pseudonyms: world.service.current.value.pseudonyms
+            )
+            #expect(try check.run().differing.isEmpty)
+        }
+    }
+
     @Test func `counts test purchases apart`() async throws {
         try await withPlayService { world in
             var sample = PlaySample("ACTIVE", .init { $0.offer = "winback-50" }) { $0.startedDaysAgo = 2 }

@@ -105,8 +105,7 @@ package struct GooglePlayRedemptionTable {
     /// A grant that was used for a purchase counts for the purchase from then on, whoever will have it; only if it is
     /// sure which one it was, since another match may fit better tomorrow.
     private func count(_ entry: Entry, _ place: GooglePlayPlace) throws(StorageError) {
-        guard let match = entry.match, match.way == .mark, let offer = place.offer(entry.redemption.offer)?.ledgerKey
-        else { return }
+        guard let match = entry.match, match.way == .mark else { return }
         for subject in try subjects(of: entry.redemption.purchase) {
             try grants.settle(subject)
             grants.change(entry.redemption.purchase.bytes)
@@ -119,7 +118,7 @@ package struct GooglePlayRedemptionTable {
                     """,
                     .blob(entry.redemption.purchase.bytes),
                     .blob(subject),
-                    .integer(offer),
+                    .integer(entry.offerKey),
                     .blob(match.grantID.bytes)
                 )
             )
@@ -271,7 +270,9 @@ package struct GooglePlayRedemptionTable {
             offerID: offer.offerID
         )
         if let key = granted.first { return key }
-        return try lines(of: redemption.purchase).first { $0.offer == offer }?.offerKey
+        let lines = try lines(of: redemption.purchase)
+        // A row of before names were kept is of whatever app is asked about.
+        return lines.first { $0.offer == offer && [nil, app.packageName.text].contains($0.packageName) }?.offerKey
     }
 
     /// All names of the account that a purchase names; empty if it names none.
