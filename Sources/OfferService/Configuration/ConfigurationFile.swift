@@ -15,7 +15,7 @@ package struct ConfigurationFile {
         self.path = path
         let bytes: [UInt8]
         do {
-            bytes = try TextFile.read(path)
+            bytes = try TextFile.read(path, decides: true)
         } catch {
             throw ConfigurationError([ConfigurationIssue(.error, place: path, error.description)])
         }

@@ -7,7 +7,7 @@ extension Settings {
         do {
             let apple = try TrustAnchors.appleRootCAG3()
             guard let path = appStoreRootsPath else { return apple }
-            return apple.union(try TrustAnchors(pem: try TextFile.read(path)))
+            return apple.union(try TrustAnchors(pem: try TextFile.read(path, decides: true)))
         } catch {
             let place = appStoreRootsPath ?? "Apple's root"
             throw ConfigurationError([ConfigurationIssue(.error, place: place, "\(error)")])
@@ -24,7 +24,7 @@ extension Settings {
         }
         guard let path = trustedCertificatesPath else { return issues }
         do {
-            _ = try TextFile.read(path)
+            _ = try TextFile.read(path, decides: true)
             try CertificateFile.check(path: path)
         } catch {
             issues.append(ConfigurationIssue(.error, place: path, "\(error)"))

@@ -8,8 +8,13 @@ package struct TextFileError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// A file that people edit, read whole.
 package enum TextFile {
-    /// The bytes of a regular file of at most `maximumBytes` that not everybody may write to.
-    package static func read(_ path: String, maximumBytes: Int = 4 << 20) throws(TextFileError) -> [UInt8] {
+    /// The bytes of a regular file of at most `maximumBytes`; of one that `decides` what is signed, only if not everybody may
+    /// write to it.
+    package static func read(
+        _ path: String,
+        maximumBytes: Int = 4 << 20,
+        decides: Bool = false
+    ) throws(TextFileError) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw TextFileError(description: "cannot be opened: \(systemMessage(errno))") }
         defer { close(descriptor) }
@@ -17,7 +22,7 @@ package enum TextFile {
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw TextFileError(description: "is not a regular file")
         }
-        guard status.st_mode & S_IWOTH == 0 else {
+        guard !decides || status.st_mode & S_IWOTH == 0 else {
             throw TextFileError(description: "may be written by everybody, and decides what is signed; chmod o-w")
         }
         guard status.st_size <= maximumBytes else {

@@ -203,7 +203,7 @@ extension LogPolicy {
         guard let path else { return nil }
         let issues: [ConfigurationIssue]
         do {
-            let bytes = try TextFile.read(path, maximumBytes: 1 << 20)
+            let bytes = try TextFile.read(path, maximumBytes: 1 << 20, decides: true)
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw TextFileError(description: "is not UTF-8")
             }
