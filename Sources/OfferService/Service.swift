@@ -226,7 +226,7 @@ package final class Service: Sendable {
             transfers: TransfersCall(committer: committer),
             checkpoints: CheckpointCalls(
                 signedLog,
-                head: { [committer] in committer.treeHead },
+                head: { [signedLog] in signedLog.newestHead },
                 reads: reads,
                 isPublic: settings.isLogPublic
             ),

@@ -10,7 +10,8 @@ package final class SignedLog: Sendable {
     /// `nil` without a policy.
     package let witnesses: Witnesses?
     package let watch: LogWatch
-    private let heads: StoredLogHeads
+    /// What this instance has recorded last.
+    private let recorded: @Sendable () -> TreeHead
     private let client: Client?
     private let contradictions: Contradictions
     /// Who is told of new checkpoints; emptied at the end, because the witnesses hold the publisher that tells them.
@@ -32,14 +33,17 @@ package final class SignedLog: Sendable {
         _ ledger: LedgerAccess
     ) throws(ServiceError) -> Checked {
         let key = loaded.keys.logKey
+        let table = CheckpointTable(connection: connection)
+        // Before the head: another instance may sign for more than that as soon as it is read.
+        let stored: [CheckpointTable.Stored]
+        do { stored = try table.all() } catch { throw .database(error) }
         let head: TreeHead
         do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
         let heads = StoredLogHeads(newest: { head }, open: ledger.openForReading)
         do {
-            let table = CheckpointTable(connection: connection)
             let check = LogStartCheck(key: key, heads: heads, file: CheckpointFile(path: settings.checkpointPath))
             return Checked(
-                outcome: try check.newest(stored: try table.all()),
+                outcome: try check.newest(stored: stored),
                 cosignatures: try table.cosignatures(of: key.origin)
             )
         } catch let error as LogMismatch {
@@ -69,8 +73,8 @@ package final class SignedLog: Sendable {
         file = CheckpointFile(path: settings.checkpointPath)
         let contradictions = Contradictions(contradiction)
         self.contradictions = contradictions
-        let heads = StoredLogHeads(newest: { [committer] in committer.treeHead }, open: ledger.openForReading)
-        self.heads = heads
+        recorded = { [committer] in committer.treeHead }
+        let heads = StoredLogHeads(newest: ledger.isShared ? nil : recorded, open: ledger.openForReading)
         if checked.outcome.fileIsMissing { Self.warnOfMissingFile(file, log) }
         let keeping = DurableCheckpoints(committer: committer, file: file)
         let audience = audience
@@ -106,6 +110,9 @@ package final class SignedLog: Sendable {
         let witnesses = Witnesses(
             policy,
             stored: checked.cosignatures,
+            storedNow: { [origin = key.origin] in
+                (try? CheckpointTable(connection: ledger.openForReading()).cosignatures(of: origin)) ?? []
+            },
             transport: client,
             heads: heads,
             keeping: keeping,
@@ -128,6 +135,13 @@ package final class SignedLog: Sendable {
 
     /// In what the log was found not to be what was signed of it; `nil` while all is well.
     package var contradiction: String? { contradictions.latest }
+
+    /// The largest head that is known without asking the database: what this instance has recorded last, or what its publisher
+    /// has found of others, half a second ago at most.
+    package var newestHead: TreeHead {
+        let (own, signed) = (recorded(), publisher.latest?.checkpoint.head ?? .empty)
+        return own.size >= signed.size ? own : signed
+    }
 
     /// What whoever runs the service should know of the log.
     package var warnings: [Obstacle] {
@@ -162,7 +176,7 @@ package final class SignedLog: Sendable {
             Gauge(
                 "offer_signer_log_size",
                 "Entries of the audit log",
-                [.init(Double(heads.newest?.size ?? 0))]
+                [.init(Double(newestHead.size))]
             ),
             Gauge(
                 "offer_signer_checkpoint_size",

@@ -11,6 +11,7 @@ final class NaiveLog: LogHeads {
         var entries: [[UInt8]] = []
         var claimed: TreeHead?
         var isUnreadable = false
+        var isHeadUnknown = false
     }
 
     private let state: Mutex<State>
@@ -39,8 +40,11 @@ final class NaiveLog: LogHeads {
 
     var entries: [[UInt8]] { state.withLock { $0.entries } }
 
+    func setHeadUnknown(_ isUnknown: Bool) { state.withLock { $0.isHeadUnknown = isUnknown } }
+
     var newest: TreeHead? {
-        let (claimed, entries) = state.withLock { ($0.claimed, $0.entries) }
+        let (claimed, entries, isUnknown) = state.withLock { ($0.claimed, $0.entries, $0.isHeadUnknown) }
+        if isUnknown { return nil }
         return claimed ?? TreeHead(size: Int64(entries.count), rootHash: Self.hash(entries[...]))
     }
 

@@ -32,6 +32,10 @@ struct WitnessTests {
                 policy,
                 stored: try CheckpointTable(connection: place.ledger.openForReading())
                     .cosignatures(of: place.key.origin),
+                storedNow: { [place] in
+                    (try? CheckpointTable(connection: place.ledger.openForReading()).cosignatures(of: place.key.origin))
+                        ?? []
+                },
                 transport: client,
                 heads: place.heads,
                 keeping: DurableCheckpoints(committer: place.committer, file: place.file),
@@ -161,6 +165,47 @@ struct WitnessTests {
             #expect(stage.waits { stage.witnesses.reports[0].state == .refused })
             #expect(stage.witnesses.reports[0].detail == "it holds another log of 10 entries")
             #expect(stage.place.contradictions.withLock { $0 }.count == 1)
+        }
+    }
+
+    @Test func `takes it for no contradiction that another instance was faster`() async throws {
+        try await Self.onStage(fakes: [try FakeWitness()]) { stage throws in
+            let other = try Stage(stage.place, stage.fakes)
+            defer { other.stop() }
+            stage.publish(5)
+            #expect(stage.waits { stage.isSigned(5) })
+            // This one has a checkpoint of 7 that the witness has not seen when the other's of 9 comes.
+            stage.place.heads.grow(to: 7)
+            stage.publisher.publish()
+            other.publish(9)
+            #expect(stage.waits { other.isSigned(9) })
+            stage.witnesses.checkpointPublished()
+            #expect(stage.waits { stage.witnesses.reports[0].size == 9 })
+            #expect(stage.witnesses.reports[0].state == .current && stage.witnesses.isQuorumMet)
+            #expect(stage.place.contradictions.withLock { $0 }.isEmpty)
+            #expect(!stage.place.log.lines.contains { $0.contains("a witness refuses") })
+            stage.publish(12)
+            #expect(stage.waits { stage.isSigned(12) })
+        }
+    }
+
+    @Test func `takes nothing for a contradiction while the log can't be asked`() async throws {
+        try await Self.onStage(fakes: [try FakeWitness()]) { stage throws in
+            let other = try Stage(stage.place, stage.fakes)
+            defer { other.stop() }
+            stage.publish(5)
+            #expect(stage.waits { stage.isSigned(5) })
+            stage.place.heads.grow(to: 7)
+            stage.publisher.publish()
+            other.publish(9)
+            #expect(stage.waits { other.isSigned(9) })
+            stage.place.heads.setHeadUnknown(true)
+            stage.witnesses.checkpointPublished()
+            #expect(stage.waits { stage.witnesses.reports[0].detail.contains("the log can't be read") })
+            #expect(stage.witnesses.reports[0].state == .unreachable)
+            stage.place.heads.setHeadUnknown(false)
+            #expect(stage.waits { stage.witnesses.reports[0].state == .current })
+            #expect(stage.place.contradictions.withLock { $0 }.isEmpty)
         }
     }
 

@@ -34,6 +34,8 @@ final class WitnessLink: Sendable {
     private let clock: WallClock
     private let log: Log
     private let contradiction: @Sendable (String) -> Void
+    /// What the database has of the witness, whichever instance had it signed.
+    private let stored: @Sendable () -> (size: Int64, seconds: Int64)?
     private let state: Guarded<Standing>
     private let isStopping = Guarded(false)
     private let wake = DispatchSemaphore(value: 0)
@@ -42,6 +44,7 @@ final class WitnessLink: Sendable {
     init(
         _ witness: LogPolicy.Witness,
         standing: Standing,
+        stored: @escaping @Sendable () -> (size: Int64, seconds: Int64)?,
         transport: any Transport,
         heads: any LogHeads,
         keeping: any CheckpointKeeping,
@@ -51,6 +54,7 @@ final class WitnessLink: Sendable {
         contradiction: @escaping @Sendable (String) -> Void
     ) {
         self.witness = witness
+        self.stored = stored
         self.transport = transport
         self.heads = heads
         self.keeping = keeping
@@ -114,12 +118,7 @@ final class WitnessLink: Sendable {
                 return settle(.init(isRefusal: true, reason: reason), isContradiction: true)
             case .holds(let size) where size <= signed.checkpoint.size:
                 state.withLock { $0.held = size }
-            case .holds(let size):
-                let found = signed.checkpoint.size
-                return settle(
-                    .init(isRefusal: true, reason: "it holds \(size) entries of this log, which has only \(found)"),
-                    isContradiction: size > (heads.newest?.size ?? found)
-                )
+            case .holds(let size): return isOutrun(by: size, signed)
             case .contradicts(let reason):
                 return settle(.init(isRefusal: true, reason: reason), isContradiction: true)
             case .refused(let reason): return settle(.init(isRefusal: true, reason: reason))
@@ -127,6 +126,27 @@ final class WitnessLink: Sendable {
             }
         }
         return settle(.init(isRefusal: false, reason: "what it holds changes from answer to answer"))
+    }
+
+    /// Whether nothing is left to be done for a checkpoint when the witness holds more: another instance was faster.
+    ///
+    /// The log is asked for its size only now, so that it has all that a witness can have seen; where it can't be read, nothing
+    /// is known, which is no contradiction.
+    private func isOutrun(by size: Int64, _ signed: SignedCheckpoint) -> Bool {
+        guard let newest = heads.newest?.size else {
+            return settle(.init(isRefusal: false, reason: "it holds \(size) entries, and the log can't be read"))
+        }
+        guard size <= newest else {
+            let reason = "it holds \(size) entries of this log, which has only \(newest)"
+            return settle(.init(isRefusal: true, reason: reason), isContradiction: true)
+        }
+        let kept = stored()
+        return state.withLock { state in
+            (state.held, state.fault) = (size, nil)
+            guard let kept, kept.size >= signed.checkpoint.size else { return false }
+            (state.cosigned, state.behindSince) = (kept, nil)
+            return true
+        }
     }
 
     private func isSigned(_ signed: SignedCheckpoint) -> Bool {

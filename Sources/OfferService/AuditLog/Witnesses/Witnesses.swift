@@ -24,11 +24,12 @@ package final class Witnesses: Sendable {
 
     /// Asks nobody before ``start()``.
     ///
-    /// `stored` is what the witnesses signed in earlier runs; `contradiction` is told when one of them holds more of the
-    /// log than there is.
+    /// `stored` is what the witnesses signed in earlier runs, and `storedNow` what they have by now, for other instances too;
+    /// `contradiction` is told when one of them holds more of the log than there is.
     package init(
         _ policy: LogPolicy,
         stored: [CheckpointTable.StoredCosignature],
+        storedNow: @escaping @Sendable () -> [CheckpointTable.StoredCosignature],
         transport: any Transport,
         heads: any LogHeads,
         keeping: any CheckpointKeeping,
@@ -41,13 +42,15 @@ package final class Witnesses: Sendable {
         self.clock = clock
         links = policy.witnesses.map { witness in
             var standing = WitnessLink.Standing()
-            if let found = stored.first(where: { $0.witness == witness.key.description }) {
+            let name = witness.key.description
+            if let found = stored.first(where: { $0.witness == name }) {
                 standing.cosigned = (found.size, found.seconds)
                 standing.held = found.size
             }
             return WitnessLink(
                 witness,
                 standing: standing,
+                stored: { storedNow().first { $0.witness == name }.map { ($0.size, $0.seconds) } },
                 transport: transport,
                 heads: heads,
                 keeping: keeping,
