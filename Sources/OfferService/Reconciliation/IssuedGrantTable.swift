@@ -33,15 +33,27 @@ struct IssuedGrantTable {
         )
     }
 
+    /// What a store calls an offer; without a base plan in the App Store.
+    private struct Name {
+        let app, product: String
+        let plan: String?
+        let offer: String
+
+        init(_ listing: StoreListing) {
+            switch listing {
+            case .appStore(let listing):
+                (app, product, plan) = (listing.bundleID.text, listing.productID.text, nil)
+                offer = listing.offerID?.text ?? ""
+            case .googlePlay(let key):
+                (app, product, plan) = (key.packageName.text, key.productID.text, key.basePlanID.text)
+                offer = key.offerID.text
+            }
+        }
+    }
+
     /// Keeps what an offer is called, as it is called now, beside what it was called before.
     func describe(_ offer: CatalogOffer) throws(StorageError) {
-        let (app, product, plan, offerID) =
-            switch offer.listing {
-            case .appStore(let listing):
-                (listing.bundleID.text, listing.productID.text, nil as String?, listing.offerID?.text)
-            case .googlePlay(let key):
-                (key.packageName.text, key.productID.text, key.basePlanID.text, key.offerID.text)
-            }
+        let name = Name(offer.listing)
         try connection.enqueue(
             SQL(
                 """
@@ -54,13 +66,17 @@ struct IssuedGrantTable {
                 .integer(offer.ledgerKey),
                 .text(offer.listing.store.recordName),
                 .text(offer.app.text),
-                .text(app),
-                .text(product),
-                SQLValue(plan),
-                .text(offerID ?? ""),
+                .text(name.app),
+                .text(name.product),
+                SQLValue(name.plan),
+                .text(name.offer),
                 .text(offer.id.text)
             )
         )
+        try keep(name, of: offer)
+    }
+
+    private func keep(_ name: Name, of offer: CatalogOffer) throws(StorageError) {
         try connection.enqueue(
             SQL(
                 """
@@ -68,10 +84,10 @@ struct IssuedGrantTable {
                 VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
                 .text(offer.listing.store.recordName),
-                .text(product),
-                .text(plan ?? ""),
-                .text(offerID ?? ""),
-                .text(app),
+                .text(name.product),
+                .text(name.plan ?? ""),
+                .text(name.offer),
+                .text(name.app),
                 .integer(offer.ledgerKey)
             )
         )

@@ -168,17 +168,21 @@ struct WitnessTests {
         }
     }
 
+    /// Has one instance with a checkpoint of 7 that the witness has not seen, and the witness sign 9 for the other.
+    private static func outrun(_ stage: Stage, by other: Stage) {
+        stage.publish(5)
+        #expect(stage.waits { stage.isSigned(5) })
+        stage.place.heads.grow(to: 7)
+        stage.publisher.publish()
+        other.publish(9)
+        #expect(stage.waits { other.isSigned(9) })
+    }
+
     @Test func `takes it for no contradiction that another instance was faster`() async throws {
         try await Self.onStage(fakes: [try FakeWitness()]) { stage throws in
             let other = try Stage(stage.place, stage.fakes)
             defer { other.stop() }
-            stage.publish(5)
-            #expect(stage.waits { stage.isSigned(5) })
-            // This one has a checkpoint of 7 that the witness has not seen when the other's of 9 comes.
-            stage.place.heads.grow(to: 7)
-            stage.publisher.publish()
-            other.publish(9)
-            #expect(stage.waits { other.isSigned(9) })
+            Self.outrun(stage, by: other)
             stage.witnesses.checkpointPublished()
             #expect(stage.waits { stage.witnesses.reports[0].size == 9 })
             #expect(stage.witnesses.reports[0].state == .current && stage.witnesses.isQuorumMet)
@@ -193,12 +197,7 @@ struct WitnessTests {
         try await Self.onStage(fakes: [try FakeWitness()]) { stage throws in
             let other = try Stage(stage.place, stage.fakes)
             defer { other.stop() }
-            stage.publish(5)
-            #expect(stage.waits { stage.isSigned(5) })
-            stage.place.heads.grow(to: 7)
-            stage.publisher.publish()
-            other.publish(9)
-            #expect(stage.waits { other.isSigned(9) })
+            Self.outrun(stage, by: other)
             stage.place.heads.setHeadUnknown(true)
             stage.witnesses.checkpointPublished()
             #expect(stage.waits { stage.witnesses.reports[0].detail.contains("the log can't be read") })

@@ -78,7 +78,7 @@ package struct GooglePlayRedemptionTable {
                 try insert(line, of: purchase)
                 // A row from before names were kept is completed, which tells nothing new.
                 if known.contains(line.withoutNames) { continue }
-                try count(entry, place)
+                try count(entry)
                 news.append(entry)
             }
         }
@@ -104,7 +104,7 @@ package struct GooglePlayRedemptionTable {
 
     /// A grant that was used for a purchase counts for the purchase from then on, whoever will have it; only if it is
     /// sure which one it was, since another match may fit better tomorrow.
-    private func count(_ entry: Entry, _ place: GooglePlayPlace) throws(StorageError) {
+    private func count(_ entry: Entry) throws(StorageError) {
         guard let match = entry.match, match.way == .mark else { return }
         for subject in try subjects(of: entry.redemption.purchase) {
             try grants.settle(subject)
