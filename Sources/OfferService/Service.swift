@@ -233,7 +233,8 @@ package final class Service: Sendable {
             keys: KeysCall(
                 seal: seal,
                 current: current,
-                lastUses: { [committer] in committer.keyUses },
+                ownLastUses: { [committer] in committer.keyUses },
+                readers: readers,
                 reads: reads,
                 refresh: { [housekeeper] in await housekeeper.lookNow() }
             ),

@@ -174,7 +174,7 @@ package final class API: Responder {
     ) async throws(Refusal) -> Response {
         let snapshot = current.value
         switch match.route {
-        case .keys: return try keys.list(request, under: snapshot, at: now)
+        case .keys: return try await keys.list(request, under: snapshot, at: now)
         case .disableKey, .enableKey:
             return try await keys.set(
                 request,

@@ -2,12 +2,16 @@
 import HTTP
 import JSON
 package import OfferDomain
+import Storage
 
 /// `GET /v1/keys`, `POST /v1/keys/{id}/disable` and `…/enable`: the key ring, without key material.
 package struct KeysCall: Sendable {
     private let seal: Seal
     private let current: CurrentSnapshot
-    private let lastUses: @Sendable () -> [KeyID: Timestamp]
+    /// What this instance knows of, which is all where it has just written.
+    private let ownLastUses: @Sendable () -> [KeyID: Timestamp]
+    /// Read what any instance has recorded.
+    private let readers: LogReaders
     /// Takes key states from the database into force.
     private let refresh: @Sendable () async -> Void
     private let reads: AuditReads
@@ -15,22 +19,24 @@ package struct KeysCall: Sendable {
     package init(
         seal: Seal,
         current: CurrentSnapshot,
-        lastUses: @escaping @Sendable () -> [KeyID: Timestamp],
+        ownLastUses: @escaping @Sendable () -> [KeyID: Timestamp],
+        readers: LogReaders,
         reads: AuditReads,
         refresh: @escaping @Sendable () async -> Void
     ) {
         self.seal = seal
         self.current = current
-        self.lastUses = lastUses
+        self.ownLastUses = ownLastUses
+        self.readers = readers
         self.refresh = refresh
         self.reads = reads
     }
 
     /// All keys, in the order of the file.
-    func list(_ request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
+    func list(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
         reads.noteFetch(caller: caller.id, call: .keys)
-        let uses = lastUses()
+        let uses = try await lastUses()
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("keys")
@@ -66,8 +72,21 @@ package struct KeysCall: Sendable {
         await refresh()
         let after = current.value.keyRing.keys.first { $0.id == key.id } ?? key
         var writer = JSONWriter()
-        write(after, lastUses()[key.id], &writer)
+        write(after, ownLastUses()[key.id], &writer)
         return Self.response(writer)
+    }
+
+    /// When each key was used last by whichever instance.
+    private func lastUses() async throws(Refusal) -> [KeyID: Timestamp] {
+        do throws(LogReadersError) {
+            return try await readers.read { connection throws(AuditReadError) in
+                var uses = KeyUses()
+                do throws(StorageError) { try uses.read(connection) } catch { throw .database(error) }
+                return uses.last
+            }
+        } catch {
+            throw Refusal(error)
+        }
     }
 
     /// The body is empty, or an object without members.

@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import OfferService
+import Storage
 import Testing
 
 /// Who may see and use the switches, and what the calls answer.
@@ -103,6 +104,21 @@ struct SwitchCallTests {
             #expect(try await lastUses() == [.text(first.rfc3339), .null], "a refusal is no use")
             #expect(try await service.sign(offer: "open").status == 200)
             #expect(try await lastUses() == [.text(service.clock.now.rfc3339), .null])
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `tell of the last use of a key by another instance, without a request of their own`(wire: Wire) async throws {
+        try await withService(wire) { service async throws in
+            #expect(try await service.sign(offer: "open").status == 200)
+            let later = Timestamp(milliseconds: service.clock.now.milliseconds + 60_000)
+            let other = try service.ledger.open()
+            try other.run(SQL("UPDATE key_uses SET last_used_at = ?", .integer(later.milliseconds)))
+            let reply = try await service.send(service.authorized(.get("/v1/keys"), as: "auditor"))
+            #expect(reply.json["keys"][0]["lastUsedAt"].text == later.rfc3339)
+            try other.run(SQL("ALTER TABLE key_uses RENAME TO taken_away"))
+            let refused = try await service.send(service.authorized(.get("/v1/keys"), as: "auditor"))
+            #expect(refused.problem == "log-unreadable")
         }
     }
 

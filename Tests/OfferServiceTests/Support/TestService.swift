@@ -153,7 +153,8 @@ final class TestService: Sendable {
             keys: KeysCall(
                 seal: seal,
                 current: current,
-                lastUses: { [committer] in committer.keyUses },
+                ownLastUses: { [committer] in committer.keyUses },
+                readers: readers,
                 reads: reads,
                 refresh: { [current, loaded, ledger] in
                     if let next = try? Self.snapshot(loaded, ledger) { current.swap(next) }
