@@ -69,9 +69,10 @@ struct AuditedDemo {
     }
 
     /// Writes a policy that demands the signature of a witness; the options that have the service follow it.
-    func policy(demanding witness: FakeWitness) throws -> [String] {
-        try demo.write("witness w1 \(witness.verifierKey) \(witness.url)\nquorum w1\n", to: "log-policy")
-        return ["--log-policy", demo.path(of: "log-policy")]
+    func policy(demanding witness: FakeWitness, at url: String? = nil) throws -> [String] {
+        let name = url == nil ? "log-policy" : "log-policy-far"
+        try demo.write("witness w1 \(witness.verifierKey) \(url ?? witness.url)\nquorum w1\n", to: name)
+        return ["--log-policy", demo.path(of: name)]
     }
 
     /// Runs one of the service's own commands on its database.

@@ -45,19 +45,21 @@ final class DemoFolder: Sendable {
     func path(of name: String) -> String { "\(path)/\(name)" }
 
     /// What every command needs to find the example; a database is the name of another one in the directory.
-    func options(database: String = name) -> [String] {
-        options(at: directory.database(database))
+    func options(database: String = name, checkpoint: String? = nil) -> [String] {
+        options(at: directory.database(database), checkpoint: checkpoint)
     }
 
-    func options(at location: String) -> [String] {
-        ["--keys", path(of: "keys"), "--offers", path(of: "offers")] + databaseOptions(at: location)
+    func options(at location: String, checkpoint: String? = nil) -> [String] {
+        ["--keys", path(of: "keys"), "--offers", path(of: "offers")]
+            + databaseOptions(at: location, checkpoint: checkpoint)
     }
 
     /// What commands need that look into nothing else.
     func databaseOptions() -> [String] { databaseOptions(at: location) }
 
-    private func databaseOptions(at location: String) -> [String] {
-        ["--database", location] + (TestedEngine.isPostgreSQL ? ["--checkpoint-file", checkpoint] : [])
+    private func databaseOptions(at location: String, checkpoint: String? = nil) -> [String] {
+        ["--database", location]
+            + (TestedEngine.isPostgreSQL ? ["--checkpoint-file", checkpoint ?? self.checkpoint] : [])
     }
 
     /// A file with everything that the database holds.

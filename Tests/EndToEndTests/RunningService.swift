@@ -16,7 +16,8 @@ final class RunningService: Sendable {
     /// Starts the service and waits until it listens.
     ///
     /// Port 0 lets the system choose. A wrapper is a command that the service is started by, and whose process it
-    /// becomes. A database is used instead of the example's own. Options come after those that name its files.
+    /// becomes. A database is used instead of the example's own; one of several services on a server keeps its checkpoint
+    /// in a file of its own. Options come after those that name its files.
     init(
         _ demo: DemoFolder,
         port: UInt16 = 0,
@@ -24,6 +25,7 @@ final class RunningService: Sendable {
         wrapper: [String] = [],
         program: String = Program.path,
         database: String = DemoFolder.name,
+        checkpoint: String? = nil,
         options: [String] = []
     ) async throws {
         self.demo = demo
@@ -32,7 +34,7 @@ final class RunningService: Sendable {
         logOffset = textOfFile(logPath).utf8.count
         process = try ChildProcess(
             wrapper + [program, "serve", "--listen", "\(address):\(port)"]
-                + demo.options(database: database) + Self.clockCheck(options) + options,
+                + demo.options(database: database, checkpoint: checkpoint) + Self.clockCheck(options) + options,
             environment: ownEnvironment(),
             output: outputPath,
             errors: logPath

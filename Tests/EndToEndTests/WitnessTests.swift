@@ -86,6 +86,34 @@ extension EndToEnd {
             #expect(try await service.stop() == .exited(0))
         }
 
+        @Test(.enabled(if: TestedEngine.isPostgreSQL, "SQLite has one service"))
+        func `a service that lags behind another takes the witness for no contradiction`() async throws {
+            let (audited, witness, policy) = try await witnessed()
+            let far = try audited.policy(demanding: witness, at: witness.farURL)
+            let file = audited.demo.path(of: "far.checkpoint")
+            let near = try await RunningService(audited.demo, options: policy)
+            let behind = try await RunningService(audited.demo, checkpoint: file, options: far)
+            try witness.cutOff(true)
+            #expect(try behind.sign(audited.demo.request(customer: UUID().uuidString)).status == 200)
+            try await eventually("it is said that the witness is away") {
+                try says("unreachable", behind)
+            }
+            // The witness follows the other, which goes on, and then answers the first.
+            try await whileSigning(audited, near) {
+                try await cosigned(audited, near)
+                try witness.cutOff(false)
+                try await eventually("the one that lagged behind is cosigned too") {
+                    try says("current", behind)
+                }
+            }
+            for service in [near, behind] {
+                #expect(try service.sign(audited.demo.request(customer: UUID().uuidString)).status == 200)
+                try await cosigned(audited, service)
+                #expect(try service.ask("/v1/seal", apiKey: audited.apiKey).body.contains(#""causes":[]"#))
+            }
+            for service in [near, behind] { #expect(try await service.stop() == .exited(0)) }
+        }
+
         static let origin = "example.com/offer-signer"
 
         /// An example whose log one witness follows.
@@ -104,6 +132,34 @@ extension EndToEnd {
             }
             try await cosigned(audited, service)
             #expect(try await service.stop() == .exited(0))
+        }
+
+        /// Does something while a service signs, a few times a second.
+        private func whileSigning(
+            _ audited: AuditedDemo,
+            _ service: RunningService,
+            _ body: () async throws -> Void
+        ) async throws {
+            let signing = Task {
+                while !Task.isCancelled {
+                    let answer = try service.sign(audited.demo.request(customer: UUID().uuidString))
+                    #expect(answer.status == 200, "\(answer)")
+                    try? await Task.sleep(for: .milliseconds(200))
+                }
+            }
+            defer { signing.cancel() }
+            try await body()
+            signing.cancel()
+            try await signing.value
+        }
+
+        /// Whether a service's metrics have the witness in that state; asked for the state of the log, it would record that,
+        /// and so learn of what others have recorded.
+        private func says(_ state: String, _ service: RunningService) throws -> Bool {
+            let metrics = try service.ask("/metrics").body
+            return metrics.split(separator: "\n").contains { line in
+                line.hasPrefix("offer_signer_witness") && line.contains(#"state="\#(state)""#) && line.hasSuffix(" 1")
+            }
         }
 
         /// Waits until the newest checkpoint has a cosignature.

@@ -29,6 +29,8 @@ package final class FakeWitness: Sendable {
 
     /// Where it takes checkpoints, without `/add-checkpoint`.
     package var url: String { description.url }
+    /// Another way to the same witness.
+    package var farURL: String { "\(url)/far" }
     package var verifierKey: String { description.verifierKey }
 
     /// Starts it, and waits until it listens.
@@ -62,6 +64,11 @@ package final class FakeWitness: Sendable {
             "behave",
             Arguments(mode: mode.rawValue, delay: delayMilliseconds, status: status)
         )
+    }
+
+    /// Lets nothing through that comes by ``farURL``, or everything again.
+    package func cutOff(_ isCutOff: Bool) throws {
+        try program.perform("cutOff", ["isCutOff": isCutOff])
     }
 
     /// Makes it believe that it signed a tree of that size and root, in Base64.

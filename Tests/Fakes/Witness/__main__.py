@@ -21,9 +21,9 @@ class Handler(BaseHTTPRequestHandler):
         witness = self.server.witness
         witness.note(self.path)
         try:
-            if self.path != "/w/add-checkpoint":
+            if self.path not in ("/w/add-checkpoint", "/w/far/add-checkpoint"):
                 raise Refusal(404)
-            witness.misbehave_before()
+            witness.misbehave_before(isFar=self.path.startswith("/w/far/"))
             self.answer(200, witness.add_checkpoint(body))
         except Refusal as refusal:
             self.answer(refusal.status, refusal.body, refusal.content_type)

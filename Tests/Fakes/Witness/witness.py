@@ -36,6 +36,8 @@ class Witness:
         self.trusted, self.held = {}, {}
         self.requests, self.cosigned = 0, []
         self.mode, self.delay, self.status = "good", 0, 503
+        # Whether nothing gets through on the second of its two ways, `…/far`.
+        self.isCutOff = False
 
     def verifier_key(self):
         identity = key_id(self.name, 4, self.public_key).hex()
@@ -57,6 +59,10 @@ class Witness:
         self.mode, self.delay, self.status = mode, delay, status
         return {}
 
+    def control_cutOff(self, isCutOff):
+        self.isCutOff = isCutOff
+        return {}
+
     def control_hold(self, origin, size, root):
         """As if that had been co-signed."""
         self.held[origin] = (size, base64.b64decode(root))
@@ -73,9 +79,11 @@ class Witness:
         with self.lock:
             self.requests += 1
 
-    def misbehave_before(self):
+    def misbehave_before(self, isFar=False):
         if self.delay:
             time.sleep(self.delay / 1000)
+        if isFar and self.isCutOff:
+            raise Refusal(503)
         if self.mode == "status":
             raise Refusal(self.status)
 
