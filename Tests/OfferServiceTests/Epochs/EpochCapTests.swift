@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
-import OfferService
 import Storage
 import TestSupport
 import Testing
+
+@testable import OfferService
 
 /// Caps and history hold for a customer while the secret of customers' ids changes.
 struct EpochCapTests {
@@ -148,6 +149,28 @@ struct EpochCapTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a purchase at Google Play goes on to name its account as it did when it was made`(
+        isDestroyed: Bool
+    ) async throws {
+        try await withService(.inProcess, Self.playFiles) { service in
+            let world = try PlayLedger(service)
+            let ada = try world.pseudonym("ada")
+            try world.tell("one", customer: "ada", account: ada, minutes: 0)
+            try service.beginEpoch("2")
+            try world.tell("one", customer: "ada", account: ada, minutes: 1)
+            if isDestroyed { try service.forgetEarlierEpochs() }
+            // As the store tells of it by itself, and as the app sends it along.
+            try world.tell("one", account: ada, minutes: 2)
+            try world.tell("one", customer: "ada", account: ada, minutes: 3)
+            #expect(try service.entries("subscription.transferred").isEmpty)
+            #expect(try world.otherNames(than: "ada") == 0)
+            // A purchase of another account in its place still goes from one to the other.
+            try world.tell("two", account: try world.pseudonym("grace"), linked: "one", minutes: 4)
+            #expect(try service.entries("subscription.transferred").count == 1)
+        }
+    }
+
     private static var playFiles: TestFiles {
         var files = TestFiles()
         files.offers = """
@@ -190,18 +213,29 @@ private struct PlayLedger {
         try #require(GooglePlayPlace(try PackageName("com.example.android"), under: service.current.value))
     }
 
-    func tell(_ token: String, customer: String, linked: String? = nil, minutes: Int) throws {
+    /// Takes in a purchase as the store tells it after so many minutes, or as a caller does for a customer; the account is
+    /// as the app had it when it was bought.
+    func tell(
+        _ token: String,
+        customer: String? = nil,
+        account: Pseudonym? = nil,
+        linked: String? = nil,
+        minutes: Int
+    ) throws {
         let place = try place()
         var item = GooglePlayPurchase.LineItem(productID: "pro")
         item.basePlanID = "monthly"
         var purchase = GooglePlayPurchase(state: .known(.active), lineItems: [item])
         purchase.startedAt = service.clock.now
+        purchase.accountID = account?.accountID
         purchase.linkedToken = try linked.map { try PurchaseToken($0) }
         var evidence = GooglePlayEvidence(observedAt: service.clock.now.adding(minutes: minutes))
         evidence.purchases = [(token: try PurchaseToken(token), answer: .purchase(purchase))]
-        let key = try pseudonym(customer).ledgerKey
+        let name = try customer.map(pseudonym)
         try write { writer throws(LedgerError) in
-            try writer.merge(GooglePlayPurchaseReport(evidence, place: place, customers: [key], customer: key))
+            try writer.apply([name.flatMap(KeySuccession.init)].compactMap(\.self))
+            let keys = name.map { [$0.ledgerKey] } ?? []
+            try writer.merge(GooglePlayPurchaseReport(evidence, place: place, customers: keys, customer: keys.first))
         }
     }
 
@@ -211,7 +245,21 @@ private struct PlayLedger {
         return try tables.history(of: [key], purchases: [PurchaseKey]()).purchases.count
     }
 
-    private func pseudonym(_ name: String) throws -> Pseudonym {
+    /// How many rows name somebody else as who has a purchase.
+    func otherNames(than customer: String) throws -> Int64 {
+        let key = SQLValue.blob(try pseudonym(customer).ledgerKey)
+        let sql = SQL(
+            """
+            SELECT (SELECT count(*) FROM subscription_holders WHERE subject <> ?)
+                + (SELECT count(*) FROM google_play_customers WHERE subject <> ?)
+            """,
+            key,
+            key
+        )
+        return try #require(try service.ledger.openForReading().first(sql) { $0.integer(0) })
+    }
+
+    func pseudonym(_ name: String) throws -> Pseudonym {
         service.current.value.pseudonyms.pseudonym(of: .customer(try CustomerID(name)), in: try place().app.name)
     }
 

@@ -77,7 +77,7 @@ struct EpochDestructionTests {
         }
     }
 
-    @Test func `no row of the ledger leads from an entry of that epoch to a key in force`() async throws {
+    @Test func `no grant leads from an entry of that epoch to a key in force`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
             #expect(try await place.sign(service, offer: "open", Self.ada).status == 200)

@@ -60,6 +60,31 @@ package struct GooglePlayPurchaseReport: Sendable {
     }
 }
 
+extension GooglePlayPurchaseReport {
+    /// The same, with other keys for the accounts that purchases name.
+    func naming(_ accounts: [GooglePlayLink: [UInt8]]) -> GooglePlayPurchaseReport {
+        guard !accounts.isEmpty else { return self }
+        return GooglePlayPurchaseReport(
+            place: place,
+            history: history,
+            links: Set(links.map { GooglePlayLink(subject: accounts[$0] ?? $0.subject, purchase: $0.purchase) }),
+            holders: holders.map { holder in
+                let link = GooglePlayLink(subject: holder.subject, purchase: PurchaseKey(holder.subscription))
+                guard holder.kind == .account, let account = accounts[link] else { return holder }
+                return SubscriptionHolder(
+                    subscription: holder.subscription,
+                    predecessors: holder.predecessors,
+                    kind: .account,
+                    subject: account,
+                    since: holder.since
+                )
+            },
+            message: message,
+            successions: successions
+        )
+    }
+}
+
 /// A customer has a purchase.
 package struct GooglePlayLink: Hashable, Sendable {
     /// The key of a pseudonym, 16 bytes.
