@@ -186,4 +186,11 @@ struct MonitoringTests {
         let run = try await runProcess([try #require(Self.promtool), "check", "rules", Repository.path(Self.rules)])
         #expect(run.succeeded, "\(run)")
     }
+
+    @Test(.enabled(if: promtool != nil))
+    func `the alerts ring when they should, and not for nothing`() async throws {
+        let cases = Repository.path("Tests/PrometheusRules/alerts.yaml")
+        let run = try await runProcess([try #require(Self.promtool), "test", "rules", cases])
+        #expect(run.succeeded, "\(run)")
+    }
 }
