@@ -243,7 +243,7 @@ struct PurchaseFactsTests {
             }
             let facts = revoked.facts(.premium, at: PlaySample.now)
             #expect(facts.status?.value == .revoked && facts.expirationIntent == nil)
-            #expect(facts.refundedAt?.value == [PlaySample.now.adding(days: -12)])
+            #expect(facts.refundsSeen?.value == [PlaySample.now.adding(days: -12)])
             #expect(facts.lapsed(atLeastDays: 10) == .notMet)
         }
     }
@@ -284,7 +284,7 @@ struct PurchaseFactsTests {
         #expect(facts.offersUsed?.value.map(\.type) == [.introductory, .promotional])
         #expect(facts.offersUsed?.value.map(\.usedAt) == Array(repeating: PlaySample.now.adding(days: -90), count: 2))
         let none = try history(second).facts(.premium, at: PlaySample.now)
-        #expect(none.offersUsed?.value == [] && none.refundedAt?.value == [])
+        #expect(none.offersUsed?.value == [])
         #expect(none.subscribedBefore?.value == true && none.status == nil, "of another subscription")
         #expect(GooglePlayHistory().facts(.premium, at: PlaySample.now) == CustomerFacts())
     }
@@ -295,6 +295,25 @@ struct PurchaseFactsTests {
         #expect(facts.offersUsed == nil && facts.refundedAt == nil)
         #expect(facts.offersSeen?.value.map(\.offerID?.text) == ["winback-50"])
     }
+
+    /// Answers about purchases never tell refunds.
+    @Test func `tells that there was no refund only if the store tells of each purchase by itself`() throws {
+        var history = try history(PlaySample("ACTIVE"), PlaySample("EXPIRED", Self.item(-12, renews: false)))
+        #expect(history.premium.refundedAt == nil && history.premium.refundsSeen == nil)
+        #expect(history.premium.answer(Self.notRefunded) == .undecided)
+        let keys = history.purchases.keys.sorted()
+        history.purchases[keys[0]]?.isReported = true
+        #expect(history.premium.answer(Self.notRefunded) == .undecided, "nobody would have told of the other one's")
+        history.purchases[keys[1]]?.isReported = true
+        #expect(history.premium.refundedAt?.value == [])
+        #expect(history.premium.answer(Self.notRefunded) == .met)
+        history.purchases[keys[1]]?.refunds = [PlaySample.now.adding(days: -3)]
+        #expect(history.premium.answer(Self.notRefunded) == .notMet)
+        history.purchases[keys[0]]?.isReported = false
+        #expect(history.premium.answer(Self.notRefunded) == .notMet, "one that was seen is enough")
+    }
+
+    private static let notRefunded = Rule.not(.refunded(withinDays: 90))
 
     @Test func `takes a purchase that the store has forgotten for an ended one, if it was known`() throws {
         func gone(_ sample: PlaySample?, isSuperseded: Bool = false) throws -> CustomerFacts {
@@ -348,9 +367,17 @@ extension GooglePlayScope {
     }
 }
 
+extension GooglePlayHistory {
+    /// What is known at ``PlaySample/now`` for an offer for the subscription `premium`.
+    fileprivate var premium: CustomerFacts { facts(.premium, at: PlaySample.now) }
+}
+
 extension CustomerFacts {
     fileprivate func lapsed(atLeastDays days: Int, at now: Timestamp = PlaySample.now) -> Answer {
-        let context = EvaluationContext(facts: self, now: now, knowsSubscription: true)
-        return Rule.lapsed(atLeastDays: days, atMostDays: nil).evaluate(in: context).answer
+        answer(.lapsed(atLeastDays: days, atMostDays: nil), at: now)
+    }
+
+    fileprivate func answer(_ rule: Rule, at now: Timestamp = PlaySample.now) -> Answer {
+        rule.evaluate(in: EvaluationContext(facts: self, now: now, knowsSubscription: true)).answer
     }
 }

@@ -167,10 +167,14 @@ extension GooglePlayHistory {
         }
     }
 
+    /// Adds the refunds that the store told of.
+    ///
+    /// No answer about a purchase tells them, only notifications do. So there are no others only where each purchase is
+    /// one of which the store tells by itself.
     private func tellRefunds(_ facts: inout CustomerFacts) {
         guard let observedAt else { return }
         let refunds = Set(granted.flatMap { $0.refunds + ($0.revokedAt.map { [$0] } ?? []) }).sorted()
-        if isWhole {
+        if isWhole, granted.allSatisfy(\.isReported) {
             facts.refundedAt = Fact(refunds, source: .notification, observedAt: observedAt)
         } else if !refunds.isEmpty {
             facts.refundsSeen = Fact(refunds, source: .notification, observedAt: observedAt)
