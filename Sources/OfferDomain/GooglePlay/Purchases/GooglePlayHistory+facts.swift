@@ -153,18 +153,24 @@ extension GooglePlayHistory {
         let uses = granted.flatMap { purchase in
             purchase.uses.map { path, use in
                 OfferUse(
+                    path,
                     type: use.hasPromotionCode ? .offerCode : offerType(path),
-                    offerID: try? OfferID(path.offerID),
-                    usedAt: purchase.usedAt(use),
-                    subscriptionGroup: try? SubscriptionGroupID(path.productID)
+                    usedAt: purchase.usedAt(use)
                 )
-            }
+            } + usesBefore(purchase).map { OfferUse($0, type: offerType($0), usedAt: nil) }
         }.sorted { $0.order < $1.order }
         if isWhole {
             facts.offersUsed = Fact(uses, source: source, observedAt: observedAt)
         } else if !uses.isEmpty {
             facts.offersSeen = Fact(uses, source: source, observedAt: observedAt)
         }
+    }
+
+    /// Uses of purchases before this one that it alone shows: a change of plan makes another purchase, which names the
+    /// offer that was left.
+    private func usesBefore(_ purchase: GooglePlayPurchaseRecord) -> [GooglePlayOfferPath] {
+        let known = purchase.predecessors.compactMap { purchases[$0] }.filter(\.isGranted)
+        return purchase.replacedOffers.filter { path in !known.contains { $0.uses[path] != nil } }
     }
 
     /// Adds the refunds that the store told of.
@@ -183,6 +189,16 @@ extension GooglePlayHistory {
 }
 
 extension OfferUse {
+    /// Google Play knows no groups; what is in the place of one is the subscription.
+    fileprivate init(_ path: GooglePlayOfferPath, type: OfferType, usedAt: Timestamp?) {
+        self.init(
+            type: type,
+            offerID: try? OfferID(path.offerID),
+            usedAt: usedAt,
+            subscriptionGroup: try? SubscriptionGroupID(path.productID)
+        )
+    }
+
     /// In the order of time; of one instant, in any that is always the same.
     fileprivate var order: (Int64, String) {
         (usedAt?.milliseconds ?? .min, "\(type.rawValue) \(subscriptionGroup?.text ?? "") \(offerID?.text ?? "")")

@@ -52,7 +52,7 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         package var offerID: String?
         /// Which price applies now; nil if the store doesn't say.
         package var phase: Reported<GooglePlayOfferPhase>?
-        /// The item that this one took the place of within the same purchase, for 60 days.
+        /// The item of an earlier purchase that this one took the place of, for 60 days.
         package var replaced: ReplacedItem?
         /// Whether it was bought with a code of a promotion.
         package var hasPromotionCode = false
@@ -71,7 +71,7 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         case prepaid
     }
 
-    /// An item that another one took the place of.
+    /// An item that one of a later purchase took the place of.
     package struct ReplacedItem: Hashable, Sendable {
         package let productID: String
         package let basePlanID: String?

@@ -38,6 +38,9 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     package var firstObservedAt: Timestamp?
     /// Every offer that an item of it was ever seen with: later, another item may stand in that one's place.
     package var uses: [GooglePlayOfferPath: Use] = [:]
+    /// Every offer that an item had in whose place one of this purchase is: uses of an earlier purchase, and none of
+    /// this one.
+    package var replacedOffers: Set<GooglePlayOfferPath> = []
     /// The purchases that this one took the place of.
     package var predecessors: Set<PurchaseKey> = []
     /// What the app attached to it to name the grant: 64 hexadecimal digits, believed by nobody before it is verified.
@@ -93,8 +96,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
             add(use, of: GooglePlayOfferPath(item.productID, item.basePlanID, offerID))
         }
         if let replaced = item.replaced, let offerID = replaced.offerID {
-            let use = Use(firstSeenAt: observedAt, paidInFullAt: nil, hasPromotionCode: false)
-            add(use, of: GooglePlayOfferPath(replaced.productID, replaced.basePlanID, offerID))
+            replacedOffers.insert(GooglePlayOfferPath(replaced.productID, replaced.basePlanID, offerID))
         }
     }
 
@@ -107,6 +109,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
         isReported = isReported || other.isReported
         firstObservedAt = [firstObservedAt, other.firstObservedAt].compactMap(\.self).min()
         uses.merge(other.uses) { $0.merged(with: $1) }
+        replacedOffers.formUnion(other.replacedOffers)
         predecessors.formUnion(other.predecessors)
         mark = [mark, other.mark].compactMap(\.self).min()
         goneAt = [goneAt, other.goneAt].compactMap(\.self).max()

@@ -17,6 +17,11 @@ extension GooglePlayPurchaseRecord {
         writer.member("reported", isReported)
         writer.member("firstObservedAt", firstObservedAt)
         writer.array("uses", uses.sorted { $0.key < $1.key }) { Self.write($0.key, $0.value, to: &$1) }
+        writer.array("replacedOffers", replacedOffers.sorted()) { offer, writer in
+            writer.beginObject()
+            Self.writeNames(offer, to: &writer)
+            writer.endObject()
+        }
         writer.array("predecessors", predecessors.sorted()) { predecessor, writer in
             writer.string(String(decoding: Base64.encodeURL(predecessor.bytes), as: UTF8.self))
         }
@@ -31,13 +36,17 @@ extension GooglePlayPurchaseRecord {
 
     private static func write(_ offer: GooglePlayOfferPath, _ use: Use, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("productId", offer.productID)
-        writer.member("basePlanId", offer.basePlanID)
-        writer.member("offerId", offer.offerID)
+        writeNames(offer, to: &writer)
         writer.member("firstSeenAt", use.firstSeenAt)
         writer.member("paidInFullAt", use.paidInFullAt)
         writer.member("hasPromotionCode", use.hasPromotionCode)
         writer.endObject()
+    }
+
+    private static func writeNames(_ offer: GooglePlayOfferPath, to writer: inout JSONWriter) {
+        writer.member("productId", offer.productID)
+        writer.member("basePlanId", offer.basePlanID)
+        writer.member("offerId", offer.offerID)
     }
 
     init?(json: String) {
@@ -53,6 +62,10 @@ extension GooglePlayPurchaseRecord {
             guard let (offer, use) = value.object.flatMap(Self.use) else { return nil }
             uses[offer] = use
         }
+        for value in object["replacedOffers"]?.array.map(Array.init) ?? [] {
+            guard let offer = value.object.flatMap(Self.offer) else { return nil }
+            replacedOffers.insert(offer)
+        }
         for value in object["predecessors"]?.array.map(Array.init) ?? [] {
             guard let bytes = value.stringBytes.flatMap(Base64.decodeURL) else { return nil }
             predecessors.insert(PurchaseKey(bytes))
@@ -65,15 +78,20 @@ extension GooglePlayPurchaseRecord {
     }
 
     private static func use(_ object: JSONObject) -> (GooglePlayOfferPath, Use)? {
-        guard let productID = object["productId"]?.string, let basePlanID = object["basePlanId"]?.string,
-            let offerID = object["offerId"]?.string, let firstSeenAt = object.instant("firstSeenAt")
-        else { return nil }
+        guard let offer = offer(object), let firstSeenAt = object.instant("firstSeenAt") else { return nil }
         let use = Use(
             firstSeenAt: firstSeenAt,
             paidInFullAt: object.instant("paidInFullAt"),
             hasPromotionCode: object.flag("hasPromotionCode")
         )
-        return (GooglePlayOfferPath(productID: productID, basePlanID: basePlanID, offerID: offerID), use)
+        return (offer, use)
+    }
+
+    private static func offer(_ object: JSONObject) -> GooglePlayOfferPath? {
+        guard let productID = object["productId"]?.string, let basePlanID = object["basePlanId"]?.string,
+            let offerID = object["offerId"]?.string
+        else { return nil }
+        return GooglePlayOfferPath(productID: productID, basePlanID: basePlanID, offerID: offerID)
     }
 
     private static let limits = JSONLimits(

@@ -19,12 +19,14 @@ enum PlayPurchases {
         offer: String? = nil,
         phase: GooglePlayOfferPhase? = nil,
         linked: String? = nil,
+        replacing replaced: String? = nil,
         for cancellation: GooglePlayCancellation? = nil
     ) throws -> GooglePlayPurchase {
         var item = GooglePlayPurchase.LineItem(productID: "premium")
         item.basePlanID = "monthly"
         item.offerID = offer
         item.phase = phase.map { .known($0) }
+        item.replaced = replaced.map { .init(productID: "premium", basePlanID: "monthly", offerID: $0) }
         item.expiresAt = .ago(days: end)
         item.plan = .autoRenewing(isEnabled: state != .expired && state != .cancelled, isCancellationPending: false)
         var purchase = GooglePlayPurchase(state: .known(state), lineItems: [item])

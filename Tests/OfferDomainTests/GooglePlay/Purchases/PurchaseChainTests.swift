@@ -138,6 +138,23 @@ struct PlayRedemptionTests {
         #expect(history.facts.offersUsed?.value.count == 1)
     }
 
+    @Test func `counts an offer that was left for another plan once, with the purchase that it came with`() throws {
+        let old = try PlayPurchases.purchase(.expired, from: 90, to: 30, offer: "win", for: .forReplacement)
+        let new = try PlayPurchases.purchase(.active, from: 30, linked: "old", replacing: "win")
+        let both = GooglePlayHistory(("old", old, 30), ("new", new, 29))
+        #expect(both.redemption?.purchase == PlayPurchases.key("old"))
+        #expect(both.facts.offersUsed?.value.map(\.offerID?.text) == ["win"])
+        let newAlone = GooglePlayHistory(("new", new, 29))
+        #expect(newAlone.redemption == nil)
+        #expect(newAlone.facts.offersSeen?.value.map(\.offerID?.text) == ["win"], "nobody saw it there")
+        let plain = try PlayPurchases.purchase(.expired, from: 90, to: 30, for: .forReplacement)
+        let unseen = GooglePlayHistory(("old", plain, 30), ("new", new, 29))
+        #expect(unseen.redemption == nil && unseen.facts.offersUsed?.value.count == 1)
+        let again = try PlayPurchases.purchase(.active, from: 30, offer: "win", linked: "old", replacing: "win")
+        let twice = GooglePlayHistory(("old", old, 30), ("new", again, 29))
+        #expect(twice.facts.offersUsed?.value.count == 2)
+    }
+
     @Test func `sees each item's offer`() throws {
         var purchase = try PlayPurchases.purchase(.active, offer: "first")
         purchase.lineItems += try PlayPurchases.purchase(.active, offer: "second").lineItems

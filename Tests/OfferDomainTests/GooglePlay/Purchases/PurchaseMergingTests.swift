@@ -75,6 +75,7 @@ extension SplitMix {
                 offer: pick([nil, "a", "b"]),
                 phase: pick([nil, .basePrice, .introductoryPrice]),
                 linked: pick([nil, nil, "a", "b", "c"]),
+                replacing: pick([nil, "a", "b"]),
                 for: pick([nil, .byCustomer, .forReplacement])
             )
             let daysAgo = Int.random(in: 0...3, using: &self)
