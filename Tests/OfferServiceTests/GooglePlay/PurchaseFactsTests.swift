@@ -230,6 +230,36 @@ struct PurchaseFactsTests {
         #expect(facts.status?.value == .expired && facts.status?.observedAt == PlaySample.now)
     }
 
+    /// What is seen, and how many days later nothing is known of it any more.
+    static let holds: [(name: String, sample: PlaySample, days: Int)] = [
+        ("a hold of 12 days", PlaySample("ON_HOLD", item(-12, renews: true)), 48),
+        ("a hold of longer than there is", PlaySample("ON_HOLD", item(-70, renews: true)), 60),
+        ("a hold without an end", PlaySample("ON_HOLD", .init { $0.expiresInDays = nil }), 60),
+        ("a pause with its end", PlaySample("PAUSED", item(-12, renews: true)) { $0.more = resuming(7) }, 14),
+        ("a pause of 12 days", PlaySample("PAUSED", item(-12, renews: true)), 80),
+        ("a pause that was to be over", PlaySample("PAUSED", item(-12, renews: true)) { $0.more = resuming(6) }, 80),
+    ]
+
+    /// On the 15th of a month.
+    private static func resuming(_ month: Int) -> String {
+        #""pausedStateContext":{"autoResumeTime":"2026-0\#(month)-15T12:00:00Z"}"#
+    }
+
+    @Test(arguments: holds)
+    func `takes no hold and no pause for longer than Google lets them last`(
+        name: String,
+        sample: PlaySample,
+        days: Int
+    ) throws {
+        let history = try history(sample)
+        let end = PlaySample.now.adding(days: days)
+        let last = history.facts(.premium, at: end.adding(milliseconds: -1))
+        #expect(last.status != nil && last.answer(.lapsed(atLeastDays: 10, atMostDays: nil), at: end) == .notMet)
+        let open = history.facts(.premium, at: end)
+        #expect(open.status == nil && open.expiresAt == nil, "it may have ended or gone on")
+        #expect(open.answer(.lapsed(atLeastDays: 10, atMostDays: nil), at: end) == .undecided)
+    }
+
     @Test func `tells why it ended, unless it was taken back`() throws {
         for (cancellation, intent) in [
             ("userInitiatedCancellation", ExpirationIntent.cancelled), ("systemInitiatedCancellation", .billingError),

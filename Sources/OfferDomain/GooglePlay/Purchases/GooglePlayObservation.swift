@@ -10,6 +10,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
     package var items: [GooglePlayPurchase.LineItem]
     package var cancellation: Reported<GooglePlayCancellation>?
     package var cancelledAt: Timestamp?
+    package var resumesAt: Timestamp?
     package var isTest: Bool
     /// When the store was asked.
     package var observedAt: Timestamp
@@ -22,6 +23,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
         items: [GooglePlayPurchase.LineItem],
         cancellation: Reported<GooglePlayCancellation>?,
         cancelledAt: Timestamp?,
+        resumesAt: Timestamp?,
         isTest: Bool,
         observedAt: Timestamp
     ) {
@@ -31,6 +33,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
         self.items = items.sorted { $0.contents.lexicographicallyPrecedes($1.contents) }
         self.cancellation = cancellation
         self.cancelledAt = cancelledAt
+        self.resumesAt = resumesAt
         self.isTest = isTest
         self.observedAt = observedAt
     }
@@ -43,6 +46,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
             items: purchase.lineItems,
             cancellation: purchase.cancellation,
             cancelledAt: purchase.cancelledAt,
+            resumesAt: purchase.resumesAt,
             isTest: purchase.isTest,
             observedAt: observedAt
         )
@@ -53,7 +57,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
     var contents: [Content] {
         [
             Content(state.storeText), Content(startedAt), Content(region?.text), Content(cancellation?.storeText),
-            Content(cancelledAt), Content(isTest), Content(String(items.count)),
+            Content(cancelledAt), Content(resumesAt), Content(isTest), Content(String(items.count)),
         ] + items.flatMap(\.contents)
     }
 }

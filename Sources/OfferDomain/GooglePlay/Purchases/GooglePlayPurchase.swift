@@ -23,6 +23,8 @@ package struct GooglePlayPurchase: Hashable, Sendable {
     package var cancellation: Reported<GooglePlayCancellation>?
     /// When the customer cancelled it, if it was the customer.
     package var cancelledAt: Timestamp?
+    /// When it goes on by itself, if it is paused.
+    package var resumesAt: Timestamp?
     /// Bought by a licence tester, who pays nothing.
     package var isTest: Bool
     /// What the app gave the purchase as its `obfuscatedAccountId` and `obfuscatedProfileId`, and what it had given the

@@ -43,7 +43,8 @@ extension GooglePlayObservation {
     /// The status at `now`, and whether the end that was seen is the last.
     ///
     /// What would have been renewed by now shows nothing: neither that it was, nor that it wasn't. What won't renew
-    /// ends when it says. A customer can take the cancellation back before the end; the store tells of that.
+    /// ends when it says. A customer can take the cancellation back before the end; the store tells of that. A hold and
+    /// a pause end by themselves, and what came of them isn't known if the store's word of it was lost.
     fileprivate func claim(
         at now: Timestamp,
         ended: SubscriptionStatus
@@ -54,12 +55,31 @@ extension GooglePlayObservation {
         switch state.known {
         case .active: return (hasPassedSince ? nil : .active, !hasPassed)
         case .inGracePeriod: return (hasPassedSince ? nil : .inGracePeriod, !hasPassed)
-        case .onHold: return (.inBillingRetry, true)
-        case .paused: return (.paused, true)
+        case .onHold: return holds(until: holdEndsBy, at: now) ? (.inBillingRetry, true) : (nil, false)
+        case .paused: return holds(until: pauseEndsBy, at: now) ? (.paused, true) : (nil, false)
         case .cancelled: return (hasPassed ? ended : .active, true)
         case .expired: return (ended, true)
         case .pending, .pendingPurchaseCancelled, nil: return (nil, false)
         }
+    }
+
+    /// Whether what was seen may still be so; what outlasted its time when it was seen has all of it again.
+    private func holds(until end: (Timestamp) -> Timestamp, at now: Timestamp) -> Bool {
+        let last = end(expiresAt ?? observedAt)
+        return now < (last > observedAt ? last : end(observedAt))
+    }
+
+    /// When a hold is over that began at `start`: grace period and hold together take 60 days at most.
+    ///
+    /// Source: Google, [AutoRenewingBasePlanType](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions#autorenewingbaseplantype), `accountHoldDuration`.
+    private func holdEndsBy(_ start: Timestamp) -> Timestamp { start.adding(days: 60) }
+
+    /// When a pause is over that began at `start`: when the store said, or else after three months.
+    ///
+    /// Source: Google, [Subscription lifecycle](https://developer.android.com/google/play/billing/lifecycle/subscriptions#pause).
+    private func pauseEndsBy(_ start: Timestamp) -> Timestamp {
+        guard let resumesAt, resumesAt > observedAt else { return start.adding(days: 92) }
+        return resumesAt
     }
 }
 

@@ -110,6 +110,7 @@ extension GooglePlayObservation {
         writer.array("lineItems", items) { $0.write(to: &$1) }
         writer.member("canceledStateContext", cancellation?.storeText)
         writer.member("cancelTime", cancelledAt)
+        writer.member("autoResumeTime", resumesAt)
         writer.member("testPurchase", isTest)
         writer.member("observedAt", observedAt)
         writer.endObject()
@@ -129,6 +130,7 @@ extension GooglePlayObservation {
             items: items,
             cancellation: object["canceledStateContext"]?.string.map { Reported($0) },
             cancelledAt: object.instant("cancelTime"),
+            resumesAt: object.instant("autoResumeTime"),
             isTest: object.flag("testPurchase"),
             observedAt: observedAt
         )

@@ -49,6 +49,10 @@ extension GooglePlayPurchase {
         linkedToken = reader.optional("linkedPurchaseToken", text: PurchaseToken.init)
         isTest = reader.member("testPurchase") != nil
         readCancellation(&reader, mismatches)
+        if let value = reader.member("pausedStateContext") {
+            var context = ObjectReader(value, into: mismatches)
+            resumesAt = context.time("autoResumeTime")
+        }
         readAccounts(&reader, mismatches)
     }
 
