@@ -145,6 +145,30 @@ struct PlayNotificationTests {
         }
     }
 
+    /// What the store says of a purchase that it doesn't tell of.
+    static let silences: [Result<GooglePlayPurchaseAnswer, StoreError>] = [
+        .success(.notFound), .success(.gone(isSuperseded: false)), .failure(.notFound(code: 0)),
+        .failure(.requestRefused(status: 400, code: 0)),
+    ]
+
+    @Test(arguments: silences)
+    func `keeps that a purchase was taken back or refunded, whatever the store says of it`(
+        answer: Result<GooglePlayPurchaseAnswer, StoreError>
+    ) async throws {
+        try await withPlayService { world in
+            for token in ["revoked", "voided"] { world.play.answer(token, answer) }
+            try await world.deliver(PlayService.change(12, "revoked", sentDaysAgo: 3), id: "1")
+            try await world.deliver(PlayService.voided("voided", sentDaysAgo: 3), id: "2")
+            #expect(try world.service.entries("store.notification").count == 2)
+            for (index, token) in ["revoked", "voided"].enumerated() {
+                try world.play.answer(token, PlaySample("ACTIVE"))
+                world.service.clock.advance(seconds: 1)
+                try await world.deliver(PlayService.change(2, token), id: "\(index + 3)")
+                #expect(try world.facts(token).refundedAt?.value == [PlaySample.now.adding(days: -3)])
+            }
+        }
+    }
+
     /// What changes nothing, and is on record all the same.
     @Test(arguments: [
         ("TEST", #""testNotification":{"version":"1.0"}"#),

@@ -126,37 +126,32 @@ package struct GooglePlayNotificationReceiver: Sendable {
         _ place: GooglePlayPlace,
         at now: Timestamp
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
-        let evidence: GooglePlayEvidence
+        var told = self.told(notification, at: now)
         do throws(StoreError) {
-            evidence = try await self.evidence(notification, at: now)
+            if let question = notification.question {
+                told.take(try await ask(question.token, walksBack: question.walksBack, notification, at: now))
+            }
         } catch {
-            if error.isFinal { return drop("purchase-refused", notification) }
-            count(notification, nil, "failed")
-            throw .storeSilent(error)
+            guard error.isFinal else {
+                count(notification, nil, "failed")
+                throw .storeSilent(error)
+            }
+            if !told.tellsByItself { return drop("purchase-refused", notification) }
         }
-        if evidence.isOfNothing { return drop("purchase-not-found", notification) }
-        return try await record(notification, evidence, message, place)
+        if told.isOfNothing, !told.tellsByItself { return drop("purchase-not-found", notification) }
+        return try await record(notification, told, message, place)
     }
 
-    /// What the store says of what the notification is about.
-    private func evidence(
-        _ notification: DeveloperNotification,
-        at now: Timestamp
-    ) async throws(StoreError) -> GooglePlayEvidence {
+    /// What the notification itself tells, whatever the store says of the purchase: no answer tells it again.
+    private func told(_ notification: DeveloperNotification, at now: Timestamp) -> GooglePlayEvidence {
+        var evidence = GooglePlayEvidence(observedAt: now)
         switch notification.content {
         case .subscription(let type, let token):
-            let change = SubscriptionChange(rawValue: type)
-            // Only a new purchase is in another's place; asking each time would double the questions.
-            var evidence = try await ask(token, walksBack: change == .purchased, notification, at: now)
-            if change == .revoked { evidence.revocations = [(token, notification.sentAt)] }
-            return evidence
-        case .voidedPurchase(let token, isSubscription: true):
-            var evidence = try await ask(token, walksBack: false, notification, at: now)
-            evidence.refunds = [(token, notification.sentAt)]
-            return evidence
-        case .voidedPurchase, .oneTimeProduct, .pendingRefundReview, .test, .other:
-            return GooglePlayEvidence(observedAt: now)
+            if SubscriptionChange(rawValue: type) == .revoked { evidence.revocations = [(token, notification.sentAt)] }
+        case .voidedPurchase(let token, isSubscription: true): evidence.refunds = [(token, notification.sentAt)]
+        case .voidedPurchase, .oneTimeProduct, .pendingRefundReview, .test, .other: break
         }
+        return evidence
     }
 
     private func ask(
@@ -225,9 +220,30 @@ package struct GooglePlayNotificationReceiver: Sendable {
     }
 }
 
+extension DeveloperNotification {
+    /// The purchase that the store is to be asked about, and whether about those before it; nil if about none.
+    fileprivate var question: (token: PurchaseToken, walksBack: Bool)? {
+        switch content {
+        // Only a new purchase is in another's place; asking each time would double the questions.
+        case .subscription(let type, let token): (token, SubscriptionChange(rawValue: type) == .purchased)
+        case .voidedPurchase(let token, isSubscription: true): (token, false)
+        case .voidedPurchase, .oneTimeProduct, .pendingRefundReview, .test, .other: nil
+        }
+    }
+}
+
 extension GooglePlayEvidence {
     /// Whether a purchase was asked for, and the store has none of that token.
     fileprivate var isOfNothing: Bool { purchases.first?.answer == .notFound }
+
+    /// Whether there is something to keep of it without an answer of the store.
+    fileprivate var tellsByItself: Bool { !revocations.isEmpty || !refunds.isEmpty }
+
+    /// Adds what the store answered.
+    fileprivate mutating func take(_ answered: GooglePlayEvidence) {
+        isReported = answered.isReported
+        purchases = answered.purchases
+    }
 
     /// That of the purchase that was asked for.
     fileprivate var environment: StoreEnvironment? {
