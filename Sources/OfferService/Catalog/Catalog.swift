@@ -156,7 +156,7 @@ extension Catalog {
 
 extension Catalog {
     /// For which subscription Google Play's purchases are looked at, and of which type their offers are: what is in the
-    /// catalogue is the developer's own, and what is not is for new customers.
+    /// catalogue is the developer's own, and what is not is for new customers, unless the ledger knows it from before.
     package func googlePlayScope(of offer: CatalogOffer) -> GooglePlayScope? {
         guard let key = offer.inGooglePlay else { return nil }
         return googlePlayScope(of: key)

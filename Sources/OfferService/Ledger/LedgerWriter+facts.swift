@@ -38,9 +38,32 @@ extension LedgerWriter {
         var histories = StoreHistories(request)
         if request.offer.inAppStore != nil { histories.appStore = try appStoreHistory(request, subjects) }
         if request.offer.inGooglePlay != nil {
-            histories.googlePlay = try googlePlayHistory(of: subjects, request.knowledge)
+            let history = try googlePlayHistory(of: subjects, request.knowledge)
+            histories.googlePlay = history
+            histories.formerOffers = try formerOffers(of: history, request)
         }
         return histories
+    }
+
+    /// Offers of which a history shows uses that the catalogue can't name, and that were the developer's own: what was
+    /// used stays what it was when its offer leaves the catalogue.
+    private func formerOffers(
+        of history: GooglePlayHistory,
+        _ request: DecisionRequest
+    ) throws(LedgerError) -> Set<GooglePlayOfferPath> {
+        guard let scope = request.googlePlayScope, let app = request.offer.inGooglePlay?.packageName,
+            request.offer.factNeeds.contains(.offersUsed)
+        else { return [] }
+        return try database { () throws(StorageError) in
+            var former: Set<GooglePlayOfferPath> = []
+            for (purchase, record) in history.purchases {
+                for offer in record.offers.subtracting(former) where scope.offerType(offer) != .promotional {
+                    let key = try googlePlayRedemptions.formerKey(of: offer, boughtWith: purchase, in: app)
+                    if key != nil { former.insert(offer) }
+                }
+            }
+            return former
+        }
     }
 
     private func appStoreHistory(

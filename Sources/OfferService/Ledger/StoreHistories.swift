@@ -7,6 +7,8 @@ struct StoreHistories {
     /// `nil` of a store that the entry isn't in.
     var appStore: SubscriptionHistory?
     var googlePlay: GooglePlayHistory?
+    /// Offers at Google Play that the catalogue has no more, and that were the developer's own while it had them.
+    var formerOffers: Set<GooglePlayOfferPath> = []
 
     init(_ request: DecisionRequest) {
         self.request = request
@@ -68,8 +70,9 @@ struct StoreHistories {
     }
 
     private var googlePlayFacts: CustomerFacts {
-        guard let googlePlay, let scope = request.googlePlayScope else { return CustomerFacts() }
-        let facts = fresh(googlePlay.facts(scope.within(environment), at: request.receivedAt))
+        guard let googlePlay, let asked = request.googlePlayScope else { return CustomerFacts() }
+        let scope = asked.within(environment).taking(formerOffers)
+        let facts = fresh(googlePlay.facts(scope, at: request.receivedAt))
         return canTellMore && !hasReadAll(googlePlay) ? facts.open : facts
     }
 

@@ -29,6 +29,14 @@ package struct GooglePlayScope: Sendable {
         GooglePlayScope(productID: productID, basePlanID: basePlanID, environment: environment, offerType: offerType)
     }
 
+    /// The same, where more offers are known to be the developer's own.
+    package func taking(_ promotional: Set<GooglePlayOfferPath>) -> GooglePlayScope {
+        guard !promotional.isEmpty else { return self }
+        return GooglePlayScope(productID: productID, basePlanID: basePlanID, environment: environment) { [offerType] in
+            promotional.contains($0) ? .promotional : offerType($0)
+        }
+    }
+
     func includes(_ item: GooglePlayPurchase.LineItem) -> Bool {
         (productID == nil || item.productID == productID?.text)
             && (basePlanID == nil || item.basePlanID == basePlanID?.text)

@@ -151,6 +151,9 @@ extension GooglePlayPurchaseRecord {
     /// When the newest part of it was true; nil if there is none.
     package var observedAt: Timestamp? { [latest?.observedAt, goneAt].compactMap(\.self).max() }
 
+    /// Every offer that it shows a use of, also of an earlier purchase.
+    package var offers: Set<GooglePlayOfferPath> { replacedOffers.union(uses.keys) }
+
     /// Whether there was a subscription: of a purchase that nobody saw before it was gone, that isn't known.
     var isGranted: Bool { latest?.isGranted ?? false }
 

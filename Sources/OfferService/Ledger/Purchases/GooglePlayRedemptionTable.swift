@@ -235,7 +235,9 @@ package struct GooglePlayRedemptionTable {
         for redemption in record.redemptions(purchase) {
             if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
             var key = place.offer(redemption.offer)?.ledgerKey
-            if key == nil { key = try formerKey(of: redemption, in: place.app) }
+            if key == nil {
+                key = try formerKey(of: redemption.offer, boughtWith: purchase, in: place.app.packageName)
+            }
             guard let offer = key else { continue }
             let mark = redemption.mark.flatMap(GrantMark.init).flatMap {
                 place.keys.isGenuine($0, for: offer) ? $0 : nil
@@ -257,22 +259,22 @@ package struct GooglePlayRedemptionTable {
     }
 
     /// Of an offer that the catalogue no longer has: the key under which it was granted, or its use was kept.
-    private func formerKey(
-        of redemption: GooglePlayRedemption,
-        in app: GooglePlayApp
+    func formerKey(
+        of offer: GooglePlayOfferPath,
+        boughtWith purchase: PurchaseKey,
+        in packageName: PackageName
     ) throws(StorageError) -> Int64? {
-        let offer = redemption.offer
         let granted = try issued.formerKeys(
             .googlePlay,
-            app: app.packageName.text,
+            app: packageName.text,
             productID: offer.productID,
             basePlanID: offer.basePlanID,
             offerID: offer.offerID
         )
         if let key = granted.first { return key }
-        let lines = try lines(of: redemption.purchase)
+        let lines = try lines(of: purchase)
         // A row of before names were kept is of whatever app is asked about.
-        return lines.first { $0.offer == offer && [nil, app.packageName.text].contains($0.packageName) }?.offerKey
+        return lines.first { $0.offer == offer && [nil, packageName.text].contains($0.packageName) }?.offerKey
     }
 
     /// All names of the account that a purchase names; empty if it names none.
