@@ -145,6 +145,26 @@ struct PlayNotificationTests {
         }
     }
 
+    @Test func `keeps which offer an item took the place of, as no use of its own, and when a pause ends`() async throws
+    {
+        try await withPlayService { world in
+            let item = PlaySample.Item {
+                $0.expiresInDays = -1
+                $0.more = #""itemReplacement":{"productId":"premium","basePlanId":"monthly","offerId":"winback-50"}"#
+            }
+            var sample = PlaySample("PAUSED", item) { $0.linked = "older" }
+            sample.more = #""pausedStateContext":{"autoResumeTime":"2026-07-15T12:00:00Z"}"#
+            try world.play.answer("token", sample)
+            try await world.deliver(PlayService.change(10, "token"), id: "1")
+            #expect(try world.redemptions().isEmpty)
+            #expect(try world.facts("token").offersSeen?.value.map(\.offerID?.text) == ["winback-50"])
+            world.service.clock.advance(days: 13)
+            #expect(try world.facts("token").status?.value == .paused)
+            world.service.clock.advance(days: 1)
+            #expect(try world.facts("token").status == nil)
+        }
+    }
+
     /// What the store says of a purchase that it doesn't tell of.
     static let silences: [Result<GooglePlayPurchaseAnswer, StoreError>] = [
         .success(.notFound), .success(.gone(isSuperseded: false)), .failure(.notFound(code: 0)),
