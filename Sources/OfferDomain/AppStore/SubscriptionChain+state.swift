@@ -42,13 +42,15 @@ extension SubscriptionChain {
 
     /// What is known at `now`; nil of a chain without a subscription.
     func state(at now: Timestamp) -> ChainState? {
-        guard let latest else { return nil }
-        let renewal = renewal.flatMap { $0.signedAt < latest.purchasedAt ? nil : $0 }
+        latest.map { ofPeriod($0).state(of: $0, at: now) }
+    }
+
+    private func state(of latest: TransactionRecord, at now: Timestamp) -> ChainState {
         let end = end(of: latest, renewal)
         // The newest claim holds; of one instant, the one that is told last here.
         let claims = [
             runningPeriod(latest, at: now), renewal.flatMap { claim(of: $0, latest, end: end) },
-            revocation(of: latest, renewal), told(after: latest, end: end, renewal),
+            revocation(of: latest, renewal), told(end: end, renewal),
         ]
         let newest = claims.compactMap(\.self).reduce(nil as StatusClaim?) { newest, claim in
             if let newest, newest.observedAt > claim.observedAt { newest } else { claim }
@@ -70,6 +72,39 @@ extension SubscriptionChain {
     }
 }
 
+// MARK: - Whether the chain has moved on
+
+extension SubscriptionChain {
+    /// The chain without a renewal info and a status that were told before the period was bought.
+    private func ofPeriod(_ latest: TransactionRecord) -> SubscriptionChain {
+        var chain = self
+        chain.renewal = renewal.flatMap { $0.signedAt >= latest.knownSince || $0.isOf(latest) ? $0 : nil }
+        // What came with the renewal info, or after it, knows of the period as well.
+        let since = chain.renewal.map { min($0.signedAt, latest.knownSince) } ?? latest.knownSince
+        chain.status = status.flatMap { $0.observedAt >= since ? $0 : nil }
+        return chain
+    }
+}
+
+extension TransactionRecord {
+    /// An instant at which the store had sold it: it charges for a renewal up to a day before the period begins, and
+    /// signs it right then.
+    ///
+    /// Source: Apple, [Auto-renewable subscriptions](https://developer.apple.com/app-store/subscriptions/).
+    fileprivate var knownSince: Timestamp { min(purchasedAt, signedAt) }
+}
+
+extension RenewalRecord {
+    /// Whether it is of a period, or of a later one, also if it was signed before that began.
+    ///
+    /// Before the charge `renewsAt` is the end of the period before, so it tells. Of what a person bought it does not: who
+    /// upgrades may leave a period that would have ended later.
+    fileprivate func isOf(_ period: TransactionRecord) -> Bool {
+        guard let renewsAt, let end = period.expiresAt, period.reason?.known == .renewal else { return false }
+        return renewsAt >= end && productID == period.productID
+    }
+}
+
 // MARK: - Claims
 
 extension SubscriptionChain {
@@ -83,13 +118,13 @@ extension SubscriptionChain {
     private func revocation(of latest: TransactionRecord, _ renewal: RenewalRecord?) -> StatusClaim? {
         guard let revokedAt = latest.revokedAt else { return nil }
         let isLast = renewal?.renewsAt == latest.expiresAt && renewal?.renewsAt != nil
-        guard isLast || sightings(latest, nil).contains(where: { $0.observedAt >= revokedAt }) else { return nil }
+        guard isLast || sightings(nil).contains(where: { $0.observedAt >= revokedAt }) else { return nil }
         return StatusClaim(status: .revoked, observedAt: latest.signedAt, source: latest.source)
     }
 
-    /// What the store said outright, unless the chain has moved on since.
-    private func told(after latest: TransactionRecord, end: Timestamp?, _ renewal: RenewalRecord?) -> StatusClaim? {
-        guard let status, status.observedAt >= latest.purchasedAt else { return nil }
+    /// What the store said outright.
+    private func told(end: Timestamp?, _ renewal: RenewalRecord?) -> StatusClaim? {
+        guard let status else { return nil }
         var claim = StatusClaim(
             status: status.status.known,
             observedAt: status.observedAt,
@@ -151,16 +186,13 @@ extension SubscriptionChain {
         at now: Timestamp
     ) -> Bool {
         guard let end else { return false }
-        return end > now || sightings(latest, renewal).contains { $0.observedAt >= end }
+        return end > now || sightings(renewal).contains { $0.observedAt >= end }
     }
 
     /// When and by whom the latest transaction, whichever it was, was last shown.
-    private func sightings(
-        _ latest: TransactionRecord,
-        _ renewal: RenewalRecord?
-    ) -> [(observedAt: Timestamp, source: FactSource)] {
+    private func sightings(_ renewal: RenewalRecord?) -> [(observedAt: Timestamp, source: FactSource)] {
         var sightings: [(observedAt: Timestamp, source: FactSource)] = []
-        if let status, status.observedAt >= latest.purchasedAt { sightings.append((status.observedAt, status.source)) }
+        if let status { sightings.append((status.observedAt, status.source)) }
         if let renewal, renewal.renewsAt != nil { sightings.append((renewal.signedAt, renewal.source)) }
         if let historyCompleteAt { sightings.append((historyCompleteAt, .storeAPI)) }
         return sightings
@@ -170,7 +202,7 @@ extension SubscriptionChain {
         _ latest: TransactionRecord,
         _ renewal: RenewalRecord?
     ) -> (observedAt: Timestamp, source: FactSource) {
-        sightings(latest, renewal).reduce((latest.signedAt, latest.source)) { newest, sighting in
+        sightings(renewal).reduce((latest.signedAt, latest.source)) { newest, sighting in
             sighting.observedAt >= newest.0 ? (sighting.observedAt, sighting.source) : newest
         }
     }

@@ -118,6 +118,17 @@ private let rows = [
         then: [("stay", granted), ("running", granted)]
     ),
     FactsRow(
+        "a renewal that is charged before the period begins",
+        .init("DID_RENEW", nil, .init(.active, endsInDays: 30.5)),
+        then: [("stay", refused), ("running", granted)]
+    ),
+    FactsRow(
+        "a renewal switched off before the period begins that was charged already",
+        .init("DID_RENEW", nil, .init(.active, endsInDays: 30.5)),
+        .init("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", .init(.notRenewing, endsInDays: 30.5)),
+        then: [("stay", granted), ("running", granted)]
+    ),
+    FactsRow(
         "a renewal switched on again",
         .init("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", .init(.active)),
         then: [("stay", refused), ("running", granted)]

@@ -72,7 +72,8 @@ struct SubscriptionLife {
         ),
         Event(5.3, fromApp, of: 3, transaction: discounted.merging(["transactionReason": "PURCHASE"]) { $1 }),
         Event(6, "DID_RENEW", of: 4, transaction: discounted),
-        Event(7, "DID_RENEW", of: 5),
+        // Charged before the period begins, as Apple does it.
+        Event(6.6, "DID_RENEW", of: 5),
         Event(7.2, fromApp, of: 5, renewal: off),
         Event(7.5, "OFFER_REDEEMED", of: 5, renewal: ["offerType": 2, "offerIdentifier": "store_open"]),
         Event(8, "DID_RENEW", of: 6, transaction: discounted),

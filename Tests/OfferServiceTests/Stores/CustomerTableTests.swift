@@ -58,6 +58,12 @@ private let rows = [
         ]
     ),
     CustomerRow(
+        name: "renewed by a charge before the period begins",
+        subscriptions: [.init(.notRenewing, endsInDays: 30.5)],
+        notification: ("DID_RENEW", nil),
+        outcomes: [("stay", granted, granted, granted), ("running", granted, granted, granted)]
+    ),
+    CustomerRow(
         name: "never subscribed",
         subscriptions: [],
         purchases: [["type": "Consumable"]],
