@@ -108,6 +108,11 @@ private let rows = [
         redemptions: ["store_open notConverted without grant"]
     ),
     FactsRow(
+        "a refund of a period that was upgraded out of, with the renewal info of what came after it",
+        .init("REFUND", nil, .init(.refunded, renewalInfo: ["productId": "com.example.yearly"])),
+        then: [("unrefunded", refused)]
+    ),
+    FactsRow(
         "an end of family sharing",
         .init("REVOKE", nil, .init(.revoked)),
         then: [("running", refused), ("own", refused)]

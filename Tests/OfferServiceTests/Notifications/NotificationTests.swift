@@ -116,6 +116,8 @@ struct NotificationTests {
                 var notification = FakeAppStore.Notification("DID_RENEW", transactionID: id)
                 notification.transactionFault = fault
                 #expect(try await world.send(notification).problem == "invalid-signed-data", "\(fault)")
+                // A renewal info of the other environment is left out.
+                if fault == .otherEnvironment { continue }
                 notification.transactionFault = nil
                 notification.renewalInfoFault = fault
                 #expect(try await world.send(notification).problem == "invalid-signed-data", "\(fault)")
@@ -123,11 +125,23 @@ struct NotificationTests {
             var foreign = FakeAppStore.Notification("DID_RENEW", transactionID: id)
             foreign.transactionFault = .otherBundle
             #expect(try await world.send(foreign).problem == "invalid-signed-data")
-            var mismatched = FakeAppStore.Notification("DID_RENEW", transactionID: id)
-            mismatched.renewalInfo = ["originalTransactionId": "77"]
-            #expect(try await world.send(mismatched).problem == "invalid-signed-data")
             #expect(try world.service.storeTables().isEmpty)
             #expect(try world.service.entries().isEmpty)
+        }
+    }
+
+    @Test func `counts without its renewal info if that is of another subscription`() async throws {
+        try await withStoreService { world in
+            let ids = try world.customer([.init(.active)])
+            let id = ids.subscriptions[0].originalTransactionID
+            let mismatches: [FakeAppStore.Members] = [["originalTransactionId": "77"], ["environment": "Sandbox"]]
+            for mismatch in mismatches {
+                var notification = FakeAppStore.Notification("DID_RENEW", transactionID: id)
+                notification.renewalInfo = mismatch
+                try await world.deliver(notification)
+            }
+            #expect(try world.service.storeTables().count { $0.hasPrefix("transaction ") } == 1)
+            #expect(try world.service.rows(["SELECT 'kept' FROM app_store_chains WHERE renewal IS NOT NULL"]).isEmpty)
         }
     }
 

@@ -106,6 +106,7 @@ enum SignedKind: String, CaseIterable {
             _ = try reader.renewalInfo(
                 payload.jws,
                 pairedWith: [sandbox.environment == transaction.environment ? transaction : sandbox],
+                .byTransaction,
                 at: now,
                 notSignedBefore: notSignedBefore
             )

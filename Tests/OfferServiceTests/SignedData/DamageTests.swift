@@ -25,7 +25,7 @@ struct DamageTests {
     private func read(_ payload: [UInt8], as kind: SignedKind, _ check: ClaimCheck) throws(SignedDataFault) {
         switch kind {
         case .transaction: _ = try AppStoreTransaction(payload: payload, check)
-        case .renewalInfo: _ = try AppStoreRenewalInfo(payload: payload, pairedWith: [], check)
+        case .renewalInfo: _ = try AppStoreRenewalInfo(payload: payload, pairedWith: [], .byTransaction, check)
         case .appTransaction: _ = try AppTransaction(payload: payload, check)
         case .realtimeRequest: _ = try RealtimeRequest(payload: payload, check)
         case .notification, .summary, .token, .appData:

@@ -48,6 +48,7 @@ struct DecodingTests {
         let info = try reader.renewalInfo(
             PayloadText.renewalInfo.jws,
             pairedWith: [transaction],
+            .byTransaction,
             at: PayloadText.now
         )
         var expected = AppStoreRenewalInfo(
@@ -165,7 +166,7 @@ struct DecodingTests {
         #expect(transaction.storefront == nil)
         #expect(transaction.appAccountToken == nil)
         let renewal = PayloadText.renewalInfo.with("autoRenewStatus", "2").with("expirationIntent", "12")
-        let info = try reader.renewalInfo(renewal.jws, pairedWith: [transaction], at: PayloadText.now)
+        let info = try reader.renewalInfo(renewal.jws, pairedWith: [transaction], .byTransaction, at: PayloadText.now)
         #expect(info.autoRenews == nil)
         #expect(info.expirationIntent == .unknown("12"))
         let notification = try reader.notification(

@@ -79,6 +79,37 @@ struct RenewalPairingTests {
         )
     }
 
+    private static func notification(_ transaction: PayloadText, _ renewal: PayloadText) -> PayloadText {
+        let data = PayloadText.data.with("signedTransactionInfo", transaction.nested)
+        return .notification("data", data.with("signedRenewalInfo", renewal.nested), type: "REFUND")
+    }
+
+    /// A refund of what was upgraded since comes with the renewal info of what came after it.
+    @Test(arguments: [("productId", #""pro.yearly""#), ("appTransactionId", #""704000000000000002""#)])
+    func `counts in a notification whatever the product, since the store vouches for both`(
+        member: String,
+        value: String
+    ) throws {
+        let text = Self.notification(.transaction, .renewalInfo.with(member, value))
+        let notification = try reader.notification(text.jws, at: PayloadText.now)
+        let evidence = try reader.evidence(of: notification, at: PayloadText.now)
+        #expect(evidence.transactions.count == 1)
+        #expect(evidence.renewals.count == 1)
+    }
+
+    @Test(arguments: [("originalTransactionId", #""2000000900000009""#), ("environment", #""Sandbox""#)])
+    func `is left out of a notification, and not the transaction, if it is of another subscription`(
+        member: String,
+        value: String
+    ) throws {
+        let text = Self.notification(.transaction, .renewalInfo.with(member, value))
+        let notification = try reader.notification(text.jws, at: PayloadText.now)
+        let evidence = try reader.evidence(of: notification, at: PayloadText.now)
+        #expect(evidence.transactions.count == 1)
+        #expect(evidence.statuses.count == 1)
+        #expect(evidence.renewals.isEmpty)
+    }
+
     @Test
     func `names the piece that has the fault`() {
         let other = PayloadText.transaction.with("bundleId", #""com.example.elsewhere""#)

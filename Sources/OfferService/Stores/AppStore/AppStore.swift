@@ -100,6 +100,7 @@ package struct AppStore: Sendable {
             let read = try reader(of: [app]).evidence(
                 transactions: transactions,
                 renewalInfos: renewalInfos,
+                pairing: .byStore,
                 source: .storeAPI,
                 at: now
             )

@@ -5,10 +5,11 @@ extension AppStoreRenewalInfo {
     /// Reads a verified payload that goes with one of `transactions`.
     ///
     /// Nothing in it says of which app it is: a genuine renewal info of another app verifies. What vouches for it is a
-    /// transaction of the same chain, product and environment, which is of this app.
+    /// transaction of the same chain and environment, which is of this app, and `pairing` says what else.
     init(
         payload: [UInt8],
         pairedWith transactions: [AppStoreTransaction],
+        _ pairing: RenewalPairing,
         _ check: ClaimCheck
     ) throws(SignedDataFault) {
         let reader = try PayloadReader(payload)
@@ -22,7 +23,8 @@ extension AppStoreRenewalInfo {
             signedAt: try check.signedAt(reader)
         )
         try readRenewal(reader)
-        try checkPairing(transactions, reader)
+        let chain = try chain(among: transactions, reader)
+        if pairing == .byTransaction { try checkPurchase(among: chain, reader) }
     }
 
     private mutating func readRenewal(_ reader: PayloadReader) throws(SignedDataFault) {
@@ -41,15 +43,23 @@ extension AppStoreRenewalInfo {
         appTransactionID = try reader.identifierIfKnown("appTransactionId")
     }
 
-    private func checkPairing(
-        _ transactions: [AppStoreTransaction],
+    /// The transactions of the same chain, all of the same environment.
+    private func chain(
+        among transactions: [AppStoreTransaction],
         _ reader: PayloadReader
-    ) throws(SignedDataFault) {
+    ) throws(SignedDataFault) -> [AppStoreTransaction] {
         let chain = transactions.filter { $0.originalTransactionID == originalTransactionID }
         guard !chain.isEmpty else { throw .renewalWithoutTransaction }
         guard chain.allSatisfy({ $0.environment == environment }) else {
             throw .renewalOfOtherTransaction(pointer: reader.place(of: "environment"))
         }
+        return chain
+    }
+
+    private func checkPurchase(
+        among chain: [AppStoreTransaction],
+        _ reader: PayloadReader
+    ) throws(SignedDataFault) {
         guard chain.contains(where: { $0.productID.utf8.elementsEqual(productID.utf8) }) else {
             throw .renewalOfOtherTransaction(pointer: reader.place(of: "productId"))
         }

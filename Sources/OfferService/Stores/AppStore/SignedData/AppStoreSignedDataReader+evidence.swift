@@ -14,12 +14,13 @@ package struct EvidenceFault: Error, Hashable, Sendable {
 }
 
 extension AppStoreSignedDataReader {
-    /// Reads signed transactions, and renewal infos that go with them; all or nothing.
+    /// Reads signed transactions, and renewal infos that go with them; all or nothing, but for what `pairing` leaves out.
     ///
     /// - Throws: The first fault, transactions first.
     package func evidence(
         transactions: [[UInt8]],
         renewalInfos: [[UInt8]] = [],
+        pairing: RenewalPairing = .byTransaction,
         source: FactSource,
         at now: Timestamp,
         notSignedBefore: Timestamp? = nil
@@ -35,9 +36,12 @@ extension AppStoreSignedDataReader {
         for (index, jws) in renewalInfos.enumerated() {
             do {
                 let paired = evidence.transactions
-                let renewal = try renewalInfo(jws, pairedWith: paired, at: now, notSignedBefore: notSignedBefore)
-                evidence.renewals.append(renewal)
+                evidence.renewals.append(
+                    try renewalInfo(jws, pairedWith: paired, pairing, at: now, notSignedBefore: notSignedBefore)
+                )
             } catch {
+                // Else a refund would be lost for what came along with it.
+                if pairing == .byStore, error.isOfPairing { continue }
                 throw EvidenceFault(piece: .renewalInfo(index), fault: error)
             }
         }
@@ -57,6 +61,7 @@ extension AppStoreSignedDataReader {
         var evidence = try restricted(to: notification.bundleID).evidence(
             transactions: content.signedTransaction.map { [$0] } ?? [],
             renewalInfos: content.signedRenewalInfo.map { [$0] } ?? [],
+            pairing: .byStore,
             source: .notification,
             at: now
         )

@@ -54,12 +54,14 @@ package struct AppStoreSignedDataReader: Sendable {
     package func renewalInfo(
         _ jws: [UInt8],
         pairedWith transactions: [AppStoreTransaction],
+        _ pairing: RenewalPairing,
         at now: Timestamp,
         notSignedBefore: Timestamp? = nil
     ) throws(SignedDataFault) -> AppStoreRenewalInfo {
         try AppStoreRenewalInfo(
             payload: payload(of: jws, at: now),
             pairedWith: transactions,
+            pairing,
             check(now, notSignedBefore)
         )
     }

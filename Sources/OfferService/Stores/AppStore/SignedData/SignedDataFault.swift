@@ -44,6 +44,14 @@ package enum SignedDataFault: Error, Hashable, Sendable {
     /// Whether the same data may be taken later: nothing is wrong with it, but too little is known just now.
     package var isTemporary: Bool { self == .notVerified(.revocationUnknown) }
 
+    /// Whether a renewal info is not of what it came with, and nothing else is wrong with it.
+    var isOfPairing: Bool {
+        switch self {
+        case .renewalWithoutTransaction, .renewalOfOtherTransaction: true
+        default: false
+        }
+    }
+
     /// The reason in a few lowercase words joined by hyphens, for metrics and problems.
     package var label: String {
         switch self {
