@@ -9,7 +9,7 @@ package struct Redemption: Hashable, Sendable {
     /// The store's id of the offer.
     package let offerID: String?
     /// When the first discounted period began; of a pending one, when the store told of it.
-    package let redeemedAt: Timestamp
+    package private(set) var redeemedAt: Timestamp
     /// How many discounted periods there were so far; none of a pending one.
     package let periods: Int
     package let state: State
@@ -34,6 +34,15 @@ package struct Redemption: Hashable, Sendable {
         case converted(at: Timestamp)
         /// The customer left, got the money back or took another offer, at this instant, and never paid the full price.
         case notConverted(at: Timestamp)
+    }
+}
+
+extension Redemption {
+    /// The same, told of at another instant.
+    package func told(at instant: Timestamp) -> Redemption {
+        var redemption = self
+        redemption.redeemedAt = instant
+        return redemption
     }
 }
 

@@ -271,6 +271,42 @@ struct AppStoreReconciliationTests {
         }
     }
 
+    @Test func `a use for the next renewal stays as it was first told, however often it is told anew`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            try await world.prepare(Row("", [.to(anna)], [], []))
+            let offer: FakeAppStore.Members = ["offerType": 2, "offerIdentifier": "store_open"]
+            let pending = bought(daysAgo: 20) { ($0.offers, $0.renewalInfo) = ([], offer) }
+            let id = try world.buy([pending])[0]
+            let query: StaticString = """
+                SELECT redeemed_at || ' ' || lower(hex(grant_id)) FROM app_store_redemptions WHERE state = 'pending'
+                """
+            var first: [String]?
+            for _ in 0..<3 {
+                var notification = FakeAppStore.Notification("DID_CHANGE_RENEWAL_PREF", transactionID: id)
+                notification.signedDate = Int(world.service.clock.now.milliseconds)
+                try await world.deliver(notification)
+                let rows = try world.service.rows([query])
+                #expect(rows.count == 1 && rows == first ?? rows)
+                first = rows
+                // A later grant is not what the customer took it from.
+                world.service.clock.advance(seconds: 120)
+                #expect(try await world.sign("open", Granted.to(anna).members).status == 200)
+            }
+            #expect(try world.service.entries("offer.redemption").count == 1)
+            #expect(world.service.metrics[.redemptions(state: "pending", match: .granted)] == 1)
+            #expect(try world.service.recomputed().differing.isEmpty)
+
+            // From then on it is as the transaction has it.
+            let renewed = bought(daysAgo: 31) { ($0.periods, $0.offers) = (2, [.init(2, "store_open", period: 1)]) }
+            let ids = try world.buy([renewed])
+            try await world.deliver(.init("DID_RENEW", transactionID: ids[0]))
+            #expect(try world.service.rows([query]).isEmpty)
+            #expect(try world.service.uses() == ["redeemed grant"])
+            #expect(try world.service.entries("offer.redemption").count == 2)
+            #expect(try world.service.recomputed().differing.isEmpty)
+        }
+    }
+
     @Test func `tells a grant that nobody used from one of which the store tells nothing`() async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(

@@ -90,6 +90,7 @@ struct RedemptionDrawing {
         let forgottenUntil = try EpochTable(connection: subscriptions.connection).forgottenUntil()
         for redemption in known.redemptions(chain: chain, at: observedAt) {
             if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
+            let redemption = try asFirstTold(redemption)
             var grants: Set<GrantCandidate> = []
             var keys = offer(redemption).map { [$0.ledgerKey] } ?? []
             if keys.isEmpty { keys = try formerKeys(of: redemption) }
@@ -101,6 +102,27 @@ struct RedemptionDrawing {
             candidates.append(Candidate(redemption: redemption, accounts: accounts, grants: grants))
         }
         return candidates
+    }
+
+    /// A pending redemption with the instant at which the store first told of it, as the ledger keeps it.
+    ///
+    /// The store signs the same again and again. Without this each copy would be news, and an app could make as many as it
+    /// likes; and the grant would be looked for as of the newest.
+    private func asFirstTold(_ redemption: Redemption) throws(StorageError) -> Redemption {
+        guard redemption.state == .pending else { return redemption }
+        let told = try subscriptions.connection.first(
+            SQL(
+                """
+                SELECT redeemed_at FROM app_store_redemptions
+                WHERE chain = ? AND first_transaction = ? AND offer_id = ? AND product_id = ?
+                """,
+                .blob(redemption.key.chain.bytes),
+                .blob([]),
+                .text(redemption.offerID ?? ""),
+                .text(redemption.productID)
+            )
+        ) { Timestamp(milliseconds: $0.integer(0)) }
+        return told.map { redemption.told(at: min($0, redemption.redeemedAt)) } ?? redemption
     }
 
     /// Of a name that the catalogue no longer has: under which keys it was granted.
