@@ -45,7 +45,8 @@ extension SubscriptionHistory {
     }
 
     func tellRefunds(_ facts: inout CustomerFacts) {
-        let refunded = records.filter { $0.refundedAt != nil }
+        // The history of other products is not asked for, so whether they were refunded is known by chance alone.
+        let refunded = records.filter { $0.isSubscription && $0.refundedAt != nil }
         let refunds = refunded.compactMap(\.refundedAt).sorted()
         if let historyCompleteAt {
             facts.refundedAt = Fact(refunds, source: .storeAPI, observedAt: historyCompleteAt)

@@ -4,7 +4,7 @@ extension SubscriptionHistory {
     /// What is known at `now` of a customer to whom an offer for a product may be made.
     ///
     /// Status, end, renewal and ownership are of the product's subscription group; offers used, refunds and whether
-    /// there ever was a subscription, of the whole app. If no group is given, it is the one in which the product was
+    /// there ever was a subscription, of all subscriptions in the app. If no group is given, it is the one in which the product was
     /// seen. Each fact has the source and the time of the newest evidence that it rests on.
     ///
     /// `environment` says which of the store's two worlds is asked about; nil is production if anything is known of

@@ -30,7 +30,7 @@ package indirect enum Rule: Hashable, Sendable {
     case storefront(in: [Storefront])
     case region(in: [Region])
     case ownership(Ownership)
-    /// There was a refund in the last days of 24 hours.
+    /// There was a refund of a subscription in the last days of 24 hours.
     case refunded(withinDays: Int)
     case environment(StoreEnvironment)
     case attribute(name: String, AttributeTest)

@@ -18,7 +18,7 @@ package struct CustomerFacts: Hashable, Sendable {
     package var offersUsed: Fact<[OfferUse]>?
     /// Offers that the customer has used, of perhaps more; told only where `offersUsed` isn't.
     package var offersSeen: Fact<[OfferUse]>?
-    /// Every refund; empty if it is known to be none.
+    /// Every refund of a subscription; empty if it is known to be none.
     package var refundedAt: Fact<[Timestamp]>?
     /// Refunds, of perhaps more; told only where `refundedAt` isn't.
     package var refundsSeen: Fact<[Timestamp]>?

@@ -225,6 +225,21 @@ struct ChainChoiceTests {
         #expect(try SubscriptionHistory(strange).facts().refundedAt != nil)
     }
 
+    @Test(arguments: [AppStoreProductType.consumable, .nonConsumable, .nonRenewingSubscription])
+    func `counts no refund of what is no subscription, whichever way it is told`(type: AppStoreProductType) throws {
+        let subscription = try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))
+        let other = try Purchases.transaction(9, of: 9, from: .ago(days: 9), to: nil) {
+            $0.productType = .known(type)
+            $0.subscriptionGroup = nil
+            $0.revokedAt = .ago(days: 1)
+        }
+        let told = SubscriptionEvidence(source: .notification, transactions: [other])
+        let read = SubscriptionEvidence(source: .storeAPI, transactions: [subscription], historyReadAt: RuleRow.now)
+        #expect(try SubscriptionHistory(told).facts().refundsSeen == nil)
+        #expect(try SubscriptionHistory(read).facts().refundedAt?.value == [])
+        #expect(try SubscriptionHistory(read, told).facts().refundedAt?.value == [])
+    }
+
     @Test
     func `takes the end of family sharing for no refund`() throws {
         let revoked = try Purchases.transaction(1, from: .ago(days: 9), to: .ago(days: -21)) {
