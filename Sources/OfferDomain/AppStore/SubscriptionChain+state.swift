@@ -137,6 +137,7 @@ extension SubscriptionChain {
         }
         // An end that had passed when this was said is not the end that it is about.
         if let end = claim.holdsUntil, end <= status.observedAt { claim.holdsUntil = nil }
+        if claim.holdsUntil == nil { claim.holdsUntil = claim.lastAttempt(after: end) }
         return claim
     }
 
@@ -151,6 +152,7 @@ extension SubscriptionChain {
             claim.holdsUntil = grace
         } else if renewal.isInBillingRetry == true {
             claim.status = .inBillingRetry
+            claim.holdsUntil = claim.lastAttempt(after: end)
         } else if let end, end > renewal.signedAt {
             // Of a period that wasn't seen it isn't known whether it was refunded.
             claim.status = latest.revokedAt == nil && !isFollowed(latest, renewal) ? .active : nil
@@ -159,6 +161,19 @@ extension SubscriptionChain {
             claim.status = .expired
         }
         return claim
+    }
+}
+
+extension StatusClaim {
+    /// Until when the store may be trying to collect for the period after `end`; nil if it isn't trying.
+    ///
+    /// It does so for 60 days. If the end had passed by more than that when this was said, then a later one had been there.
+    ///
+    /// Source: Apple, [Reducing involuntary subscriber churn](https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn).
+    fileprivate func lastAttempt(after end: Timestamp?) -> Timestamp? {
+        guard status == .inBillingRetry || status == .inGracePeriod else { return nil }
+        let last = (end ?? observedAt).adding(days: 60)
+        return last > observedAt ? last : observedAt.adding(days: 60)
     }
 }
 

@@ -17,6 +17,11 @@ struct StatusTests {
         try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))
     }
 
+    /// A period of 30 days that ended so many days ago.
+    private static func ended(days: Int) throws -> AppStoreTransaction {
+        try Purchases.transaction(1, from: .ago(days: days + 30), to: .ago(days: days), signedAt: .ago(days: days))
+    }
+
     private static func running(signedAt: Timestamp = RuleRow.now) throws -> AppStoreTransaction {
         try Purchases.transaction(1, from: .ago(days: 10), to: .ago(days: -20), signedAt: signedAt)
     }
@@ -105,7 +110,50 @@ struct StatusTests {
         ]
     }
 
-    @Test(arguments: try rows())
+    /// The store tries to collect for 60 days at most.
+    static func retryRows() throws -> [StatusRow] {
+        let retried = try Purchases.renewal(signedAt: .ago(days: 50)) { $0.isInBillingRetry = true }
+        return [
+            StatusRow(
+                testDescription: "the store may still be trying on the 60th day",
+                transactions: [try ended(days: 59)],
+                told: (.inBillingRetry, .ago(days: 59)),
+                expected: .inBillingRetry
+            ),
+            StatusRow(
+                testDescription: "and not any more after it",
+                transactions: [try ended(days: 60)],
+                told: (.inBillingRetry, .ago(days: 59)),
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "nor if a renewal info says so",
+                transactions: [try ended(days: 60)],
+                renewal: retried,
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "for a period that was not seen, it may be trying for 60 days more",
+                transactions: [try ended(days: 200)],
+                told: (.inBillingRetry, .ago(days: 59)),
+                expected: .inBillingRetry
+            ),
+            StatusRow(
+                testDescription: "and not longer",
+                transactions: [try ended(days: 200)],
+                told: (.inBillingRetry, .ago(days: 60)),
+                expected: nil
+            ),
+            StatusRow(
+                testDescription: "nor does a grace period without an end go on for longer",
+                transactions: [try ended(days: 60)],
+                told: (.inGracePeriod, .ago(days: 60)),
+                expected: nil
+            ),
+        ]
+    }
+
+    @Test(arguments: try rows() + retryRows())
     func `believes what shows a status, and nothing else`(row: StatusRow) throws {
         var evidence = SubscriptionEvidence(source: .signedTransaction, transactions: row.transactions)
         if let renewal = row.renewal { evidence.renewals = [renewal] }
