@@ -9,19 +9,28 @@ extension SubscriptionHistory {
     ///
     /// `environment` says which of the store's two worlds is asked about; nil is production if anything is known of
     /// it, else the sandbox. A test purchase never stands for a real one.
+    ///
+    /// Of a history that is cut short, only what is seen is told, and nothing of the group.
     package func facts(
         group: SubscriptionGroupID?,
         productID: ProductID?,
         environment: StoreEnvironment? = nil,
         at now: Timestamp
     ) -> CustomerFacts {
-        let known = within(environment ?? preferredEnvironment)
+        var known = within(environment ?? preferredEnvironment)
+        if isCutShort { known.forgetReadings() }
         var facts = CustomerFacts()
         facts.statusesReadAt = statusesReadAt
         facts.subscribedBefore = known.subscribedBefore
         known.tellPlace(&facts)
         known.tellOffers(&facts)
         known.tellRefunds(&facts)
+        if isCutShort {
+            // Some subscription may run; and to ask the store once more would not show which.
+            facts.hasSubscription = true
+            facts.historyReadAt = historyReadAt
+            return facts
+        }
         guard let group = group ?? known.group(of: productID) else { return facts }
         guard let state = known.relevantChain(in: group, at: now)?.state else { return facts }
         state.tell(&facts, group: group)

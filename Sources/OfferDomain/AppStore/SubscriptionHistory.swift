@@ -7,6 +7,8 @@ package struct SubscriptionHistory: Hashable, Sendable {
     package var statusesReadAt: Timestamp?
     /// The latest instant at which the store listed all the customer's transactions.
     package var historyReadAt: Timestamp?
+    /// Whether the customer has more chains than are looked at, so that what is not here may exist all the same.
+    package var isCutShort = false
 
     package init() {}
 
@@ -18,6 +20,7 @@ package struct SubscriptionHistory: Hashable, Sendable {
         }
         statusesReadAt = [statusesReadAt, other.statusesReadAt].compactMap(\.self).max()
         historyReadAt = [historyReadAt, other.historyReadAt].compactMap(\.self).max()
+        isCutShort = isCutShort || other.isCutShort
     }
 
     /// Forgets that the store listed everything; what it listed stays known.

@@ -289,6 +289,31 @@ struct ChainChoiceTests {
     }
 
     @Test
+    func `tells of a history that is cut short only what is seen`() throws {
+        let read = SubscriptionEvidence(
+            source: .storeAPI,
+            transactions: [
+                try Purchases.transaction(1, from: .ago(days: 40), to: .ago(days: 10)) {
+                    $0.revokedAt = .ago(days: 15)
+                },
+                try Purchases.transaction(2, from: .ago(days: 10), to: .ago(days: -20)),
+            ],
+            statusesReadAt: RuleRow.now,
+            historyReadAt: RuleRow.now
+        )
+        var history = SubscriptionHistory(read)
+        history.isCutShort = true
+        let facts = try history.facts()
+        #expect(facts.status == nil && facts.expiresAt == nil && facts.hasSubscription)
+        #expect(facts.refundedAt == nil && facts.refundsSeen?.value == [.ago(days: 15)])
+        #expect(facts.offersUsed == nil && facts.storefront == nil)
+        #expect(facts.subscribedBefore?.value == true)
+        // To ask again would not tell more.
+        #expect(facts.unmet([.status, .refunds], olderThan: RuleRow.now) == [])
+        #expect(history.merged(with: SubscriptionHistory()).isCutShort)
+    }
+
+    @Test
     func `takes the end of family sharing for no refund`() throws {
         let revoked = try Purchases.transaction(1, from: .ago(days: 9), to: .ago(days: -21)) {
             $0.revokedAt = .ago(days: 1)

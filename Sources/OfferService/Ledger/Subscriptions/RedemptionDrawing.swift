@@ -12,9 +12,6 @@ struct RedemptionDrawing {
     let grants: GrantTable
     private var issued: IssuedGrantTable { IssuedGrantTable(connection: subscriptions.connection) }
 
-    /// How many chains are ever looked at together: more than any customer has, and few enough for one transaction.
-    static let mostChains = 256
-
     /// The chains that may have used the same grants as the changed ones, and all their redemptions.
     struct Drawn {
         let chains: [ChainKey]
@@ -33,7 +30,7 @@ struct RedemptionDrawing {
         _ changed: Set<ChainKey>,
         _ offer: (Redemption) -> CatalogOffer?
     ) throws(StorageError) -> Drawn {
-        var reached = Reached<ChainKey>(limit: Self.mostChains)
+        var reached = Reached<ChainKey>(limit: SubscriptionTables.mostChains)
         reached.add(changed.sorted())
         var candidates: [Candidate] = []
         while let chain = reached.next() {

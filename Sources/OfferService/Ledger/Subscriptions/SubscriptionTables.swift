@@ -9,6 +9,9 @@ package import Storage
 package struct SubscriptionTables {
     let connection: any DatabaseConnection
 
+    /// How many chains are ever looked at together: more than any customer has, and few enough for one transaction.
+    package static let mostChains = 256
+
     package init(connection: any DatabaseConnection) {
         self.connection = connection
     }
@@ -17,20 +20,29 @@ package struct SubscriptionTables {
 
     /// Everything known of who has one of these names, of the chains given, and of the store accounts that have them.
     ///
-    /// `subjects` are keys of pseudonyms: of customers, and of any transaction of theirs.
+    /// `subjects` are keys of pseudonyms: of customers, and of any transaction of theirs. If there are more than
+    /// ``mostChains``, as under a name that an app gives to everybody, there are those that are given alone.
     package func history(
         of subjects: [[UInt8]],
         chains: some Sequence<ChainKey>
     ) throws(StorageError) -> SubscriptionHistory {
-        var keys = Set(chains)
+        let named = Set(chains)
+        let keys = try reached(from: named, subjects)
+        var history = SubscriptionHistory()
+        history.isCutShort = keys.count > Self.mostChains
+        for key in history.isCutShort ? named : keys { try add(key, to: &history) }
+        return history
+    }
+
+    /// Some of the chains, and more than ``mostChains``, if there are that many.
+    private func reached(from named: Set<ChainKey>, _ subjects: [[UInt8]]) throws(StorageError) -> Set<ChainKey> {
+        var keys = named
         for subject in subjects {
             keys.formUnion(try chainKeys(of: subject))
             keys.formUnion(try chainKeys(ofTransaction: subject))
         }
-        for chain in keys { keys.formUnion(try siblings(of: chain)) }
-        var history = SubscriptionHistory()
-        for key in keys { try add(key, to: &history) }
-        return history
+        for chain in keys where keys.count <= Self.mostChains { keys.formUnion(try siblings(of: chain)) }
+        return keys
     }
 
     /// Whether one of the chains has one of these names, or a transaction of that name.
@@ -56,8 +68,15 @@ package struct SubscriptionTables {
         ) { _ in true } ?? false
     }
 
+    /// At most one more than ``mostChains``.
     func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
-        try keys(SQL("SELECT chain FROM app_store_customers WHERE subject = ?", .blob(subject)))
+        try keys(
+            SQL(
+                "SELECT chain FROM app_store_customers WHERE subject = ? ORDER BY chain LIMIT ?",
+                .blob(subject),
+                .integer(Int64(Self.mostChains + 1))
+            )
+        )
     }
 
     /// Every chain of which a purchase is kept.
@@ -71,15 +90,16 @@ package struct SubscriptionTables {
         try keys(SQL("SELECT chain FROM app_store_transactions WHERE transaction_key = ?", .blob(key)))
     }
 
-    /// The chains that share a customer with this one.
+    /// The chains that share a customer with this one; at most one more than ``mostChains``.
     private func siblings(of chain: ChainKey) throws(StorageError) -> Set<ChainKey> {
         try keys(
             SQL(
                 """
-                SELECT other.chain FROM app_store_customers AS this
-                JOIN app_store_customers AS other ON other.subject = this.subject WHERE this.chain = ?
+                SELECT DISTINCT other.chain FROM app_store_customers AS this
+                JOIN app_store_customers AS other ON other.subject = this.subject WHERE this.chain = ? LIMIT ?
                 """,
-                .blob(chain.bytes)
+                .blob(chain.bytes),
+                .integer(Int64(Self.mostChains + 1))
             )
         )
     }
