@@ -119,7 +119,9 @@ package final class Health: CommitObserver {
                 Obstacle("secret-outdated", "customers are kept under a newer secret: list it here too, and reload")
             )
         }
-        if snapshot.missingKeys.count == snapshot.catalog.keyNeeds.count {
+        // A catalogue of Google Play's offers alone needs no key of that kind.
+        let needs = snapshot.catalog.keyNeeds
+        if !needs.isEmpty, snapshot.missingKeys.count == needs.count {
             obstacles.append(Obstacle("key-unavailable", "no key is active for any app of the catalogue"))
         }
         if snapshot.callers.isEmpty {

@@ -50,6 +50,14 @@ struct AuthorizationTests {
         }
     }
 
+    @Test(arguments: Wire.allCases)
+    func `is ready with offers at Google Play alone, which need no key of the App Store`(wire: Wire) async throws {
+        try await withFakePlay(wire) { world in
+            let ready = try await world.service.send(.get("/health/ready"))
+            #expect(ready.status == 200 && ready.json["obstacles"].elements.isEmpty, "\(ready)")
+        }
+    }
+
     @Test func `takes the catalogue's own name of the offer too`() async throws {
         try await withFakePlay { world in
             let reply = try await world.service.send(world.authorizationCall(Self.anna, offer: "back"))
