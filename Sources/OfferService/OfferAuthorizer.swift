@@ -168,6 +168,6 @@ package final class OfferAuthorizer: Sendable {
 }
 
 extension AuthorizationRequest {
-    /// Where the offer has to be had: what a backend knows goes before what a device says.
-    fileprivate var knownRegion: Region? { facts.region?.value ?? region }
+    /// Where the offer has to be had: where the device buys, and if that isn't said, what a backend knows.
+    fileprivate var knownRegion: Region? { region ?? facts.region?.value }
 }

@@ -58,6 +58,30 @@ struct AuthorizationTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("DE", "US", false), ("US", "DE", true), (nil, "DE", false), (nil, "US", true), ("US", nil, true),
+            ("DE", nil, false),
+        ] as [(String?, String?, Bool)]
+    )
+    func `looks where the device buys, and only without that where a backend says`(
+        regionCode: String?,
+        fact: String?,
+        isOpen: Bool
+    ) async throws {
+        try await withFakePlay { world in
+            try world.play.setOffer(.init("winback-50", of: "premium", regions: ["US"], closedRegions: ["DE"]))
+            let region = regionCode.map { #", "regionCode": "\#($0)""# } ?? ""
+            let facts = fact.map { #", "region": "\#($0)""# } ?? ""
+            let members = #""customerId": "anna", "facts": {"subscribedBefore": true\#(facts)}\#(region)"#
+            let reply = try await world.service.send(world.authorizationCall(members))
+            #expect(reply.status == (isOpen ? 200 : 409), "\(reply)")
+            let app = #""packageName": "\#(FakeGooglePlay.firstApp)""#
+            let preview = try await world.service.send(world.eligibilityCall("\(app), \(members)"))
+            #expect((preview.json["offers"][0]["obstacle"].text == nil) == isOpen, "\(preview)")
+        }
+    }
+
     @Test func `takes the catalogue's own name of the offer too`() async throws {
         try await withFakePlay { world in
             let reply = try await world.service.send(world.authorizationCall(Self.anna, offer: "back"))
