@@ -83,6 +83,21 @@ package struct CustomerFacts: Hashable, Sendable {
 }
 
 extension CustomerFacts {
+    /// These facts where a subscription of that group is asked about: without those that are of one in another group.
+    ///
+    /// What is of the whole app stays, and so does everything where either group isn't known.
+    package func asked(of group: SubscriptionGroupID?) -> CustomerFacts {
+        guard let group, let known = subscriptionGroup?.value, known != group else { return self }
+        var facts = self
+        facts.hasSubscription = false
+        (facts.status, facts.expiresAt, facts.latestEndSeen) = (nil, nil, nil)
+        (facts.autoRenews, facts.expirationIntent, facts.ownership) = (nil, nil, nil)
+        facts.subscriptionGroup = nil
+        return facts
+    }
+}
+
+extension CustomerFacts {
     /// These facts without those that are too old to decide on: what is forgotten is as if nobody had told it.
     ///
     /// What was once done stays done, so offers and refunds that were seen, and that there was a subscription, are

@@ -11,6 +11,8 @@ package final class CatalogOffer: Sendable {
     /// The app, as the ledger names it.
     package let app: AppName
     package let listing: StoreListing
+    /// The App Store's group that the plan is in, if it names one; of an offer at Google Play alone, too.
+    package let subscriptionGroupID: SubscriptionGroupID?
     package let policy: EligibilityPolicy
     /// What the policy must be told by the ledger.
     package let needs: LedgerNeeds
@@ -41,6 +43,7 @@ package final class CatalogOffer: Sendable {
             AppName(listing.bundleID),
             .appStore(listing),
             other.map(StoreListing.googlePlay),
+            listing.subscriptionGroupID,
             EligibilityPolicy(rule: rule),
             freshness
         )
@@ -62,7 +65,7 @@ package final class CatalogOffer: Sendable {
             subscriptionGroupID: subscriptionGroupID,
             offerID: nil
         )
-        self.init(id, AppName(bundleID), .appStore(listing), nil, policy, freshness)
+        self.init(id, AppName(bundleID), .appStore(listing), nil, subscriptionGroupID, policy, freshness)
     }
 
     /// A developer-determined offer at Google Play, which enforces nothing.
@@ -73,12 +76,21 @@ package final class CatalogOffer: Sendable {
         app: AppName,
         listing: GooglePlayOfferKey,
         inAppStore other: AppStoreListing? = nil,
+        subscriptionGroupID: SubscriptionGroupID? = nil,
         admitsNewCustomers: Bool = false,
         rule: Rule?,
         freshness: FactFreshness = FactFreshness()
     ) {
         let policy = EligibilityPolicy(rule: rule, hasFloor: !admitsNewCustomers)
-        self.init(id, app, .googlePlay(listing), other.map(StoreListing.appStore), policy, freshness)
+        self.init(
+            id,
+            app,
+            .googlePlay(listing),
+            other.map(StoreListing.appStore),
+            subscriptionGroupID,
+            policy,
+            freshness
+        )
     }
 
     private init(
@@ -86,6 +98,7 @@ package final class CatalogOffer: Sendable {
         _ app: AppName,
         _ listing: StoreListing,
         _ otherListing: StoreListing?,
+        _ subscriptionGroupID: SubscriptionGroupID?,
         _ policy: EligibilityPolicy,
         _ freshness: FactFreshness
     ) {
@@ -93,6 +106,7 @@ package final class CatalogOffer: Sendable {
         self.app = app
         self.listing = listing
         self.otherListing = otherListing
+        self.subscriptionGroupID = subscriptionGroupID
         self.policy = policy
         needs = policy.needs
         factNeeds = policy.factNeeds

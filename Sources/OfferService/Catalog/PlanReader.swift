@@ -122,6 +122,7 @@ final class PlanReader {
                     app: bundleID.map(AppName.init) ?? AppName(packageName),
                     listing: googlePlay.listing,
                     inAppStore: appStore,
+                    subscriptionGroupID: place.appStore?.groupID,
                     admitsNewCustomers: googlePlay.admitsNewCustomers,
                     rule: terms.rule,
                     freshness: terms.freshness

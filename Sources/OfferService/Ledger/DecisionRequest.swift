@@ -66,6 +66,7 @@ package final class DecisionRequest: Sendable {
     package let identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
     /// The epoch of the secret that those pseudonyms, and all other keys of the request, are made with.
     package let epoch: String
+    /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
     package let facts: CustomerFacts
     /// What the store itself says of the customer, and how far it is known.
     package let knowledge: StoreKnowledge
@@ -102,7 +103,7 @@ package final class DecisionRequest: Sendable {
         self.offer = offer
         self.identities = identities
         self.epoch = epoch
-        self.facts = facts
+        self.facts = facts.asked(of: offer.subscriptionGroupID)
         self.knowledge = knowledge
         self.googlePlayScope = googlePlayScope
         self.attributes = attributes

@@ -53,6 +53,28 @@ struct BothStoresTests {
         }
     }
 
+    @Test(arguments: [(#", "subscriptionGroupId": "1""#, "eligible"), (#", "subscriptionGroupId": "2""#, "undecided")])
+    func `what is stated of a subscription in another group decides no offer of this one`(
+        group: String,
+        outcome: String
+    ) async throws {
+        let rule = "{lapsed: {atLeastDays: 30}}"
+        try await withFakePlay(.inProcess, offers: Self.catalogue(rule), appStoreKey: true) { world in
+            let lapsed = #""status": "expired", "expiresAt": "2020-01-01T00:00:00Z", "offersUsed": []"#
+            let members = Self.members(lapsed + group)
+            for call in [Self.appStoreCall(world, members), world.authorizationCall(members)] {
+                let reply = try await world.service.send(call)
+                #expect(reply.status == (outcome == "eligible" ? 200 : 403), "\(reply)")
+                #expect(reply.json["decision"]["outcome"].text == outcome, "\(reply)")
+            }
+            let preview = try await world.service.send(world.eligibilityCall("\(Self.app), \(members)"))
+            #expect(
+                preview.json["offers"].elements.map(\.["outcome"].text) == [outcome, outcome, "eligible"],
+                "which offers were used is of the whole app: \(preview)"
+            )
+        }
+    }
+
     @Test(arguments: [("both", 403), ("each", 200)])
     func `a cap counts over both when the rule says so`(stores: String, second: Int) async throws {
         for rule in ["grants: {atMost: 1", "cooldown: {days: 30", "budget: {atMost: 1"] {
