@@ -19,6 +19,8 @@ package struct OfferOutlook: Sendable {
         case storeUnavailable
         /// No key is active that could sign it.
         case keyUnavailable
+        /// Nothing is signed or authorized just now.
+        case sealed
 
         /// What programs know it by.
         package var code: String {
@@ -26,6 +28,15 @@ package struct OfferOutlook: Sendable {
             case .fault(let fault): fault.code
             case .storeUnavailable: "store-unavailable"
             case .keyUnavailable: "key-unavailable"
+            case .sealed: "sealed"
+            }
+        }
+
+        /// Whether it may be over at any moment, so that an answer with it is out of date at once.
+        package var isMomentary: Bool {
+            switch self {
+            case .storeUnavailable, .sealed: true
+            case .fault, .keyUnavailable: false
             }
         }
     }
@@ -73,11 +84,13 @@ package final class OfferPreviewer: Sendable {
         let preview = OfferPreview(requests: requests, knowledge: customer.knowledge)
         let previewed = try await decided(preview, customer)
         let faults = await googlePlayObstacles(offers, app, request, at: now)
+        // Asked last, so that what was sealed meanwhile is known.
+        let isSealed = committer.gate.stop(of: nil) != nil
         return zip(offers, previewed).map { offer, previewed in
             let obstacle =
                 previewed.isStoreSilent
                 ? .storeUnavailable : faults[offer.ledgerKey] ?? keyObstacle(offer, configuration.keyRing)
-            return OfferOutlook(offer: offer, decision: previewed.decision, obstacle: obstacle)
+            return OfferOutlook(offer: offer, decision: previewed.decision, obstacle: isSealed ? .sealed : obstacle)
         }
     }
 

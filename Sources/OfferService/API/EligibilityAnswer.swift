@@ -90,7 +90,8 @@ private struct ProductOutlook {
 
     private mutating func add(_ outlook: OfferOutlook) {
         if case .appStore(let listing) = outlook.offer.listing, listing.offerID == nil {
-            introductory = outlook.obstacle == .keyUnavailable ? .undecided : outlook.decision.outcome
+            let isSignedByNobody = outlook.obstacle == .keyUnavailable || outlook.obstacle == .sealed
+            introductory = isSignedByNobody ? .undecided : outlook.decision.outcome
         } else if outlook.canBeHad {
             promotionalOfferID = promotionalOfferID ?? outlook.offer.listing.offerName
         } else if outlook.obstacle == .storeUnavailable {

@@ -39,9 +39,9 @@ package struct EligibilityCall: Sendable {
         return Response(status: 200, headers: [("Content-Type", "application/json")] + fields, body: answer.bytes)
     }
 
-    /// Until the first answer of a rule turns by itself; not at all if a store was silent.
+    /// Until the first answer of a rule turns by itself; not at all if a store was silent, or the service is sealed.
     private static func age(_ outlooks: [OfferOutlook], at now: Timestamp) -> Int64 {
-        if outlooks.contains(where: { $0.obstacle == .storeUnavailable }) { return 0 }
+        if outlooks.contains(where: { $0.obstacle?.isMomentary == true }) { return 0 }
         let turns = outlooks.compactMap { outlook in
             outlook.decision.firstTurn(after: now).map { ($0.milliseconds - now.milliseconds) / 1000 }
         }

@@ -155,6 +155,33 @@ struct BothStoresTests {
         }
     }
 
+    @Test(arguments: Wire.allCases)
+    func `promises nothing while the service is sealed, and is not kept`(wire: Wire) async throws {
+        try await withFakePlay(wire, offers: Self.catalogue("{grants: {atMost: 1}}"), appStoreKey: true) { world in
+            let call = world.eligibilityCall(
+                "\(Self.app), " + Self.members(#""subscribedBefore": true, "offersUsed": []"#)
+            )
+            try await world.service.seal.seal(.administrator, detail: "leak", by: .service)
+            let sealed = try await world.service.send(call)
+            #expect(sealed.headers["cache-control"] == "private, max-age=0")
+            #expect(
+                sealed.json["offers"].elements.allSatisfy {
+                    $0["outcome"].text == "eligible" && $0["obstacle"].text == "sealed"
+                },
+                "\(sealed)"
+            )
+            let products = sealed.json["products"].elements
+            #expect(products.allSatisfy { $0["promotionalOfferEligibility"] == .boolean(false) }, "\(sealed)")
+            #expect(products.map(\.["introductoryOfferEligibility"].text) == ["unknown", nil])
+            try await world.service.seal.unseal(try SwitchReason(Array("over".utf8)), by: .service)
+            // While nothing was signed, Google Play could not be asked either; it is, a little later.
+            world.service.clock.advance(seconds: 60)
+            let open = try await world.service.send(call)
+            #expect(open.json["offers"].elements.allSatisfy { $0["obstacle"].text == nil }, "\(open)")
+            #expect(open.headers["cache-control"] == "private, max-age=300" && open.headers["etag"] != nil)
+        }
+    }
+
     @Test func `an unchanged answer is told as such, and is kept until it turns`() async throws {
         try await withFakePlay(offers: Self.catalogue("{cooldown: {days: 1}}"), appStoreKey: true) { world in
             let call = world.eligibilityCall("\(Self.app), " + Self.members(#""subscribedBefore": true"#))
