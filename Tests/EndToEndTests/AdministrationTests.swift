@@ -38,7 +38,28 @@ extension EndToEnd {
                 ["keys", "disable", "ABC123DEFG", "--database", demo.directory.database("elsewhere.db")]
             )
             #expect(outcome.end == .exited(3), "\(outcome)")
+            #expect(outcome.errors.contains("there is no database at "))
+            #expect(TestedEngine.isPostgreSQL || outcome.errors.contains("elsewhere.db"), "\(outcome)")
             #expect(try !demo.directory.hasDatabase("elsewhere.db"), "none is made")
+        }
+
+        @Test(arguments: [["list"], ["revoke", "shop"], ["add-key", "shop"]])
+        func `only a caller that is added makes a database, and is told so beside its key`(words: [String]) async throws
+        {
+            let demo = try await DemoFolder()
+            let location = demo.directory.database("elsewhere.db")
+            let refused = try await Program.run(["callers"] + words + ["--database", location])
+            #expect(refused.end == .exited(3) && refused.output.isEmpty, "\(refused)")
+            #expect(refused.errors.contains("there is no database at ") && refused.errors.contains("--database"))
+            #expect(try !demo.directory.hasDatabase("elsewhere.db"), "none is made")
+
+            let add = ["callers", "add", "shop", "--role", "backend", "--database", location]
+            let first = try await Program.run(add)
+            #expect(first.succeeded && first.errors.contains("made a new database: "), "\(first)")
+            #expect(first.output.wholeMatch(of: /[0-9a-f]{16}\.\S+\n/) != nil, "the key and nothing else")
+            let other = try await Program.run(["callers", "add", "other", "--role", "app", "--database", location])
+            #expect(other.succeeded && !other.errors.contains("made a new database"), "\(other)")
+            #expect(try await Program.run(["callers"] + words + ["--database", location]).succeeded)
         }
 
         @Test func `an id that is perhaps mistyped is disabled with a word about it`() async throws {

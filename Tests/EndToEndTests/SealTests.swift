@@ -182,6 +182,8 @@ extension EndToEnd {
                 let words = [command, "--reason", "x", "--database", demo.directory.database("elsewhere.db")]
                 let outcome = try await Program.run(words)
                 #expect(outcome.end == .exited(3), "\(outcome)")
+                #expect(outcome.errors.contains("there is no database at "))
+                #expect(TestedEngine.isPostgreSQL || outcome.errors.contains("elsewhere.db"), "\(outcome)")
                 #expect(try !demo.directory.hasDatabase("elsewhere.db"), "none is made")
             }
         }

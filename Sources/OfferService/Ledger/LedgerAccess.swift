@@ -44,6 +44,9 @@ package struct LedgerAccess: Sendable {
     /// Where the database is now, to be asked later whether it still is there; `nil` where no file can be moved away.
     package func place() -> DatabasePlace? { DatabasePlace(location) }
 
+    /// Where it is, for people; a server's password is not shown.
+    package var name: String { location.description }
+
     /// Whether there is a database already.
     package var exists: Bool {
         switch location {

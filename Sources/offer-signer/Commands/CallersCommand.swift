@@ -26,6 +26,8 @@ enum CallersCommand: Command {
         add and add-key print the API key, ID.SECRET, once; only its SHA-256 is stored. To rotate a key, add
         a second one, move the caller over, then revoke the first: two may be live at a time.
 
+        Where there is no database yet, add makes one, and says so on standard error; the others refuse.
+
         \(SettingsOptions.help([.database]))
         """
     }
@@ -35,17 +37,23 @@ enum CallersCommand: Command {
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names + options)
         try KeyCustody.begin(admitsUnlockedMemory: true)
-        let callers = Callers(ledger: try LedgerOptions.access(parsed), clock: .system)
         switch parsed.words.first {
-        case "list": return try list(parsed, callers)
-        case "add": return try add(parsed, callers)
-        case "add-key": return try addKey(parsed, callers)
-        case "revoke": return try revoke(parsed, callers)
+        case "list": return try list(parsed, try known(parsed))
+        case "add": return try add(parsed, try LedgerOptions.access(parsed))
+        case "add-key": return try addKey(parsed, try known(parsed))
+        case "revoke": return try revoke(parsed, try known(parsed))
         default: throw CommandError(usage: "expected add, add-key, list or revoke")
         }
     }
 
-    private static func add(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
+    /// The callers of a database that is there: in one made only now there would be none.
+    private static func known(_ arguments: Arguments) throws(CommandError) -> Callers {
+        let ledger = try LedgerOptions.access(arguments)
+        try LedgerOptions.demand(ledger)
+        return Callers(ledger: ledger, clock: .system)
+    }
+
+    private static func add(_ arguments: Arguments, _ ledger: LedgerAccess) throws(CommandError) -> ExitCode {
         let words = try arguments.words("add", "NAME")
         let roles = CallerRole.allCases.map(\.rawValue).joined(separator: ", ")
         guard let role = try arguments.value("--role", "one of \(roles)", CallerRole.init(rawValue:)) else {
@@ -63,7 +71,12 @@ enum CallersCommand: Command {
             throw CommandError(usage: "--bundle: the role \(role.rawValue) is not bound to apps; leave it out")
         }
         let caller = Caller(id: try callerID(words[1]), role: role, apps: apps)
-        return show(callers.add(caller, expiresInDays: try days(arguments)))
+        let expiresInDays = try days(arguments)
+        let isNew = !ledger.exists
+        let result = Callers(ledger: ledger, clock: .system).add(caller, expiresInDays: expiresInDays)
+        // Not on standard output, where the key goes.
+        if isNew, ledger.exists { Terminal.complain("made a new database: \(ledger.name)") }
+        return show(result)
     }
 
     private static func addKey(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
@@ -127,5 +140,14 @@ enum CallersCommand: Command {
 enum LedgerOptions {
     static func access(_ arguments: Arguments) throws(CommandError) -> LedgerAccess {
         LedgerAccess(location: try SettingsOptions.settings(arguments).database, clock: .system)
+    }
+
+    /// Refuses to go on where there is no database; one made only now would be read by nobody.
+    static func demand(_ ledger: LedgerAccess) throws(CommandError) {
+        guard !ledger.exists else { return }
+        throw CommandError(
+            "there is no database at \(ledger.name); say where it is with --database or OFFER_SIGNER_DATABASE",
+            .unavailable
+        )
     }
 }

@@ -80,6 +80,7 @@ enum KeysCommand: Command {
             }
             throw CommandError(usage: "KEY_ID \(error)")
         }
+        try LedgerOptions.demand(ledger)
         do {
             try keySwitch.set(id, isDisabled: disables)
         } catch {

@@ -29,6 +29,7 @@ enum SealCommand: Command {
         _ = try parsed.words()
         let reason = try SwitchOptions.reason(parsed)
         let ledger = try LedgerOptions.access(parsed)
+        try LedgerOptions.demand(ledger)
         do {
             try SealSwitch(ledger: ledger, clock: .system).seal(detail: reason.text)
         } catch {
@@ -62,6 +63,7 @@ enum UnsealCommand: Command {
         let reason = try SwitchOptions.reason(parsed)
         let settings = try SettingsOptions.settings(parsed)
         let ledger = LedgerAccess(location: settings.database, clock: .system)
+        try LedgerOptions.demand(ledger)
         let sealSwitch = SealSwitch(ledger: ledger, clock: .system)
         let lifted: [SealCause]
         do throws(SealSwitchError) {
