@@ -42,19 +42,23 @@ extension Rule {
 }
 
 extension EligibilityPolicy {
-    /// The rule's issues, and where it asks for what the App Store's floor excludes.
+    /// The rule's issues, and where it asks for what the floor excludes.
     package var issues: [RuleIssue] {
         guard let rule else { return [] }
-        return rule.issues + (hasFloor ? EligibilityPolicy.contradictions(in: rule, at: "") : [])
+        return rule.issues + (hasFloor ? EligibilityPolicy.contradictions(in: rule, at: "", isWanted: true) : [])
     }
 
-    /// Only what has to be met for the whole to be: an alternative among others may be idle without harm.
-    private static func contradictions(in rule: Rule, at parent: String) -> [RuleIssue] {
-        switch rule {
-        case .subscribedBefore(false):
+    /// Only what has to be met for the whole to be, or, inside `not`, has to be not met: an alternative among others may
+    /// be idle without harm.
+    private static func contradictions(in rule: Rule, at parent: String, isWanted: Bool) -> [RuleIssue] {
+        switch (rule, isWanted) {
+        case (.subscribedBefore(!isWanted), _):
             [RuleIssue(pointer: parent + "/subscribedBefore", kind: .contradictsFloor)]
-        case .all(let rules):
-            rules.enumerated().flatMap { contradictions(in: $1, at: "\(parent)/all/\($0)") }
+        case (.all(let rules), true), (.any(let rules), false):
+            rules.enumerated().flatMap {
+                contradictions(in: $1, at: "\(parent)/\(rule.name)/\($0)", isWanted: isWanted)
+            }
+        case (.not(let inner), _): contradictions(in: inner, at: parent + "/not", isWanted: !isWanted)
         default: []
         }
     }

@@ -102,7 +102,8 @@ final class PlanReader {
         if value.object != nil, offer.member("appStore") == nil, offer.member("googlePlay") == nil {
             offer.note("appStore", "is missing, and so is googlePlay; an offer is in one store at least")
         }
-        guard let terms = readTerms(&offer, id, .promotional) else { return nil }
+        let hasFloor = Self.hasFloor(&offer, googlePlay?.admitsNewCustomers)
+        guard let terms = readTerms(&offer, id, hasFloor: hasFloor) else { return nil }
         var offers: [CatalogOffer] = []
         if let appStore {
             offers.append(
@@ -130,6 +131,14 @@ final class PlanReader {
             )
         }
         return offers
+    }
+
+    /// Whether an offer is only for who has or had a subscription; of an entry in both stores, in the App Store always.
+    ///
+    /// What can't be read of Google Play is told elsewhere, and no reason to speak of a floor.
+    private static func hasFloor(_ offer: inout ObjectReader, _ admitsNewCustomers: Bool?) -> Bool {
+        if offer.member("appStore") != nil { return true }
+        return offer.member("googlePlay") == nil || admitsNewCustomers == false
     }
 
     private func readAppStoreOffer(_ offer: inout ObjectReader, _ place: ProductPlace?) -> AppStoreListing? {
@@ -186,7 +195,7 @@ final class PlanReader {
         }
         var offer = ObjectReader(value, into: mismatches)
         let id = offer.required("id", text: CatalogOfferID.init)
-        guard let terms = readTerms(&offer, id, .introductory), let bundleID = place?.bundleID,
+        guard let terms = readTerms(&offer, id, hasFloor: false), let bundleID = place?.bundleID,
             let productID = place?.productID, let groupID = place?.groupID
         else { return nil }
         return CatalogOffer(
@@ -200,9 +209,9 @@ final class PlanReader {
     }
 
     /// Reads what every offer has beside its names, and finishes the offer; `nil` if its rule is not as it must be.
-    private func readTerms(_ offer: inout ObjectReader, _ id: CatalogOfferID?, _ type: OfferType) -> Terms? {
+    private func readTerms(_ offer: inout ObjectReader, _ id: CatalogOfferID?, hasFloor: Bool) -> Terms? {
         let eligibility = offer.member("eligibility")
-        let rule = eligibility.flatMap { RuleFile.read($0, of: type, mismatches) }
+        let rule = eligibility.flatMap { RuleFile.read($0, hasFloor: hasFloor, mismatches) }
         let freshness = readFreshness(&offer)
         offer.finish()
         if let id, !offerNames.insert(id.text).inserted {

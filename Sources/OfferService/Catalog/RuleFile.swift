@@ -7,11 +7,13 @@ struct RuleFile {
     private let mismatches: Mismatches
     private static let deepest = 12
 
-    /// The rule of an offer of that type, or `nil` with mismatches saying why not.
-    static func read(_ value: JSONValue, of type: OfferType, _ mismatches: Mismatches) -> Rule? {
+    /// The rule of an offer, or `nil` with mismatches saying why not.
+    ///
+    /// `hasFloor` is whether the offer is only for who has or had a subscription, in one of its stores at least.
+    static func read(_ value: JSONValue, hasFloor: Bool, _ mismatches: Mismatches) -> Rule? {
         let reader = RuleFile(mismatches: mismatches)
         guard let rule = reader.rule(value, depth: 0) else { return nil }
-        for issue in EligibilityPolicy(rule: rule, offerType: type).issues {
+        for issue in EligibilityPolicy(rule: rule, hasFloor: hasFloor).issues {
             let offset = value.descendant(at: issue.pointer).offset
             mismatches.add(
                 Mismatch(pointer: value.pointer + issue.pointer, offset: offset, message: issue.description)

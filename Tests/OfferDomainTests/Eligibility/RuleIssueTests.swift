@@ -66,6 +66,13 @@ struct RuleIssueTests {
             ),
             Row(.subscribedBefore(false), "/subscribedBefore", .contradictsFloor),
             Row(.all([.all([.subscribedBefore(false)])]), "/all/0/all/0/subscribedBefore", .contradictsFloor),
+            Row(.not(.subscribedBefore(true)), "/not/subscribedBefore", .contradictsFloor),
+            Row(.not(.not(.subscribedBefore(false))), "/not/not/subscribedBefore", .contradictsFloor),
+            Row(
+                .all([.autoRenew(true), .not(.any([.autoRenew(false), .subscribedBefore(true)]))]),
+                "/all/1/not/any/1/subscribedBefore",
+                .contradictsFloor
+            ),
         ]
     }
 
@@ -88,6 +95,12 @@ struct RuleIssueTests {
         #expect(EligibilityPolicy(rule: .all(rules + [.any(rules), .not(.all(rules))])).issues.isEmpty)
         #expect(EligibilityPolicy(rule: nil).issues.isEmpty)
         #expect(EligibilityPolicy(rule: .subscribedBefore(false), offerType: .introductory).issues.isEmpty)
+        for rule: Rule in [.not(.subscribedBefore(false)), .not(.all([.subscribedBefore(true), .autoRenew(true)]))] {
+            #expect(EligibilityPolicy(rule: rule).issues.isEmpty)
+        }
+        for rule: Rule in [.subscribedBefore(false), .not(.subscribedBefore(true))] {
+            #expect(EligibilityPolicy(rule: rule, hasFloor: false).issues.isEmpty)
+        }
     }
 
     @Test

@@ -42,6 +42,10 @@ struct OffersFileTests {
         " (known: all, any, attribute, autoRenew, budget, cooldown, environment, grants, lapsed, not, ownership, "
         + "refunded, region, status, storefront, subscribedBefore, usedOffers, window)"
 
+    private static let floor =
+        "asks for who never subscribed, and the offer is only for customers who have subscribed before; one at Google "
+        + "Play alone may have admitsNewCustomers"
+
     static let rows = [
         IssueRow("all is well", "pro.monthly", "pro.yearly"),
         IssueRow(
@@ -350,8 +354,13 @@ struct OffersFileTests {
             "what contradicts the floor",
             "{grants: {atMost: 1}}",
             "{subscribedBefore: false}",
-            "error: offers:12:91 /apps/0/plans/0/offers/1/eligibility/subscribedBefore: can't be "
-                + "false: the App Store gives such offers only to customers who have subscribed before"
+            "error: offers:12:91 /apps/0/plans/0/offers/1/eligibility/subscribedBefore: \(floor)"
+        ),
+        IssueRow(
+            "what contradicts the floor, the other way round",
+            "{grants: {atMost: 1}}",
+            "{not: {subscribedBefore: true}}",
+            "error: offers:12:97 /apps/0/plans/0/offers/1/eligibility/not/subscribedBefore: \(floor)"
         ),
         IssueRow(
             "an attribute without a test",
@@ -409,6 +418,29 @@ struct OffersFileTests {
             "error: offers:2:71 /apps/1: expected an object, found a number"
         ),
     ]
+
+    @Test(arguments: [
+        (#"googlePlay: {offerId: "a"}"#, true), (#"googlePlay: {offerId: "a", admitsNewCustomers: false}"#, true),
+        (#"googlePlay: {offerId: "a", admitsNewCustomers: true}"#, false), (#"appStore: {offerId: "a"}"#, true),
+        (#"appStore: {offerId: "a"}, googlePlay: {offerId: "a", admitsNewCustomers: true}"#, true),
+    ])
+    func `refuses who never subscribed only where the offer has the floor`(place: String, isRefused: Bool) throws {
+        let directory = try TemporaryDirectory()
+        for rule in ["{subscribedBefore: false}", "{not: {subscribedBefore: true}}"] {
+            let text = """
+                {apps: [{bundleId: "a.b", packageName: "a.b", plans: [{
+                  appStore: {productId: "p"}, googlePlay: {productId: "p", basePlanId: "b"},
+                  offers: [{id: "new", \(place), eligibility: \(rule)}]}]}]}
+                """
+            let path = try directory.write(Array(text.utf8), to: "offers")
+            let error = Result { () throws(ConfigurationError) in try CatalogFile.read(path) }
+            guard case .failure(let refusal) = error else {
+                #expect(!isRefused, "\(rule)")
+                continue
+            }
+            #expect(isRefused && refusal.issues.map(\.message) == [Self.floor], "\(refusal.issues)")
+        }
+    }
 
     @Test(arguments: rows)
     func `says what is wrong with offers, where, and what was expected`(row: IssueRow) async throws {
