@@ -94,6 +94,25 @@ extension EndToEnd {
             }
         }
 
+        @Test func `the certificate's key may be a credential, which only what reads it has to find`() async throws {
+            let demo = try await DemoFolder()
+            try makeCertificate(demo)
+            let tls = ["--tls-certificate", demo.path(of: "tls.pem"), "--tls-key", "credential:tls.key"]
+            let passed = ["CREDENTIALS_DIRECTORY": demo.path]
+            let check = try await Program.run(["check"] + demo.options() + tls, environment: passed)
+            #expect(check.succeeded, "\(check)")
+            let other = tls.dropLast() + ["credential:none"]
+            let absent = try await Program.run(["check"] + demo.options() + other, environment: passed)
+            #expect(absent.end == .exited(1) && absent.errors.contains("\(demo.path(of: "none")): "), "\(absent)")
+            for command in ["check", "serve"] {
+                let alone = try await Program.run([command] + demo.options() + tls)
+                #expect(alone.end == .exited(1), "\(alone)")
+                #expect(alone.errors.contains("CREDENTIALS_DIRECTORY is not set"), "\(alone)")
+            }
+            let seal = try await Program.run(["seal", "--reason", "x"] + demo.databaseOptions() + tls)
+            #expect(seal.succeeded, "an emergency needs no key: \(seal)")
+        }
+
         @Test func `it listens on IPv6`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo, address: "[::1]")

@@ -48,6 +48,12 @@ package struct LoadedConfiguration: Sendable {
 
     /// What is wrong with a certificate and its key, which are read only to be judged: the server reads them by itself.
     private static func issues(of tls: TLSConfiguration, _ policy: SecretFilePolicy) -> [ConfigurationIssue] {
+        do throws(SecretLocationError) {
+            // One that could be found is a plain path by now.
+            _ = try SecretLocation(tls.privateKeyFile, beside: "")
+        } catch {
+            return [ConfigurationIssue(.error, place: tls.privateKeyFile, error.description)]
+        }
         do throws(SecretFileError) {
             _ = try SecretFile.read(path: tls.privateKeyFile, policy: policy)
         } catch {

@@ -73,7 +73,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     package var expected: String {
         switch self {
         case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
-        case .keys, .offers, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .checkpointFile,
+        case .tlsKey: "the path of a file, or credential:NAME"
+        case .keys, .offers, .tlsCertificate, .appStoreRoots, .trustedCertificates, .checkpointFile,
             .logPolicy, .sealFile:
             "the path of a file"
         case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
@@ -105,7 +106,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
             "the audit log's newest checkpoint, outside of the database; else the database's path and .checkpoint"
         case .logPolicy: "the witnesses that are to sign the audit log's checkpoints (tlog-policy)"
         case .tlsCertificate: "certificate chain in PEM; with it the service speaks TLS 1.3"
-        case .tlsKey: "private key of that certificate in PEM"
+        case .tlsKey: "private key of that certificate in PEM; a credential is one that systemd passed"
         case .appStoreRoots: "further roots, in PEM, for what claims to be signed by the App Store; for tests only"
         case .appStoreURL: "where the App Store Server API is"
         case .appStoreSandboxURL: "where it is for the sandbox"

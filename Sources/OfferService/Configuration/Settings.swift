@@ -208,7 +208,9 @@ private struct SettingsReader {
         switch (text(.tlsCertificate), text(.tlsKey)) {
         case (nil, nil): return nil
         case (let certificate?, let key?):
-            return TLSConfiguration(certificateChainFile: certificate, privateKeyFile: key)
+            // What names no file is told where the key is read: most commands need none.
+            let file = (try? SecretLocation(key, beside: ""))?.path ?? key
+            return TLSConfiguration(certificateChainFile: certificate, privateKeyFile: file)
         case (let certificate, _):
             let missing: Setting = certificate == nil ? .tlsCertificate : .tlsKey
             issues.append(
