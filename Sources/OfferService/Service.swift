@@ -262,7 +262,7 @@ package final class Service: Sendable {
         gauges.read(server)
         reloading.set { [weak self] in _ = self?.readAnew() }
         committer.start(on: connection, at: head)
-        for warning in loaded.keys.warnings { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
+        for warning in loaded.warningsToLog { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
     }
 
     private static func load(_ settings: Settings) throws(ServiceError) -> LoadedConfiguration {

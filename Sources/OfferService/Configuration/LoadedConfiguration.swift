@@ -13,6 +13,8 @@ package struct LoadedConfiguration: Sendable {
     /// Over the settings that were in force when the files were read.
     package let settingsDigest: SHA256Digest
     private let keysPath: String
+    /// What is odd about the settings and stops nothing.
+    private let settingsWarnings: [ConfigurationIssue]
 
     /// - Throws: Everything that is wrong in either file, all at once.
     package init(_ settings: Settings) throws(ConfigurationError) {
@@ -44,6 +46,9 @@ package struct LoadedConfiguration: Sendable {
         self.catalog = catalog
         settingsDigest = settings.digest
         keysPath = settings.keysPath
+        settingsWarnings = [settings.sealWatch.folderFault].compactMap { fault in
+            fault.map { ConfigurationIssue(.warning, place: Setting.sealFile.flag, $0) }
+        }
     }
 
     /// What is wrong with a certificate and its key, which are read only to be judged: the server reads them by itself.
@@ -96,9 +101,12 @@ package struct LoadedConfiguration: Sendable {
         ])
     }
 
+    /// What readiness does not tell of ``warnings``, so that the service logs it.
+    var warningsToLog: [ConfigurationIssue] { keys.warnings + settingsWarnings }
+
     /// Everything that does not stop the service and still should be looked at.
     package var warnings: [ConfigurationIssue] {
-        keys.warnings
+        warningsToLog
             + keys.ring.unfilled(catalog.keyNeeds).map { need in
                 let offers = need.purpose == .promotionalOffer ? "offers" : "introductory offers"
                 return ConfigurationIssue(

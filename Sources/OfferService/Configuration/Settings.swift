@@ -72,26 +72,27 @@ package struct Settings: Sendable {
     package init(flags: [Setting: String], environment: [String: String]) throws(ConfigurationError) {
         var reader = SettingsReader(flags: flags, environment: environment)
         let listen = reader.value(.listen, ListenAddress.init)
-        keysPath = reader.text(.keys) ?? ""
-        offersPath = reader.text(.offers) ?? ""
+        keysPath = reader.path(.keys) ?? ""
+        offersPath = reader.path(.offers) ?? ""
         let database = reader.value(.database) { DatabaseLocation($0) }
-        logPolicyPath = reader.text(.logPolicy)
+        let checkpoint = reader.path(.checkpointFile)
+        logPolicyPath = reader.path(.logPolicy)
         tls = reader.tls()
-        appStoreRootsPath = reader.text(.appStoreRoots)
+        appStoreRootsPath = reader.path(.appStoreRoots)
         let production = reader.origin(.appStoreURL)
         let sandbox = reader.origin(.appStoreSandboxURL)
         let play = reader.origin(.googlePlayURL)
         let oauth = reader.origin(.googleOAuthURL)
         let certs = reader.origin(.googleCertsURL)
         googlePush = reader.googlePush()
-        trustedCertificatesPath = reader.text(.trustedCertificates)
+        trustedCertificatesPath = reader.path(.trustedCertificates)
         revocationCheck = reader.value(.revocationCheck, RevocationCheck.init(rawValue:)) ?? .background
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
         isLogPublic = reader.flag(.publicLog)
         sealWatch = SealWatch.Settings(
-            sealFile: reader.text(.sealFile),
+            sealFile: reader.path(.sealFile),
             clockCheck: reader.value(.clockCheck, ClockCheck.init(rawValue:)) ?? .seal,
             clockStepSeconds: reader.value(.clockStepSeconds) { whole($0, in: 1...3600) } ?? 0
         )
@@ -108,7 +109,7 @@ package struct Settings: Sendable {
         appStoreOrigins = AppStoreOrigins(production: production, sandbox: sandbox)
         self.listen = listen
         self.database = database
-        checkpointPath = reader.text(.checkpointFile) ?? database.path + ".checkpoint"
+        checkpointPath = checkpoint ?? database.path + ".checkpoint"
     }
 }
 
@@ -170,6 +171,11 @@ private struct SettingsReader {
         return nil
     }
 
+    /// The path of a file; one that is empty names none, and was meant otherwise.
+    mutating func path(_ setting: Setting) -> String? {
+        value(setting) { $0.isEmpty ? nil : $0 }
+    }
+
     mutating func flag(_ setting: Setting) -> Bool {
         value(setting) { ["yes": true, "no": false][$0] } ?? false
     }
@@ -207,7 +213,9 @@ private struct SettingsReader {
     mutating func tls() -> TLSConfiguration? {
         switch (text(.tlsCertificate), text(.tlsKey)) {
         case (nil, nil): return nil
-        case (let certificate?, let key?):
+        case (.some, .some):
+            let (certificate, key) = (path(.tlsCertificate), path(.tlsKey))
+            guard let certificate, let key else { return nil }
             // What names no file is told where the key is read: most commands need none.
             let file = (try? SecretLocation(key, beside: ""))?.path ?? key
             return TLSConfiguration(certificateChainFile: certificate, privateKeyFile: file)

@@ -28,6 +28,17 @@ package final class SealWatch: Sendable {
             return "the file \(path) can't be looked for: \(systemMessage(errno))"
         }
 
+        /// Why nobody could put the file there just now; `nil` if somebody could.
+        var folderFault: String? {
+            guard let path = sealFile, let slash = path.lastIndex(of: "/") else { return nil }
+            var status = stat()
+            // With the slash at its end, it is a folder or nothing.
+            let folder = String(path[...slash])
+            if unsafe lstat(folder, &status) == 0 { return nil }
+            guard errno == ENOENT || errno == ENOTDIR else { return nil }
+            return "\(path) is in a folder that is not there: until it is, no file can seal the service"
+        }
+
         /// Why a clock that is behind the last record seals.
         func lag(of now: Timestamp, behind last: Timestamp?) -> String? {
             guard clockCheck == .seal, let last else { return nil }

@@ -2,6 +2,7 @@
 import HTTP
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// Settings from flags and the environment.
@@ -54,6 +55,48 @@ struct SettingsTests {
                 "error: --connections-per-address: expected 1 to 1000000, found “1000001”",
             ]
         )
+    }
+
+    @Test(
+        arguments: [
+            .keys, .offers, .logPolicy, .appStoreRoots, .trustedCertificates, .checkpointFile, .sealFile,
+        ] as [Setting]
+    )
+    func `refuses an empty path, by the name of its setting`(setting: Setting) throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try Settings(flags: [:], environment: [setting.variable: ""])
+        }
+        #expect(
+            error?.issues.map(\.description) == [
+                "error: environment variable \(setting.variable): expected the path of a file, found “”"
+            ]
+        )
+    }
+
+    @Test func `refuses an empty path of the certificate and of its key`() throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try Settings(flags: [.tlsCertificate: "", .tlsKey: ""], environment: [:])
+        }
+        #expect(
+            error?.issues.map(\.description) == [
+                "error: --tls-certificate: expected the path of a file, found “”",
+                "error: --tls-key: expected the path of a file, or credential:NAME, found “”",
+            ]
+        )
+    }
+
+    @Test(arguments: [("none/sealed", true), ("keys/sealed", true), ("sealed", false)])
+    func `warns of a file that would seal the service and that nobody could put there`(
+        name: String,
+        isWarned: Bool
+    ) throws {
+        let directory = try TemporaryDirectory()
+        var files = TestFiles()
+        _ = try TestService.write(files, into: directory)
+        files.settings[.sealFile] = directory.path(of: name)
+        let found = issues(directory, try TestService.settings(in: directory, files))
+        let fault = "is in a folder that is not there: until it is, no file can seal the service"
+        #expect(found.errors.isEmpty && found.warnings == (isWarned ? ["warning: --seal-file: \(name) \(fault)"] : []))
     }
 
     @Test func `asks Google where it is, or a server on this very machine`() throws {
