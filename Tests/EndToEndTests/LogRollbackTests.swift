@@ -51,6 +51,36 @@ extension EndToEnd {
             #expect(refusal.errors.contains("are missing"), "\(refusal)")
         }
 
+        @Test func `another name or key of the log is a wrong configuration, for check and for serve`() async throws {
+            let audited = try await AuditedDemo()
+            let demo = audited.demo
+            #expect(try await Program.run(["check"] + demo.options()).succeeded, "there is no checkpoint yet")
+            try await run(audited, requests: 1)
+            #expect(try await Program.run(["check"] + demo.options()).succeeded)
+
+            let keys = demo.text(of: "keys")
+            try demo.edit("keys", replacing: "example.com/offer-signer\"", with: "example.com/offer-signer-2\"")
+            try await expectRefusal(demo, "auditLog.origin in the keys file is example.com/offer-signer-2")
+            try demo.write(keys, to: "keys")
+
+            let key = demo.text(of: "audit-log.key")
+            try demo.write(
+                String(decoding: try KeyTool.openssl("genpkey", "-algorithm", "ed25519"), as: UTF8.self),
+                to: "audit-log.key"
+            )
+            try await expectRefusal(demo, "is another key than the one that signed it")
+            try demo.write(key, to: "audit-log.key")
+            #expect(try await Program.run(["check"] + demo.options()).succeeded)
+        }
+
+        private func expectRefusal(_ demo: DemoFolder, _ complaint: String) async throws {
+            let check = try await Program.run(["check"] + demo.options())
+            #expect(check.end == .exited(1) && check.errors.contains(complaint), "\(check)")
+            #expect(check.errors.contains("keys /auditLog: "), "\(check)")
+            let serve = try await start(demo)
+            #expect(serve.end == .exited(1) && serve.errors.contains(complaint), "\(serve)")
+        }
+
         /// What an operator does then: a log with a new name, which tells where the old one ended.
         private func beginNewLog(_ audited: AuditedDemo) async throws {
             let demo = audited.demo

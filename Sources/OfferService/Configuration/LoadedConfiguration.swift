@@ -159,6 +159,27 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
+    /// What keeps the name and the key of the log from being used with that database; nothing if there is none yet.
+    ///
+    /// `path` is where the newest checkpoint is kept outside of it.
+    package func logIssues(
+        in ledger: LedgerAccess,
+        checkpoint path: String
+    ) throws(StorageError) -> [ConfigurationIssue] {
+        guard ledger.exists else { return [] }
+        let connection = try ledger.openForReading()
+        // A database of an earlier version knows no checkpoints; the service will bring it up to date.
+        guard try Migrations.version(of: connection) >= LedgerSchema.checkpoints.version else { return [] }
+        let stored = try CheckpointTable(connection: connection).all()
+        do throws(LogMismatch) {
+            try LogStartCheck.requireKey(keys.logKey, ofStored: stored, and: CheckpointFile(path: path))
+            return []
+        } catch {
+            guard error.isOfConfiguration else { return [] }
+            return [ConfigurationIssue(.error, place: keysPath, pointer: "/auditLog", error.description)]
+        }
+    }
+
     /// What keeps the secrets of customers' ids from being used with that database; nothing if there is none yet.
     package func epochIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
         guard ledger.exists else { return [] }

@@ -11,7 +11,8 @@ enum CheckCommand: Command {
         """
         offer-signer check reads settings, keys and offers as the service would, and says everything that is
         wrong with them at once: the file with line and column, the path inside it, what was found, what was
-        expected. It opens every key and certificate. It changes nothing.
+        expected. It opens every key and certificate, and compares the customers' ids and the log with the database,
+        if there is one. It changes nothing.
 
         Usage: offer-signer check [--live] [OPTIONS]
 
@@ -35,8 +36,9 @@ enum CheckCommand: Command {
 
     private static let live = "--live"
     private static let settings: [Setting] = [
-        .keys, .offers, .database, .logPolicy, .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates,
-        .appStoreURL, .appStoreSandboxURL, .googlePlayURL, .googleOAuthURL, .groupReadableSecrets, .unlockedMemory,
+        .keys, .offers, .database, .checkpointFile, .logPolicy, .tlsCertificate, .tlsKey, .appStoreRoots,
+        .trustedCertificates, .appStoreURL, .appStoreSandboxURL, .googlePlayURL, .googleOAuthURL, .groupReadableSecrets,
+        .unlockedMemory,
     ]
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
@@ -51,7 +53,7 @@ enum CheckCommand: Command {
             for issue in error.issues { Terminal.complain("\(issue)") }
             return .failure
         }
-        if try hasOtherEpochs(loaded, settings) { return .failure }
+        if try contradictsDatabase(loaded, settings) { return .failure }
         for warning in loaded.warnings { Terminal.complain("\(warning)") }
         let keys = loaded.keys.ring.keys
         Terminal.say(
@@ -63,15 +65,17 @@ enum CheckCommand: Command {
         return parsed.flags.contains(live) ? try askStores(settings, loaded) : .success
     }
 
-    /// Whether the database knows other secrets of customers' ids than the keys file has; says what is wrong with them.
-    private static func hasOtherEpochs(
+    /// Whether the database knows other secrets of customers' ids, or another log, than the keys file has; says what is
+    /// wrong with them.
+    private static func contradictsDatabase(
         _ loaded: LoadedConfiguration,
         _ settings: Settings
     ) throws(CommandError) -> Bool {
         let ledger = LedgerAccess(location: settings.database, clock: .system)
         let issues: [ConfigurationIssue]
         do {
-            issues = try loaded.epochIssues(in: ledger)
+            issues =
+                try loaded.epochIssues(in: ledger) + loaded.logIssues(in: ledger, checkpoint: settings.checkpointPath)
         } catch {
             throw CommandError(error.description, .unavailable)
         }

@@ -62,7 +62,8 @@ enum ServeCommand: Command {
             switch error {
             case .configuration(let error): throw CommandError(error)
             case .database(let error): throw CommandError("\(error)", .unavailable)
-            case .log(let mismatch): throw CommandError("\(mismatch)", .unavailable)
+            case .log(let mismatch):
+                throw CommandError("\(mismatch)", mismatch.isOfConfiguration ? .failure : .unavailable)
             case .records(let error): throw CommandError("\(error)", .unavailable)
             case .server(let error): throw CommandError("\(error)", .unavailable)
             case .client(let error): throw CommandError("\(error)", .unavailable)

@@ -47,20 +47,46 @@ package struct LogStartCheck {
         package let fileIsMissing: Bool
     }
 
-    private func check(
+    /// Refuses what was signed of a log of another name, or with another key; does not look at the log itself.
+    ///
+    /// So it may be asked beside a service that goes on writing.
+    package static func requireKey(
+        _ key: LogKey,
+        ofStored stored: [CheckpointTable.Stored],
+        and file: CheckpointFile
+    ) throws(LogMismatch) {
+        let inFile: [UInt8]?
+        do { inFile = try file.read() } catch { throw .file(error) }
+        if let entry = stored.first(where: { $0.origin == key.origin.text }) {
+            _ = try signed(entry.note, at: entry.signedAt, in: .database, by: key)
+        } else if let other = stored.last {
+            throw .otherOrigin(.database, found: other.origin, expected: key.origin)
+        }
+        if let inFile { _ = try signed(inFile, at: Timestamp(milliseconds: 0), in: .file(file.path), by: key) }
+    }
+
+    private static func signed(
         _ note: [UInt8],
         at signedAt: Timestamp,
-        in source: LogMismatch.Source
+        in source: LogMismatch.Source,
+        by key: LogKey
     ) throws(LogMismatch) -> SignedCheckpoint {
-        let signed: SignedCheckpoint
         do throws(CheckpointFault) {
-            signed = try SignedCheckpoint(parsing: note, signedBy: key.verifierKey, at: signedAt)
+            return try SignedCheckpoint(parsing: note, signedBy: key.verifierKey, at: signedAt)
         } catch {
             if case .otherOrigin(let found, _) = error {
                 throw .otherOrigin(source, found: found.text, expected: key.origin)
             }
             throw .notBelieved(source, error)
         }
+    }
+
+    private func check(
+        _ note: [UInt8],
+        at signedAt: Timestamp,
+        in source: LogMismatch.Source
+    ) throws(LogMismatch) -> SignedCheckpoint {
+        let signed = try Self.signed(note, at: signedAt, in: source, by: key)
         let (size, entries) = (signed.checkpoint.size, heads.newest?.size ?? 0)
         guard size <= entries else { throw .entriesMissing(source, signed: size, found: entries) }
         let found: SHA256Digest
@@ -91,6 +117,14 @@ package enum LogMismatch: Error, Sendable {
     case otherOrigin(Source, found: String, expected: LogOrigin)
     case entriesMissing(Source, signed: Int64, found: Int64)
     case entriesChanged(Source, size: Int64)
+
+    /// Whether the keys file names another log, or another key of it, than the one that was signed.
+    package var isOfConfiguration: Bool {
+        switch self {
+        case .otherOrigin, .notBelieved: true
+        case .file, .unreadable, .entriesMissing, .entriesChanged: false
+        }
+    }
 }
 
 extension LogMismatch: CustomStringConvertible {
