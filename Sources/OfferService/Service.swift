@@ -323,6 +323,7 @@ package final class Service: Sendable {
             try server.reloadTLS { try housekeeper.adopt(loaded) }
             membership?.note(policyName: loaded.catalog.policyName, keysDigest: loaded.keys.digest.hex)
             metrics.count(.reloads(succeeded: true))
+            health.noteReload(refusedFor: nil)
             log(.info, "configuration reloaded", ["policy": .text(loaded.catalog.policyName)])
             return true
         } catch {
@@ -343,6 +344,7 @@ package final class Service: Sendable {
         if issues.isEmpty { log(.error, "configuration", ["issue": .text("\(error)")]) }
         log(.error, "reload refused; what was in force stays in force")
         let parts = issues.isEmpty ? [ConfigurationPart(error)] : settings.parts(of: issues)
+        health.noteReload(refusedFor: parts)
         try? committer.appendBlocking([.configurationRefused(issues: max(1, issues.count), parts: parts)])
     }
 

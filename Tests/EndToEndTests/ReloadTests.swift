@@ -30,7 +30,13 @@ extension EndToEnd {
             #expect(complaint?.contains("did you mean") == true, "\(service.log)")
             #expect(complaint?.contains("/apps/0/plans/0/offers/0/eligibility/all/1") == true)
             #expect(service.log.contains("reload refused; what was in force stays in force"))
-            #expect(try service.ask("/health/ready").status == 200)
+            let ready = try service.ask("/health/ready")
+            #expect(ready.status == 200 && ready.body.contains(#"{"name":"reload-refused","detail":"the reload at "#))
+            #expect(ready.body.contains("was refused because of offers, and"), "\(ready)")
+
+            try demo.edit("offers", replacing: "lapsd: {", with: "lapsed: {")
+            try await service.reload()
+            #expect(try !service.ask("/health/ready").body.contains("reload-refused"))
             #expect(try await service.stop() == .exited(0))
         }
 

@@ -9,6 +9,8 @@ package final class Health: CommitObserver {
         var isStopping = false
         /// How many looks at callers and key states have failed since the last one that did not.
         var failedLooks = 0
+        /// When the last reload was refused, and because of what; `nil` if it was not.
+        var refusedReload: (at: Timestamp, parts: [ConfigurationPart])?
         /// Whether another instance has begun an epoch of customers' ids that this one has not read.
         var hasOutdatedSecret = false
     }
@@ -94,6 +96,12 @@ package final class Health: CommitObserver {
         state.withLock { $0.hasOutdatedSecret = isOutdated }
     }
 
+    /// Notes how a reload ended: because of what it was refused, or `nil` if all came into force.
+    func noteReload(refusedFor parts: [ConfigurationPart]?) {
+        let now = clock.now()
+        state.withLock { $0.refusedReload = parts.map { (now, $0) } }
+    }
+
     /// From now on the service is not ready, so that no new work is sent to it.
     package func beginStopping() {
         state.withLock { $0.isStopping = true }
@@ -132,10 +140,22 @@ package final class Health: CommitObserver {
 
     /// What keeps some of the work from being done; the service is ready nevertheless.
     package func warnings(_ snapshot: Snapshot) -> [Obstacle] {
-        snapshot.missingKeys.map { need in
+        let missing = snapshot.missingKeys.map { need in
             let purpose = need.purpose == .promotionalOffer ? "" : " and \(need.purpose.rawValue)"
             return Obstacle("key-unavailable", "no key is active for \(need.bundleID)\(purpose)")
         }
+        return missing + (reloadWarning.map { [$0] } ?? [])
+    }
+
+    /// Names the parts alone: what files say is not for everybody who may ask for health.
+    private var reloadWarning: Obstacle? {
+        guard let refused = state.withLock({ $0.refusedReload }) else { return nil }
+        let parts = refused.parts.map(\.rawValue).joined(separator: ", ")
+        return Obstacle(
+            "reload-refused",
+            "the reload at \(refused.at.rfc3339) was refused because of \(parts), and what was in force stays so; the log "
+                + "has each reason"
+        )
     }
 }
 
