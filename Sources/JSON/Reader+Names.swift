@@ -68,7 +68,9 @@ extension Reader {
         }
         guard one.end - one.start == other.end - other.start else { return false }
         let distance = Int(other.start) - Int(one.start)
-        for index in Int(one.start)..<Int(one.end) where bytes[index] != bytes[index + distance] { return false }
+        // Between the quotes, of which there are two kinds.
+        let content = Int(one.start) + 1..<Int(one.end) - 1
+        for index in content where bytes[index] != bytes[index + distance] { return false }
         return true
     }
 }

@@ -54,6 +54,11 @@ import Testing
         RefusedRow("{a-b: 1}", .expectedColon, at: 2, "/a"),
         RefusedRow("{a: 1, 'a': 2}", .repeatedName, at: 7, "/a"),
         RefusedRow("{a: 1, \"\\x61\": 2}", .repeatedName, at: 7, "/a"),
+        RefusedRow("{a: 1, \"a\": 2}", .repeatedName, at: 7, "/a"),
+        RefusedRow("{\"a\": 1, 'a': 2}", .repeatedName, at: 9, "/a"),
+        RefusedRow("{'a': 1, \"a\": 2}", .repeatedName, at: 9, "/a"),
+        RefusedRow("{'a': 1, a: 2}", .repeatedName, at: 9, "/a"),
+        RefusedRow("{'b': 1, \"a\": 2, 'a': 3}", .repeatedName, at: 17, "/a"),
         RefusedRow("NaN", .notFinite, at: 0),
         RefusedRow("{a: -Infinity}", .notFinite, at: 5, "/a"),
         RefusedRow("+Infinity", .notFinite, at: 1),
@@ -78,6 +83,18 @@ import Testing
         RefusedRow([0x27, 0x5C, 0xC3, 0x27], .invalidUTF8, at: 1),
         RefusedRow([0xFF, 0xFE, 0x31, 0x00], .invalidUTF8, at: 0),
     ]
+
+    /// Few names are compared with each other, and many are put in a set.
+    @Test(arguments: [2, 16, 17, 100], ["a", "'a'", "\"a\"", "'\\x61'"])
+    func `a name comes once, however it is written and among however many`(count: Int, repeated: String) throws {
+        let others = (0..<count - 2).map { "'z\($0)': 0, " }.joined()
+        for first in ["a", "'a'", "\"a\""] {
+            let text = "{\(first): 1, \(others)\(repeated): 2}"
+            let error = try #require(refusal(Array(text.utf8), .configuration))
+            #expect(error.kind == .repeatedName)
+            #expect(error.offset == text.utf8.count - repeated.utf8.count - 4)
+        }
+    }
 
     @Test(arguments: accepted)
     func `what JSON5 adds is read in configuration, and only there`(row: Row) throws {
