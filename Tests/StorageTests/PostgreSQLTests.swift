@@ -146,6 +146,22 @@ import Testing
         #expect(try connection.countThings() == 1)
     }
 
+    /// The owner keeps a connection after a constraint that was broken, and this one would fail with it for ever.
+    @Test func `a connection whose transaction could not be undone has to be opened anew, whatever was said`() throws {
+        let connection = try place.connectWithThings()
+        for (id, name) in [(Int64(1), "one"), (2, "two")] { try connection.insertThing(id, name) }
+        try connection.begin()
+        // Nobody waits for its answer before the one to the end of the transaction.
+        try connection.enqueue(SQL("UPDATE things SET name = 'one' WHERE name = 'two'"))
+        connection.rollback()
+        for _ in 0..<2 {
+            let error = storageError { () throws(StorageError) in try connection.begin() }
+            #expect(error?.requiresReopening == true, "\(String(describing: error))")
+        }
+        let next = try place.connect()
+        #expect(try next.countThings() == 2)
+    }
+
     @Test func `a server that is not there, and a database that is not, cannot be opened`() throws {
         for text in [
             "postgres://nobody-is-here.invalid/db", "postgres://127.0.0.1:1/db?connect_timeout=2",

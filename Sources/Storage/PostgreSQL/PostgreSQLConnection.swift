@@ -153,7 +153,12 @@ package final class PostgreSQLConnection: DatabaseConnection {
         transactionFailure = nil
         gathered = PostgreSQLGathering()
         guard failure == nil, !session.isIdle else { return }
-        do { _ = try answer(to: SQL("ROLLBACK")) } catch { failure = failure ?? error }
+        do {
+            _ = try answer(to: SQL("ROLLBACK"))
+        } catch {
+            // Whatever it says: the transaction may still be open, and what comes next would fail with it.
+            failure = failure ?? .ioFailure(EngineReport("a transaction could not be undone: \(error)"))
+        }
     }
 }
 
