@@ -41,6 +41,7 @@ package final class Service: Sendable {
     private let indexer: AuditIndexer
     /// `nil` where no other service may use the database.
     private let membership: Membership?
+    private let reloading: Reloading
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
 
@@ -129,6 +130,7 @@ package final class Service: Sendable {
             log: log
         )
         let reloading = Reloading()
+        self.reloading = reloading
         let membership = lease.map { [committer] lease in
             Membership(
                 Instance(
@@ -260,7 +262,7 @@ package final class Service: Sendable {
             throw .server(error)
         }
         gauges.read(server)
-        reloading.set { [weak self] in _ = self?.readAnew() }
+        reloading.set { [weak self] in self?.readAnew() ?? false }
         committer.start(on: connection, at: head)
         for warning in loaded.warningsToLog { log(.warning, "configuration", ["issue": .text("\(warning)")]) }
     }
@@ -312,11 +314,13 @@ package final class Service: Sendable {
 
     /// Reads keys, offers, callers and the TLS certificate anew: all of them come into force, or none.
     ///
-    /// Where several share the database, the others do so too.
+    /// Where several share the database, the others do so too. Blocks the thread, which must not be one of Swift's shared pool,
+    /// until they are in force and reloads that were under way before it are done.
     package func reload() {
-        if readAnew() { membership?.tellOthersToReload() }
+        if reloading.run() { membership?.tellOthersToReload() }
     }
 
+    /// Only ``reloading`` may call it, which lets one at a time.
     private func readAnew() -> Bool {
         do {
             let loaded = try LoadedConfiguration(settings)

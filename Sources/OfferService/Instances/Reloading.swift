@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Has the service read its files anew, on a thread of its own; the service exists only after what asks for that.
+/// Has the service read its files anew, once at a time; the service exists only after what asks for that.
 final class Reloading: Sendable {
-    private let body = Guarded<(@Sendable () -> Void)?>(nil)
+    /// Locked from before the files are read until what they say is in force: what was read first could else come last.
+    private let body = Guarded<(@Sendable () -> Bool)?>(nil)
 
-    func set(_ body: @escaping @Sendable () -> Void) {
+    /// `body` tells whether the files came into force.
+    func set(_ body: @escaping @Sendable () -> Bool) {
         self.body.withLock { $0 = body }
     }
 
-    /// Begins it, and does not wait for it.
+    /// Does it, after those that have begun; blocks the thread, which must not be one of Swift's shared pool.
+    func run() -> Bool {
+        body.withLock { body in body?() ?? false }
+    }
+
+    /// Begins it on a thread of its own, and does not wait for it.
     func start() {
-        guard let body = body.withLock({ $0 }) else { return }
-        Worker.start(named: "reload", body)
+        Worker.start(named: "reload") { [self] in _ = run() }
     }
 }
