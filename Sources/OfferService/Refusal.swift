@@ -16,12 +16,18 @@ package enum Refusal: Error, Sendable {
             ? .service(.storeUnavailable(retryAfterSeconds: nil))
             : .request(.signedDataRefused(pointer: pointer, fault))
     }
+
+    /// What is done about a body that is not as expected.
+    static func invalid(_ mismatches: Mismatches) -> Refusal {
+        .request(.invalid(mismatches.all, more: mismatches.more))
+    }
 }
 
 /// The request is not one that this service can read.
 package enum RequestFault: Sendable {
     case malformedJSON(JSONError)
-    case invalid([Mismatch])
+    /// The first mismatches, and how many there are besides.
+    case invalid([Mismatch], more: Int = 0)
     /// Parameters of the query are unknown, repeated, or not as expected.
     case invalidParameters([ParameterFault])
     /// What claims to be signed by the App Store is not, or not for this app.

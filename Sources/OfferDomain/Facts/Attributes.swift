@@ -44,7 +44,8 @@ package struct Attributes: Hashable, Sendable {
         (1...128).contains(name.utf8.count) && name.utf8.allSatisfy(ByteSet.visible.contains)
     }
 
-    private static let limit = 64
+    /// How many there may be.
+    package static let limit = 64
 }
 
 /// The value of an attribute.

@@ -9,6 +9,11 @@ enum AttributesReader {
             mismatches.add(value, "expected an object of booleans, numbers and strings, found \(value.summary)")
             return Attributes()
         }
+        // Before each is looked at: a body has room for thousands.
+        guard object.count <= Attributes.limit else {
+            mismatches.add(value, "\(AttributeError.tooMany(limit: Attributes.limit))")
+            return Attributes()
+        }
         var values: [(name: String, value: AttributeValue)] = []
         for member in object {
             if let attribute = AttributeValue(member.value) {

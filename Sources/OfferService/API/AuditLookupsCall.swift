@@ -86,7 +86,7 @@ struct AuditLookupRequest: Sendable {
             presented = try Self.original(&reader)
         }
         reader.finish()
-        guard mismatches.all.isEmpty, let presented else { throw .request(.invalid(mismatches.all)) }
+        guard mismatches.all.isEmpty, let presented else { throw .invalid(mismatches) }
         self.presented = presented
     }
 

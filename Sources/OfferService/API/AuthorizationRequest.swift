@@ -53,7 +53,7 @@ package final class AuthorizationRequest: Sendable {
         }
         reader.finish()
         guard mismatches.all.isEmpty, let packageName, let productID, let basePlanID, let offerID else {
-            throw .request(.invalid(mismatches.all))
+            throw .invalid(mismatches)
         }
         self.packageName = packageName
         self.productID = productID

@@ -52,7 +52,7 @@ package final class EligibilityRequest: Sendable {
         (facts, attributes) = (told.facts, told.attributes)
         assertions = (customerID == nil ? [] : ["/customerId"]) + told.assertions
         reader.finish()
-        guard mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+        guard mismatches.all.isEmpty else { throw .invalid(mismatches) }
     }
 
     private static func readOfferIDs(

@@ -98,7 +98,7 @@ package struct KeysCall: Sendable {
         let mismatches = Mismatches()
         let reader = ObjectReader(document.root, into: mismatches)
         reader.finish()
-        guard mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+        guard mismatches.all.isEmpty else { throw .invalid(mismatches) }
     }
 
     private func write(_ key: SigningKey, _ lastUse: Timestamp?, _ writer: inout JSONWriter) {

@@ -38,7 +38,7 @@ struct NotificationCall: Sendable {
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
         let signedPayload = reader.required("signedPayload", "a compact JWS in a string") { $0.stringBytes }
-        guard let signedPayload, mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+        guard let signedPayload, mismatches.all.isEmpty else { throw .invalid(mismatches) }
         return signedPayload
     }
 }

@@ -19,8 +19,8 @@ extension Problem {
         case .malformedJSON(let error):
             self.init("malformed-json", "The body is not acceptable JSON", 400, error.description)
             mismatches = [Mismatch(pointer: error.pointer, offset: error.offset, message: error.description)]
-        case .invalid(let mismatches):
-            self.init("invalid-request", "A member is not as expected", 400, Self.summary(of: mismatches))
+        case .invalid(let mismatches, let more):
+            self.init("invalid-request", "A member is not as expected", 400, Self.summary(of: mismatches, more: more))
             self.mismatches = mismatches
         case .invalidParameters(let faults):
             let first = faults.first.map { "\($0.name) \($0.message)" } ?? "The query is not as expected."
@@ -135,11 +135,11 @@ extension Problem {
         }
     }
 
-    private static func summary(of mismatches: [Mismatch]) -> String {
+    private static func summary(of mismatches: [Mismatch], more: Int) -> String {
         guard let first = mismatches.first else { return "The body is not as expected." }
         let place = first.pointer.isEmpty ? "The body" : first.pointer
-        let more = mismatches.count > 1 ? " (and \(mismatches.count - 1) more, see errors)" : ""
-        return "\(place) \(first.message)\(more)"
+        let others = mismatches.count - 1 + more
+        return "\(place) \(first.message)\(others > 0 ? " (and \(others) more, see errors)" : "")"
     }
 
     private init(_ fault: CallerFault) {

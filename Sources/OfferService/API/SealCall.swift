@@ -58,7 +58,7 @@ package struct SealCall: Sendable {
         var reader = ObjectReader(document.root, into: mismatches)
         let reason = reader.required("reason", text: { bytes throws(SwitchReasonError) in try SwitchReason(bytes) })
         reader.finish()
-        guard let reason, mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+        guard let reason, mismatches.all.isEmpty else { throw .invalid(mismatches) }
         return (caller, reason)
     }
 

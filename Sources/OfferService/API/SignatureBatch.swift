@@ -49,7 +49,7 @@ package struct SignatureBatch: Sendable {
         var reader = ObjectReader(document.root, into: mismatches)
         let requests = Self.readRequests(&reader)
         reader.finish()
-        guard mismatches.all.isEmpty else { throw .request(.invalid(mismatches.all)) }
+        guard mismatches.all.isEmpty else { throw .invalid(mismatches) }
         self.idempotency = idempotency
         items = requests.enumerated().map { place, value in
             Item(

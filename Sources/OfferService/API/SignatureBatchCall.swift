@@ -15,6 +15,7 @@ struct SignatureBatchCall: Sendable {
         at now: Timestamp
     ) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let batch = try SignatureBatch(
@@ -23,7 +24,6 @@ struct SignatureBatchCall: Sendable {
             random: random,
             receivedAt: now
         )
-        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
         let results = try await signer.sign(batch, for: caller, under: snapshot, at: now)
         let answer = SignatureBatchAnswer(batch, results, showsFindings: signer.showsFindings(to: caller))
         for problem in answer.unrecorded {

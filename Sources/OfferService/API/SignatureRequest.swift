@@ -84,7 +84,7 @@ package final class SignatureRequest: Sendable {
         }
         reader.finish()
         guard mismatches.all.isEmpty, let bundleID, let productID, let subject else {
-            throw .request(.invalid(mismatches.all.map { $0.seen(from: value) }))
+            throw .request(.invalid(mismatches.all.map { $0.seen(from: value) }, more: mismatches.more))
         }
         self.bundleID = bundleID
         self.productID = productID

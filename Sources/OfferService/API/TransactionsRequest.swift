@@ -30,7 +30,7 @@ struct TransactionsRequest: Sendable {
         if signedData.transactions.isEmpty, mismatches.all.isEmpty {
             reader.note("signedTransactions", "expected at least one compact JWS")
         }
-        guard mismatches.all.isEmpty, let bundleID else { throw .request(.invalid(mismatches.all)) }
+        guard mismatches.all.isEmpty, let bundleID else { throw .invalid(mismatches) }
         self.bundleID = bundleID
     }
 

@@ -26,7 +26,7 @@ struct TransfersRequest: Sendable {
         let from = Self.read("from", &reader, mismatches) { $0.required("anonymousId", text: AnonymousID.init) }
         let to = Self.read("to", &reader, mismatches) { $0.required("customerId", text: CustomerID.init) }
         reader.finish()
-        guard mismatches.all.isEmpty, let from, let to else { throw .request(.invalid(mismatches.all)) }
+        guard mismatches.all.isEmpty, let from, let to else { throw .invalid(mismatches) }
         self.from = from
         self.to = to
     }

@@ -63,7 +63,7 @@ struct RuleFile {
 
     /// The rules whose value is an object.
     private func members(_ name: String, _ value: JSONValue) -> Rule? {
-        let before = mismatches.all.count
+        let before = mismatches.count
         var reader = ObjectReader(value, into: mismatches)
         let rule: Rule?
         switch name {
@@ -93,7 +93,7 @@ struct RuleFile {
             return mismatches.none(value, "is not a rule\(suggestion) (known: \(known))")
         }
         reader.finish()
-        return mismatches.all.count == before ? rule : nil
+        return mismatches.count == before ? rule : nil
     }
 
     // MARK: - Parts of rules

@@ -8,7 +8,7 @@ package struct ConfigurationFile {
     package let document: JSONDocument
     /// Over the bytes of the file: which version of it was in force.
     package let digest: SHA256Digest
-    private let mismatches = Mismatches(admitsNull: false)
+    private let mismatches = Mismatches(admitsNull: false, most: .max)
 
     /// Reads and parses the file; a syntax error is told with line and column.
     package init(path: String) throws(ConfigurationError) {

@@ -16,23 +16,40 @@ package struct Mismatch: Hashable, Sendable {
     }
 }
 
-/// Collects mismatches while a text is read, so that all of them are told at once.
+/// Collects mismatches while a text is read, so that they are told at once.
 package final class Mismatches {
+    /// The first ones, in the order in which they were found.
     package private(set) var all: [Mismatch] = []
+    /// How many were found after as many as are kept.
+    package private(set) var more = 0
     /// Whether `null` stands for an absent member: in requests it does, in files it may be a slip.
     package let admitsNull: Bool
+    private let most: Int
 
-    package init(admitsNull: Bool = true) {
+    /// How many mismatches of a request are kept; more than an answer shows.
+    package static let mostInRequest = 64
+
+    /// - Parameters:
+    ///   - admitsNull: Whether `null` stands for an absent member.
+    ///   - most: How many are kept. To say where one is, all that stands before it is passed over, so whoever may send a
+    ///     text full of them would else choose how long it takes to refuse it.
+    package init(admitsNull: Bool = true, most: Int = Mismatches.mostInRequest) {
         self.admitsNull = admitsNull
+        self.most = most
     }
 
-    package func add(_ mismatch: Mismatch) {
-        all.append(mismatch)
-    }
+    /// How many were found.
+    package var count: Int { all.count + more }
 
     /// Notes what is wrong with a value that stands in the text.
     package func add(_ value: JSONValue, _ message: String) {
         add(Mismatch(pointer: value.pointer, offset: value.offset, message: message))
+    }
+
+    /// Notes one, or counts it without looking where it is.
+    func add(_ mismatch: @autoclosure () -> Mismatch) {
+        guard all.count < most else { return more += 1 }
+        all.append(mismatch())
     }
 
     /// Like ``add(_:_:)``, as an expression that has no value.
@@ -66,8 +83,13 @@ package struct ObjectReader {
 
     /// Notes that a member is missing or does not fit.
     package func note(_ name: StaticString, _ message: String) {
-        let offset = object?.find(name)?.value.offset ?? value.offset
-        mismatches.add(Mismatch(pointer: "\(value.pointer)/\(name)", offset: offset, message: message))
+        mismatches.add(
+            Mismatch(
+                pointer: "\(value.pointer)/\(name)",
+                offset: object?.find(name)?.value.offset ?? value.offset,
+                message: message
+            )
+        )
     }
 
     /// The member of that name; absent or `null` is `nil`.

@@ -120,6 +120,12 @@ struct MemberTests {
             of: #"{"a": "\#(String(repeating: #"\ud83d\ude00"#, count: 129))"}"#,
             saying: "longer than 128"
         ),
+        Row(
+            "attributes",
+            of: "{\((0..<65).map { #""a\#($0)": []"# }.joined(separator: ", "))}",
+            at: "/attributes",
+            saying: "there are more than 64 attributes"
+        ),
         Row("offerID", of: #""open""#, saying: "did you mean “offerId”?"),
         Row("signedTransaction", of: "[]", saying: "did you mean “signedTransactions”?"),
         Row("signedTransactions", of: "{}", saying: "expected an array, found an object"),
@@ -153,6 +159,23 @@ struct MemberTests {
     @Test(arguments: Wire.allCases)
     func `says where a member is not as expected, and what was expected`(wire: Wire) async throws {
         try await expectRefusals(Self.typeRows, wire)
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `says of a request that is wrong all over how much of it is, and where the first twenty places are`(
+        wire: Wire
+    ) async throws {
+        try await withService(wire) { service in
+            let values = Array(repeating: "7", count: 100).joined(separator: ", ")
+            let body = offerBody("open").replacing(
+                #"{"subscribedBefore": true}"#,
+                with: #"{"refundedAt": [\#(values)]}"#
+            )
+            let reply = try await service.send(service.call(body))
+            #expect(reply.status == 400 && reply.problem == "invalid-request", "\(reply)")
+            #expect(reply.pointers == (0..<20).map { "/facts/refundedAt/\($0)" })
+            #expect(reply.json["detail"].text?.hasSuffix("(and 99 more, see errors)") == true, "\(reply)")
+        }
     }
 
     /// Each counts as 128 characters, whatever it takes in bytes and however it is written.

@@ -155,6 +155,14 @@ struct BatchTests {
         }
     }
 
+    @Test(arguments: ["auditor", "admin"])
+    func `is not read for roles that only look or administer`(caller: String) async throws {
+        try await withService { service in
+            let reply = try await service.send(service.batch(as: caller, body: #"{"requests": 7"#))
+            #expect(reply.status == 403 && reply.problem == "role-not-allowed", "\(reply)")
+        }
+    }
+
     @Test(arguments: Wire.allCases)
     func `takes 32 requests and as many as fit into 256 KiB, at this path alone`(wire: Wire) async throws {
         try await withService(wire) { service in
