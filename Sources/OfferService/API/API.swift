@@ -24,6 +24,8 @@ package final class API: Responder {
     private let audit: AuditCalls?
     private let operation: OperationCalls
     private let noise: MinuteCounter<Noise>
+    /// Of which calls the log has told lately that somebody unknown was answered with a fault of ours.
+    private let toldOfStrangers = OnceAMinute<Route>()
     private let metrics: Metrics
     private let clock: WallClock
     private let random: any RandomSource
@@ -89,7 +91,7 @@ package final class API: Responder {
         }
         metrics.count(.requests(route: route, status: response.status))
         log(
-            response.status >= 500 ? .warning : .debug,
+            level(of: response, to: request, route, at: now),
             "request answered",
             [
                 "route": .text(route.rawValue), "status": .integer(Int64(response.status)),
@@ -97,6 +99,16 @@ package final class API: Responder {
             ]
         )
         return response
+    }
+
+    /// How loudly the log tells of an answer: a fault of ours is a warning where the caller has proved who it is.
+    ///
+    /// Others can be answered with one as often as they like, so of each call they are told of once a minute, or they could
+    /// fill the log; the metrics count them all.
+    private func level(of response: Response, to request: Request, _ route: Route, at now: Timestamp) -> LogLevel {
+        guard response.status >= 500 else { return .debug }
+        let caller = try? current.value.callers.authenticate(request.headers, at: now)
+        return caller != nil || toldOfStrangers.admits(route, at: now) ? .warning : .debug
     }
 
     package func turnEnded() {

@@ -190,4 +190,17 @@ struct TransactionsTests {
             #expect(try await world.service.send(call).status == 200)
         }
     }
+
+    @Test func `is a warning in the log each time that it can't be recorded, for the caller is known`() async throws {
+        let faults = Faults()
+        try await withStoreService(wrap: faults.wrap) { world in
+            let ids = try world.customer([.init(.active)]).subscriptions[0]
+            let call = try world.transactionsCall(as: "app", world.history(ids))
+            for count in 1...3 {
+                faults.failCommits(Faults.diskFull)
+                #expect(try await world.service.send(call).status == 503)
+                #expect(world.service.log.warnedAnswers == count)
+            }
+        }
+    }
 }

@@ -315,6 +315,15 @@ struct PlayNotificationTests {
         }
     }
 
+    @Test func `a flood while Google's keys can't be read is one line of the log`() async throws {
+        try await withPlayService { world in
+            let keyless = PlayService.push(PlayService.change(4, "token"), id: "1", token: "no-keys")
+            let replies = try await world.service.send(Array(repeating: keyless, count: 100))
+            #expect(replies.allSatisfy { $0.status == 503 })
+            #expect(world.service.log.warnedAnswers == 1)
+        }
+    }
+
     @Test func `is not there for who has not set it up`() async throws {
         try await withService { service in
             let reply = try await service.send(PlayService.push(PlayService.change(4, "token"), id: "1"))

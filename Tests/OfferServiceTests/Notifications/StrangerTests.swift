@@ -49,6 +49,21 @@ struct StrangerTests {
         }
     }
 
+    @Test func `a flood that is not looked at is one line of the log a minute`() async throws {
+        try await withStoreService { world in
+            let forged = Call.notification(try world.store.signNotification(.init("TEST", fault: .otherRoot)).body)
+            for minute in 1...3 {
+                let replies = try await world.service.send(Array(repeating: forged, count: 200))
+                #expect(replies.count { $0.status == 503 } >= 150)
+                #expect(world.service.log.warnedAnswers == minute)
+                world.service.clock.advance(seconds: 60)
+            }
+            let refused = world.service.metrics[.requests(route: .appStoreNotification, status: 503)]
+            let noise = try #require(world.service.noise.take(until: world.service.clock.now))
+            #expect(noise.counts[Noise(route: .appStoreNotification, problem: "overloaded")] == refused)
+        }
+    }
+
     @Test func `what is not even in form uses nothing of the allowance up`() async throws {
         try await withStoreService { world in
             let genuine = try world.store.signNotification(.init("TEST"))
