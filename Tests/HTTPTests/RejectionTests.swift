@@ -152,7 +152,7 @@ struct RejectionTests {
     func `says in a sentence what is wrong`() {
         let rejections =
             Malformation.allCases.map(Rejection.malformed) + [
-                .lengthRequired, .headTimeout, .bodyTooLarge(limitBytes: 3),
+                .lengthRequired, .headTimeout, .bodyTooLarge(limitBytes: 3), .tooManyBodyBytes,
             ]
         for rejection in rejections {
             #expect(rejection.explanation.hasSuffix("."))

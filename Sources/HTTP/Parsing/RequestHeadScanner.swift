@@ -51,6 +51,9 @@ struct RequestHeadScanner: Sendable {
         if case .body = stage { true } else { false }
     }
 
+    /// How long the body will be, once the head is complete.
+    var bodyLength: Int { contentLength ?? 0 }
+
     /// Whether the client sends the body only when it is told to (`Expect: 100-continue`), and has not begun to.
     var clientWaits: Bool { expectsToBeAsked && isInBody && body.isEmpty }
 
@@ -64,6 +67,8 @@ struct RequestHeadScanner: Sendable {
             case .body(let missing):
                 let taken = min(missing, bytes.count - position)
                 let part = bytes.extracting(position..<(position + taken))
+                // Not before it begins to come, and then not in steps, each twice the one before it.
+                if body.isEmpty { body.reserveCapacity(missing) }
                 unsafe part.withUnsafeBufferPointer { unsafe body.append(contentsOf: $0) }
                 position += taken
                 stage = taken == missing ? .done : .body(missing: missing - taken)
@@ -87,6 +92,11 @@ struct RequestHeadScanner: Sendable {
         )
         self = RequestHeadScanner(limits: limits)
         return finished
+    }
+
+    /// Lets go of what has come of a body that will not be taken.
+    mutating func dropBody() {
+        body = []
     }
 
     /// Appends the bytes up to the next line end to the head, and reads the line if its end is there.

@@ -48,6 +48,8 @@ final class Connection: @unchecked Sendable {
     /// Whether everything was read, and the end after it.
     private var inputIsOver = false
     private var scanner: RequestHeadScanner
+    /// What ``ServerState/takeBodyBytes(_:)`` counted for the request at hand.
+    private var takenBodyBytes = 0
     /// What was read and not scanned, because a request before it is being answered: from `pendingStart` on.
     private var pending: [UInt8] = []
     private var pendingStart = 0
@@ -120,6 +122,7 @@ final class Connection: @unchecked Sendable {
         channel.close(hasFailed: hasFailed)
         pending = []
         unsent = []
+        giveBodyBytesBack()
         if isCountedForAddress { server.state.dismiss(peer.group) }
         if isTurnedAway { server.state.endTurningAway() }
         server.remove(self)
@@ -221,9 +224,18 @@ final class Connection: @unchecked Sendable {
         }
     }
 
+    /// A body that is complete by now is too short to be counted: it came in one piece, which has no more than 16 KiB.
     private func enterBody() {
+        guard let taken = server.state.takeBodyBytes(scanner.bodyLength) else { return refuse(.tooManyBodyBytes) }
+        takenBodyBytes = taken
         enter(.body)
         if scanner.clientWaits { send(ResponseWriter.goOn[...]) }
+    }
+
+    private func giveBodyBytesBack() {
+        guard takenBodyBytes > 0 else { return }
+        server.state.giveBodyBytesBack(takenBodyBytes)
+        takenBodyBytes = 0
     }
 
     /// Scans on in what was read already.
@@ -256,6 +268,7 @@ final class Connection: @unchecked Sendable {
         worker = nil
         // The client, or a server that stops, did not wait.
         guard phase == .answering else { return }
+        giveBodyBytesBack()
         enter(.writing)
         write(response, answersHead: answersHead, closes: closesAfterAnswer || server.isDraining)
         server.sendSoon(self)
@@ -321,6 +334,8 @@ final class Connection: @unchecked Sendable {
     func refuse(_ rejection: Rejection) {
         server.counters.count(rejection)
         pending = []
+        scanner.dropBody()
+        giveBodyBytesBack()
         enter(.leaving)
         write(
             server.state.configuration.rejectionResponse(rejection),

@@ -26,6 +26,8 @@ package enum Rejection: Hashable, Sendable {
     case tooManyConnections
     /// The client's address has as many connections as it may.
     case tooManyConnectionsFromAddress
+    /// The bodies that are under way take as much as they may.
+    case tooManyBodyBytes
 
     /// The status that RFC 9110 and RFC 6585 have for it.
     package var status: Int {
@@ -38,7 +40,7 @@ package enum Rejection: Hashable, Sendable {
         case .tooManyConnectionsFromAddress: 429
         case .headTooLarge, .tooManyFields: 431
         case .methodNotImplemented: 501
-        case .tooManyConnections: 503
+        case .tooManyConnections, .tooManyBodyBytes: 503
         case .versionNotSupported: 505
         }
     }
@@ -58,6 +60,7 @@ package enum Rejection: Hashable, Sendable {
         case .bodyTimeout: "body-timeout"
         case .tooManyConnections: "too-many-connections"
         case .tooManyConnectionsFromAddress: "too-many-connections-from-address"
+        case .tooManyBodyBytes: "too-many-body-bytes"
         }
     }
 
@@ -76,6 +79,7 @@ package enum Rejection: Hashable, Sendable {
         case .bodyTimeout: "The body did not arrive in time."
         case .tooManyConnections: "There are too many connections; try again later."
         case .tooManyConnectionsFromAddress: "There are too many connections from your address."
+        case .tooManyBodyBytes: "Too many large bodies are under way; try again later."
         }
     }
 }

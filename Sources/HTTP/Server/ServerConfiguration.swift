@@ -57,6 +57,11 @@ package struct Limits: Hashable, Sendable {
     package var bodyBytes: Int
     /// What is accepted instead of ``bodyBytes``, if it is more, at single paths: as they are sent, without the query.
     package var bodyBytesByPath: [[UInt8]: Int]
+    /// What bodies of all connections may take together, from the end of their head until they are answered.
+    ///
+    /// The first 16 KiB of each count for nothing. 64 MiB are a little more than one address may have under way with the
+    /// connections that it may open and bodies of 256 KiB.
+    package var bodyBytesInAll: Int
     /// Open connections of the whole server.
     ///
     /// Further ones wait, unaccepted, until one ends.
@@ -71,6 +76,7 @@ package struct Limits: Hashable, Sendable {
         fields: Int = 64,
         bodyBytes: Int = 16 * 1024,
         bodyBytesByPath: [[UInt8]: Int] = [:],
+        bodyBytesInAll: Int = 64 << 20,
         connections: Int = 4096,
         connectionsPerAddress: Int = 256
     ) {
@@ -78,9 +84,13 @@ package struct Limits: Hashable, Sendable {
         self.fields = fields
         self.bodyBytes = bodyBytes
         self.bodyBytesByPath = bodyBytesByPath
+        self.bodyBytesInAll = bodyBytesInAll
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
     }
+
+    /// How much of a body counts for nothing in ``bodyBytesInAll``: most have no more, and then nothing is counted.
+    static let uncountedBodyBytes = 16 * 1024
 }
 
 /// How long each thing may take in all: bytes that trickle in do not extend them.

@@ -9,6 +9,8 @@ final class ServerState: Sendable {
     let openConnections = Atomic(0)
     private let tls: Mutex<TLSContext?>
     private let turnedAway = Atomic(0)
+    /// What large bodies take, of all loops.
+    private let bodyBytes = Atomic(0)
     private let connectionsByAddress = Mutex<[PeerAddress.Address: Int]>([:])
 
     init(_ configuration: ServerConfiguration, _ responder: any Responder) throws(ServerError) {
@@ -58,6 +60,20 @@ final class ServerState: Sendable {
 
     /// Counts out what ``beginTurningAway()`` let wait.
     func endTurningAway() { turnedAway.subtract(1, ordering: .relaxed) }
+
+    /// Lets a body of that length be received.
+    ///
+    /// - Returns: How much to give to ``giveBodyBytesBack(_:)``, once; `nil` if bodies take as much as they may.
+    func takeBodyBytes(_ length: Int) -> Int? {
+        let bytes = length - Limits.uncountedBodyBytes
+        guard bytes > 0 else { return 0 }
+        if bodyBytes.add(bytes, ordering: .relaxed).newValue <= configuration.limits.bodyBytesInAll { return bytes }
+        giveBodyBytesBack(bytes)
+        return nil
+    }
+
+    /// Counts out what ``takeBodyBytes(_:)`` has counted.
+    func giveBodyBytesBack(_ bytes: Int) { bodyBytes.subtract(bytes, ordering: .relaxed) }
 
     /// Counts a connection that ``admit(_:)`` admitted out again.
     func dismiss(_ group: PeerAddress.Address) {

@@ -125,6 +125,9 @@ extension Problem {
         case .tooManyConnections, .tooManyConnectionsFromAddress:
             self.init("too-many-connections", "Too many connections", rejection.status, rejection.explanation)
             headers = [("Retry-After", "1")]
+        case .tooManyBodyBytes:
+            self.init("overloaded", "Too many requests are waiting", rejection.status, rejection.explanation)
+            headers = [("Retry-After", "1")]
         case .malformed, .lengthRequired, .expectationFailed, .methodNotImplemented, .versionNotSupported:
             self.init(
                 "malformed-http",

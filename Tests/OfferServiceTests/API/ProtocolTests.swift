@@ -19,6 +19,13 @@ struct ProtocolTests {
         }
     }
 
+    /// The tests of the HTTP server show when it says so.
+    @Test func `is overloaded while large bodies take as much as they may`() throws {
+        let problem = Problem(.request(.rejected(.tooManyBodyBytes)))
+        #expect(problem.name == "overloaded" && problem.status == 503)
+        #expect(problem.headers.map(\.name) == ["Retry-After"] && problem.headers.map(\.value) == ["1"])
+    }
+
     @Test(
         arguments: Wire.allCases,
         [
