@@ -12,6 +12,8 @@ package final class Seal: Sendable {
     private let log: Log
     /// What a cause still holds for, asked before it is lifted.
     private let conditions = Guarded<[SealCause: @Sendable () -> String?]>([:])
+    /// The causes that this instance has found by itself and that last until somebody lifts them, which nobody has.
+    private let found = Guarded<Set<SealCause>>([])
     /// What has an entry that is being written.
     private let busy = Guarded<Set<Subject>>([])
     /// Why records can't be written just now, and since when.
@@ -68,6 +70,7 @@ package final class Seal: Sendable {
     /// The entry follows, and is tried again each second until it is durable.
     package func seal(_ cause: SealCause, detail: String) {
         seal(cause, detail, by: .service) { _ in }
+        if cause.isSticky { found.withLock { _ = $0.insert(cause) } }
     }
 
     /// Seals the service; returns once the entry is durable.
@@ -145,12 +148,27 @@ package final class Seal: Sendable {
             record(held.value, held.serial) { _ in }
         }
         for (key, held) in gate.heldKeys where !isBusy(.key(key)) { record(key, held) { _ in } }
-        // A log that was found to be changed stays so, whoever lifts the seal beside the service.
-        let contradiction = conditions.withLock { $0[.checkpoint] }?()
-        if let contradiction, !gate.seals.contains(where: { $0.cause == .checkpoint }) {
-            seal(.checkpoint, detail: contradiction)
+        sealAgain()
+    }
+
+    /// Seals again for what still holds here, whoever lifts the seal beside the service, or at another instance.
+    ///
+    /// Whoever lifts one asks only what they can see themselves: not this machine's clock, nor its memory and processor.
+    private func sealAgain() {
+        let sealed = Set(gate.seals.map(\.cause))
+        // A log that was found to be changed stays so, also where the seal was lifted before this instance had noticed.
+        if !sealed.contains(.checkpoint), let why = reason(for: .checkpoint) { seal(.checkpoint, detail: why) }
+        for cause in found.withLock({ $0.subtracting(sealed) }) where cause != .checkpoint {
+            if let why = reason(for: cause) {
+                seal(cause, detail: why)
+            } else {
+                found.withLock { _ = $0.remove(cause) }
+            }
         }
     }
+
+    /// Why a seal of that cause must stay, as this instance sees it.
+    private func reason(for cause: SealCause) -> String? { conditions.withLock { $0[cause] }?() }
 
     private func isBusy(_ subject: Subject) -> Bool { busy.withLock { $0.contains(subject) } }
 
@@ -181,8 +199,7 @@ package final class Seal: Sendable {
     }
 
     private func obstacle(_ seal: ActiveSeal) -> SealObstacle? {
-        let condition = conditions.withLock { $0[seal.cause] }
-        if let why = condition?() { return SealObstacle(cause: seal.cause, reason: why) }
+        if let why = reason(for: seal.cause) { return SealObstacle(cause: seal.cause, reason: why) }
         // What ends with its condition is not for anybody to lift.
         return seal.cause.isSticky ? nil : SealObstacle(cause: seal.cause, reason: seal.detail)
     }
