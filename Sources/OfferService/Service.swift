@@ -172,6 +172,7 @@ package final class Service: Sendable {
             health: health,
             metrics: metrics,
             seals: { seal.causes },
+            isCutOff: { gate.isCutOff },
             warnings: { [watch] in
                 stores.warnings + watch.warnings + signedLog.warnings + (membership?.warnings ?? [])
             },
@@ -296,7 +297,8 @@ package final class Service: Sendable {
         do { try server.start() } catch { throw .server(error) }
         signedLog.startVerifying()
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
-        for obstacle in health.obstacles(snapshot, sealedBy: seal.causes) + health.warnings(snapshot) {
+        let obstacles = health.obstacles(snapshot, sealedBy: seal.causes, isCutOff: committer.gate.isCutOff)
+        for obstacle in obstacles + health.warnings(snapshot) {
             log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
         }
     }

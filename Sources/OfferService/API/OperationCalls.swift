@@ -9,6 +9,7 @@ package struct OperationCalls: Sendable {
     private let health: Health
     private let counters: Metrics
     private let seals: @Sendable () -> [ActiveSeal]
+    private let isCutOff: @Sendable () -> Bool
     private let warnings: @Sendable () -> [Obstacle]
     private let gauges: @Sendable () -> [Gauge]
 
@@ -17,6 +18,7 @@ package struct OperationCalls: Sendable {
         health: Health,
         metrics: Metrics,
         seals: @escaping @Sendable () -> [ActiveSeal] = { [] },
+        isCutOff: @escaping @Sendable () -> Bool = { false },
         warnings: @escaping @Sendable () -> [Obstacle] = { [] },
         gauges: @escaping @Sendable () -> [Gauge]
     ) {
@@ -24,6 +26,7 @@ package struct OperationCalls: Sendable {
         self.health = health
         counters = metrics
         self.seals = seals
+        self.isCutOff = isCutOff
         self.warnings = warnings
         self.gauges = gauges
     }
@@ -35,7 +38,7 @@ package struct OperationCalls: Sendable {
     /// 200 when the service can do its work, else 503; either way with each obstacle and warning.
     func ready() -> Response {
         let snapshot = current.value
-        let obstacles = health.obstacles(snapshot, sealedBy: seals())
+        let obstacles = health.obstacles(snapshot, sealedBy: seals(), isCutOff: isCutOff())
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("status")

@@ -47,9 +47,12 @@ package final class KeyGate: Sendable {
 
     // MARK: - Using a key
 
+    /// Whether this instance has not heard of the others for too long to know what is switched off.
+    package var isCutOff: Bool { lease.map { !$0.isHeld } ?? false }
+
     /// What keeps that key from being used now, or, without a key, anything from being granted.
     package func stop(of key: KeyID?) -> KeyStop? {
-        if let lease, !lease.isHeld { return .cutOff }
+        if isCutOff { return .cutOff }
         return state.withLock { $0.stop(of: key) }
     }
 
@@ -68,7 +71,7 @@ package final class KeyGate: Sendable {
         if let stop { return .failure(stop) }
         defer { end(key) }
         // Asked after the use was counted: whoever waits for it to end has not yet said that this instance obeys.
-        if let lease, !lease.isHeld { return .failure(.cutOff) }
+        if isCutOff { return .failure(.cutOff) }
         return .success(try body())
     }
 

@@ -109,8 +109,12 @@ package final class Health: CommitObserver {
 
     /// What keeps the service from its work; empty when it is ready.
     ///
-    /// `causes` are those of the seal.
-    package func obstacles(_ snapshot: Snapshot, sealedBy causes: [ActiveSeal] = []) -> [Obstacle] {
+    /// `causes` are those of the seal; `isCutOff` where the others that share the database can't be heard of.
+    package func obstacles(
+        _ snapshot: Snapshot,
+        sealedBy causes: [ActiveSeal] = [],
+        isCutOff: Bool = false
+    ) -> [Obstacle] {
         var obstacles: [Obstacle] = []
         let state = state.withLock { $0 }
         let (failure, failedLooks) = (state.commitFailure, state.failedLooks)
@@ -118,6 +122,7 @@ package final class Health: CommitObserver {
         if let failure {
             obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure.reason)"))
         }
+        if isCutOff { obstacles.append(Obstacle("cut-off", KeyStop.cutOff.reason)) }
         for seal in causes where seal.cause != .logUnwritable { obstacles.append(Obstacle(seal)) }
         if failedLooks >= 5 {
             obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes are not obeyed"))

@@ -43,6 +43,14 @@ struct OperationTests {
         }
     }
 
+    @Test func `is not ready while it has not heard of others for too long`() async throws {
+        try await withService { service async throws in
+            let snapshot = service.current.value
+            #expect(service.health.obstacles(snapshot).isEmpty)
+            #expect(service.health.obstacles(snapshot, isCutOff: true).map(\.name) == ["cut-off"])
+        }
+    }
+
     @Test(arguments: Wire.allCases)
     func `is ready, with a warning, when one app of several has no key`(wire: Wire) async throws {
         var files = TestFiles()

@@ -136,6 +136,23 @@ struct ServiceTests {
         }
     }
 
+    @Test(.enabled(if: TestedEngine.isPostgreSQL, "is about services that share a database"))
+    func `is not ready while it can't say that it lives, and signs nothing`() async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            let connection = try place.ledger.open()
+            try connection.run(SQL("ALTER TABLE instances RENAME TO instances_elsewhere"))
+            place.clock.advance(hours: 1)
+            #expect(try await place.eventually(503, .get("/health/ready"), service))
+            let reply = try await place.send(.get("/health/ready"), to: service)
+            #expect(reply.json["obstacles"].elements.map(\.["name"].text) == ["cut-off"], "\(reply)")
+            #expect(try await place.sign(service, offer: "open").problem == "audit-unavailable")
+            try connection.run(SQL("ALTER TABLE instances_elsewhere RENAME TO instances"))
+            #expect(try await place.eventually(200, .get("/health/ready"), service))
+            #expect(try await place.sign(service, offer: "open").status == 200)
+        }
+    }
+
     @Test func `says so when it can't read callers and key states, works on with those it has, and recovers`()
         async throws
     {
