@@ -147,9 +147,10 @@ package struct LoadedConfiguration: Sendable {
     }
 
     /// Makes sure that the ledger's pseudonyms were made with these secrets, and takes new ones on record.
-    func adoptEpochs(in ledger: LedgerAccess) throws(ServiceError) {
+    @discardableResult
+    func adoptEpochs(in ledger: LedgerAccess, with events: [AuditEvent] = []) throws(ServiceError) -> Bool {
         do throws(EpochError) {
-            try EpochRegister(ledger: ledger).adopt(keys.pseudonyms)
+            return try EpochRegister(ledger: ledger).adopt(keys.pseudonyms, with: events)
         } catch {
             switch error {
             case .ledger(let error): throw .records(error)

@@ -121,9 +121,10 @@ final class Housekeeper: Sendable {
     func adopt(_ next: LoadedConfiguration) throws {
         try loaded.withLock { loaded in
             try next.requireSameLog(as: loaded)
-            try next.adoptEpochs(in: ledger)
+            // All that can fail comes before the record: an epoch that has begun makes all others outdated.
             let snapshot = try next.snapshot(try ledger.openForReading())
-            try committer.appendBlocking(events(of: snapshot, next))
+            let events = events(of: snapshot, next)
+            if try !next.adoptEpochs(in: ledger, with: events) { try committer.appendBlocking(events) }
             loaded = next
             current.swap(snapshot)
         }

@@ -2,9 +2,11 @@
 import Cryptography
 import Foundation
 import OfferDomain
-import OfferService
+import Storage
 import TestSupport
 import Testing
+
+@testable import OfferService
 
 /// Which secrets of customers' ids a database is used with.
 struct EpochRegisterTests {
@@ -118,16 +120,96 @@ struct EpochRegisterTests {
         #expect(place.log.lines.contains { $0.contains("epoch 1 is not the one") })
     }
 
+    /// Lists a new epoch, `2b`, before the first.
+    private func listNext(_ place: RunningPlace) throws {
+        try SecretFile.createRandom(path: place.directory.path(of: "next.key"))
+        try place.rewrite("keys") {
+            $0.replacing(
+                #"customerIds: {epoch: "1", file: "customer-ids.key"}"#,
+                with: #"customerIds: [{epoch: "2b", file: "next.key"}, {epoch: "1", file: "customer-ids.key"}]"#
+            )
+        }
+    }
+
+    private func names(_ ledger: LedgerAccess) throws -> [String] {
+        try EpochTable(connection: ledger.openForReading()).all().map(\.name)
+    }
+
+    /// What is in the way of a reload for a while.
+    struct Hindrance: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let begin: SQL
+        let end: SQL
+    }
+
+    static let hindrances =
+        [
+            Hindrance(
+                testDescription: "callers can't be read",
+                begin: SQL("ALTER TABLE callers RENAME TO callers_elsewhere"),
+                end: SQL("ALTER TABLE callers_elsewhere RENAME TO callers")
+            )
+        ] + (TestedEngine.isPostgreSQL ? [] : [hindranceOfRecords])
+
+    private static let hindranceOfRecords = Hindrance(
+        testDescription: "the configuration can't be recorded",
+        begin: SQL(
+            """
+            CREATE TRIGGER hindrance BEFORE INSERT ON audit_entries
+            WHEN instr(CAST(NEW.entry AS TEXT), 'config.load') > 0 BEGIN SELECT RAISE(ABORT, 'not now'); END
+            """
+        ),
+        end: SQL("DROP TRIGGER hindrance")
+    )
+
+    @Test(arguments: hindrances)
+    func `begins no epoch with a reload that fails`(hindrance: Hindrance) async throws {
+        let place = try RunningPlace()
+        let customer = #""customerId": "ada""#
+        try await place.run { service async throws in
+            try listNext(place)
+            let connection = try place.ledger.open()
+            try connection.run(hindrance.begin)
+            await mayBlock { service.reload() }
+            try connection.run(hindrance.end)
+            #expect(place.log.lines.contains { $0.contains("what was in force stays in force") })
+            #expect(try names(place.ledger) == ["1"])
+            #expect(try await place.sign(service, offer: "open", customer).status == 200, "it does stay in force")
+            await mayBlock { service.reload() }
+            #expect(try names(place.ledger) == ["1", "2b"])
+            #expect(try await place.sign(service, offer: "open", customer).status == 200)
+        }
+        let events = try place.entries().map(\.["ev"].text)
+        let began = try #require(events.lastIndex(of: "epoch.begin"))
+        #expect(events[began...].dropFirst().first == "config.load")
+        #expect(events.count { $0 == "config.load" } == 2)
+    }
+
+    @Test func `refuses an epoch that another instance has made wrong since it was looked at`() throws {
+        let place = try LogPlace()
+        let register = EpochRegister(ledger: place.ledger)
+        func epoch(_ name: String) throws -> CustomerEpoch {
+            let secret = try SecureBytes(copying: [UInt8](repeating: UInt8(name.utf8.count), count: 32))
+            return CustomerEpoch(name: name, key: try HMACKey(secret))
+        }
+        let first = try epoch("1")
+        #expect(try register.adopt(Pseudonyms(first)))
+        let (ours, theirs) = (try epoch("our"), try epoch("their"))
+        // Both were compared with what was on record, and both were right.
+        try register.begin(Pseudonyms(theirs, earlier: [first]), with: [])
+        #expect(throws: EpochError.refused([.missing("their")])) {
+            try register.begin(Pseudonyms(ours, earlier: [first]), with: [])
+        }
+        #expect(try names(place.ledger) == ["1", "their"])
+        try register.begin(Pseudonyms(theirs, earlier: [first]), with: [.recordsResumed])
+        #expect(try names(place.ledger) == ["1", "their"], "nothing begins twice")
+        #expect(try place.entries().count == 3)
+    }
+
     @Test func `records when a new epoch begins, once`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
-            try SecretFile.createRandom(path: place.directory.path(of: "next.key"))
-            try place.rewrite("keys") {
-                $0.replacing(
-                    #"customerIds: {epoch: "1", file: "customer-ids.key"}"#,
-                    with: #"customerIds: [{epoch: "2b", file: "next.key"}, {epoch: "1", file: "customer-ids.key"}]"#
-                )
-            }
+            try listNext(place)
             await mayBlock { service.reload() }
             await mayBlock { service.reload() }
             #expect(try await place.sign(service, offer: "open", #""customerId": "ada""#).status == 200)

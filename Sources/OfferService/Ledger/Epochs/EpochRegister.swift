@@ -63,27 +63,52 @@ package struct EpochRegister {
     }
 
     /// Makes sure that the database's pseudonyms were made with these secrets; new epochs begin, which is recorded.
-    package func adopt(_ pseudonyms: Pseudonyms) throws(EpochError) {
-        let known: [EpochTable.Entry]
-        do throws(StorageError) {
-            known = try EpochTable(connection: try ledger.open()).all()
-        } catch {
-            throw .ledger(.database(error))
-        }
-        let faults = Self.faults(pseudonyms, known)
-        guard faults.isEmpty else { throw .refused(faults) }
-        let names = Set(known.map(\.name))
-        let begun = pseudonyms.epochs.reversed().filter { !names.contains($0.name) }
-        if begun.isEmpty { return }
-        do throws(LedgerChangeError<StorageError>) {
-            try ledger.change { connection throws(StorageError) in
+    ///
+    /// Where epochs begin, `events` are recorded with them, all or nothing.
+    ///
+    /// - Returns: Whether any begin; otherwise nothing is written.
+    @discardableResult
+    package func adopt(_ pseudonyms: Pseudonyms, with events: [AuditEvent] = []) throws(EpochError) -> Bool {
+        let known: EpochTable
+        do { known = EpochTable(connection: try ledger.open()) } catch { throw .ledger(.database(error)) }
+        if try Self.newEpochs(in: pseudonyms, beside: known).isEmpty { return false }
+        try begin(pseudonyms, with: events)
+        return true
+    }
+
+    /// Begins what is new among the secrets, where that is still allowed once nobody else writes.
+    func begin(_ pseudonyms: Pseudonyms, with events: [AuditEvent]) throws(EpochError) {
+        do throws(LedgerChangeError<EpochError>) {
+            try ledger.change { connection throws(EpochError) in
                 let table = EpochTable(connection: connection)
-                for epoch in begun { try table.add(epoch, at: clock.now()) }
-                return begun.map { .epochBegun($0.name) }
+                // Again: another instance may have begun one since they were compared.
+                let begun = try Self.newEpochs(in: pseudonyms, beside: table)
+                do throws(StorageError) {
+                    for epoch in begun { try table.add(epoch, at: clock.now()) }
+                } catch {
+                    throw .ledger(.database(error))
+                }
+                return begun.map { .epochBegun($0.name) } + events
             }
         } catch {
-            throw EpochError(error)
+            switch error {
+            case .refused(let error): throw error
+            case .ledger(let error): throw .ledger(error)
+            }
         }
+    }
+
+    /// The secrets that are not on record yet, the oldest first; refused if those on record are others.
+    private static func newEpochs(
+        in pseudonyms: Pseudonyms,
+        beside table: EpochTable
+    ) throws(EpochError) -> [CustomerEpoch] {
+        let known: [EpochTable.Entry]
+        do { known = try table.all() } catch { throw .ledger(.database(error)) }
+        let faults = faults(pseudonyms, known)
+        guard faults.isEmpty else { throw .refused(faults) }
+        let names = Set(known.map(\.name))
+        return pseudonyms.epochs.reversed().filter { !names.contains($0.name) }
     }
 }
 
@@ -91,13 +116,6 @@ package struct EpochRegister {
 package enum EpochError: Error, Hashable, Sendable {
     case refused([EpochFault])
     case ledger(LedgerError)
-
-    init(_ error: LedgerChangeError<StorageError>) {
-        switch error {
-        case .refused(let error): self = .ledger(.database(error))
-        case .ledger(let error): self = .ledger(error)
-        }
-    }
 }
 
 extension ConfigurationIssue {
