@@ -40,8 +40,9 @@ package struct SwitchFollower {
     /// it, that one of them is listed: who is gone without a word is taken from the list by the next that looks.
     private var isServed: Bool {
         if ledger.isShared {
-            let listed = try? InstanceTable(connection: ledger.openForReading()).all()
-            return listed?.isEmpty == false
+            // Who can't be asked for may be there.
+            guard let listed = try? InstanceTable(connection: ledger.openForReading()).all() else { return true }
+            return !listed.isEmpty
         }
         do throws(StorageError) {
             try ledger.lockInstance()?.release()

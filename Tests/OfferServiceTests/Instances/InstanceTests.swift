@@ -87,6 +87,14 @@ struct InstanceTests {
         #expect(try InstanceTable(connection: pair.place.ledger.open()).all().map(\.instance) == [Self.instance(1)])
     }
 
+    @Test func `whoever can't ask for instances waits for them all the same`() async throws {
+        // Nobody listens there.
+        let location = try #require(DatabaseLocation("postgres://nobody@127.0.0.1:1/none"))
+        let ledger = LedgerAccess(location: location, clock: SettableClock().wallClock)
+        let follower = SwitchFollower(ledger: ledger, clock: .system, patienceSeconds: 0)
+        #expect(await mayBlock { follower.wait() } == .silent(seconds: 0))
+    }
+
     @Test func `an instance alone obeys itself at once`() throws {
         let place = try LogPlace()
         let writer = LedgerWriter(connection: try place.ledger.open(), instance: Self.instance(1).id)
