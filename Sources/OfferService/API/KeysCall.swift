@@ -47,7 +47,8 @@ package struct KeysCall: Sendable {
         return Self.response(writer)
     }
 
-    /// Answers when the change is durable: a key that was switched off has signed for the last time before.
+    /// Answers when the change is durable: a key that was switched off has signed for the last time before, elsewhere too,
+    /// unless it says that this is not obeyed yet.
     func set(
         _ request: Request,
         key text: ArraySlice<UInt8>?,
@@ -120,6 +121,8 @@ package struct KeysCall: Sendable {
         } else {
             writer.null()
         }
+        writer.name("isObeyed")
+        writer.boolean(seal.isObeyed(key.id))
         writer.name("publicKeySHA256")
         if let digest = key.publicKeyDigest { writer.string(plain: digest) } else { writer.null() }
         writer.name("lastUsedAt")

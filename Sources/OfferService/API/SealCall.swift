@@ -20,7 +20,8 @@ package struct SealCall: Sendable {
         return response()
     }
 
-    /// Answers when the entry is durable: from then on there is no signature, until the seal is lifted.
+    /// Answers when the entry is durable: from then on there is no signature here, until the seal is lifted, nor elsewhere,
+    /// unless it says that it is not obeyed yet.
     func seal(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         let (caller, reason) = try Self.read(request, snapshot, now)
         do {
@@ -68,6 +69,8 @@ package struct SealCall: Sendable {
         writer.beginObject()
         writer.name("isSealed")
         writer.boolean(!causes.isEmpty)
+        writer.name("isObeyed")
+        writer.boolean(seal.isObeyed)
         writer.name("causes")
         writer.beginArray()
         for cause in causes {

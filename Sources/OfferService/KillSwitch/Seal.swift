@@ -42,6 +42,15 @@ package final class Seal: Sendable {
     /// Whether nothing is signed.
     package var isSealed: Bool { !causes.isEmpty }
 
+    /// Whether every instance that shares the database has said that it obeys what seals the service for longer.
+    package var isObeyed: Bool {
+        // What is not on record yet is not known to the others.
+        !gate.held.contains { $0.value.cause.isSticky } && gate.stored.seals.allSatisfy(\.isAcknowledged)
+    }
+
+    /// Whether every instance that shares the database has said that it obeys what was said of that key.
+    package func isObeyed(_ key: KeyID) -> Bool { gate.heldKeys[key] == nil && gate.stored.keys[key] != false }
+
     /// Every cause that holds, in the order of ``SealCause``.
     package var causes: [ActiveSeal] {
         var causes = gate.seals
@@ -73,7 +82,7 @@ package final class Seal: Sendable {
         if cause.isSticky { found.withLock { _ = $0.insert(cause) } }
     }
 
-    /// Seals the service; returns once the entry is durable.
+    /// Seals the service; returns once the entry is durable, and ``isObeyed`` or nobody is waited for any longer.
     ///
     /// - Throws: Why the entry could not be written; the service is sealed nevertheless.
     package func seal(_ cause: SealCause, detail: String, by requester: Requester) async throws(LedgerError) {
@@ -83,7 +92,7 @@ package final class Seal: Sendable {
         await awaitObedience()
     }
 
-    /// Where several share the database, waits until each of them obeys, or is taken for gone.
+    /// Where several share the database, waits until each of them obeys, or is taken for gone; not for ever.
     private func awaitObedience() async {
         for _ in 0..<100 {
             guard committer.gate.stored.awaitsAcknowledgement else { return }

@@ -128,7 +128,7 @@ struct SwitchCallTests {
             #expect(try await service.sign(offer: "open").status == 200)
             let off = try await service.act("/v1/keys/ACTIVE0001/disable")
             #expect(off.status == 200 && off.json["state"] == .text("disabled"), "\(off)")
-            #expect(off.json["disabledBy"] == .text("administrator"))
+            #expect(off.json["disabledBy"] == .text("administrator") && off.json["isObeyed"] == .boolean(true))
             #expect(off.json["publicKeySHA256"].text == service.publicKeys["active.p8"]?.spkiSHA256.hex)
             #expect(try await service.sign(offer: "open").problem == "key-unavailable")
             let other = offerBody("open").replacing("com.example.app", with: "com.example.other")
@@ -143,6 +143,32 @@ struct SwitchCallTests {
                     act["by"] == .text("api") && act["caller"] == .text("admin") && act["kid"] == .text("ACTIVE0001")
                 )
             }
+        }
+    }
+
+    @Test func `say so while another instance has not told that it obeys`() async throws {
+        try await withService { service async throws in
+            let connection = try service.ledger.open()
+            let id = UniqueID.version7(at: service.clock.now, 1, 1)
+            try InstanceTable(connection: connection)
+                .join(Instance(id: id, name: "host-1:1", version: "1", policyName: "sha256:00", keysDigest: "00"))
+            async let sealed = service.act("/v1/seal", body: #"{"reason": "drill"}"#)
+            async let disabled = service.act("/v1/keys/ACTIVE0001/disable")
+            for reply in [try await sealed, try await disabled] {
+                #expect(reply.status == 200 && reply.json["isObeyed"] == .boolean(false), "\(reply)")
+            }
+            func isObeyed() async throws -> [Tree] {
+                let seal = try await service.send(service.authorized(.get("/v1/seal"), as: "auditor"))
+                let keys = try await service.send(service.authorized(.get("/v1/keys"), as: "auditor"))
+                return [seal.json["isObeyed"]] + keys.json["keys"].elements.map(\.["isObeyed"])
+            }
+            #expect(try await isObeyed() == [.boolean(false), .boolean(false), .boolean(true)])
+            let other = LedgerWriter(connection: connection, instance: id)
+            try other.begin(at: service.clock.now)
+            try other.acknowledgeSwitches()
+            try other.commit()
+            try await service.committer.change { _ in }
+            #expect(try await isObeyed() == [.boolean(true), .boolean(true), .boolean(true)])
         }
     }
 
