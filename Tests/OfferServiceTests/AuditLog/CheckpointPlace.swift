@@ -44,11 +44,13 @@ final class CheckpointPlace: Sendable {
     }
 
     /// A publisher after what is stored now.
-    func publisher(stored: SignedCheckpoint? = nil) -> CheckpointPublisher {
+    ///
+    /// One of another instance has another `file`.
+    func publisher(stored: SignedCheckpoint? = nil, file other: CheckpointFile? = nil) -> CheckpointPublisher {
         CheckpointPublisher(
             key: key,
             heads: heads,
-            keeping: DurableCheckpoints(committer: committer, file: file),
+            keeping: DurableCheckpoints(committer: committer, file: other ?? file),
             stored: stored,
             clock: clock.wallClock,
             log: Log(level: .debug, clock: clock.wallClock, sink: log.sink),

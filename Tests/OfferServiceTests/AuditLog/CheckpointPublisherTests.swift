@@ -175,9 +175,10 @@ struct CheckpointPublisherTests {
         }
     }
 
-    @Test func `takes over what another instance has signed of more`() async throws {
+    @Test func `takes over what another instance has signed of more, once it is in a file here too`() async throws {
         try await withCheckpoints(NaiveLog(5)) { place throws in
-            let (ours, theirs) = (place.publisher(), place.publisher())
+            let elsewhere = CheckpointFile(path: place.directory.path(of: "other.checkpoint"))
+            let (ours, theirs) = (place.publisher(), place.publisher(file: elsewhere))
             ours.publish()
             place.heads.grow(to: 7)
             let late = try #require(place.heads.newest)
@@ -188,6 +189,29 @@ struct CheckpointPublisherTests {
             ours.publish()
             #expect(ours.latest?.checkpoint.size == 9 && ours.obstacle == nil)
             #expect(ours.latest?.note == theirs.latest?.note)
+            let note = try #require(ours.latest).ownNote.bytes
+            #expect(place.keptBefore.withLock { $0.last } == [note, note])
+            #expect(place.contradictions.withLock { $0 }.isEmpty)
+        }
+    }
+
+    @Test func `shows nothing of another instance's that it can't write into its own file`() async throws {
+        try await withCheckpoints(NaiveLog(5)) { place throws in
+            let elsewhere = CheckpointFile(path: place.directory.path(of: "other.checkpoint"))
+            let (ours, theirs) = (place.publisher(), place.publisher(file: elsewhere))
+            ours.publish()
+            place.heads.grow(to: 7)
+            let late = try #require(place.heads.newest)
+            place.heads.grow(to: 9)
+            theirs.publish()
+            place.heads.claim(late)
+            let draft = place.file.path + ".new"
+            try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
+            ours.publish()
+            #expect(ours.latest?.checkpoint.size == 5 && ours.obstacle != nil)
+            try FileManager.default.removeItem(atPath: draft)
+            ours.publish()
+            #expect(ours.latest?.checkpoint.size == 9 && ours.obstacle == nil)
             #expect(place.contradictions.withLock { $0 }.isEmpty)
         }
     }

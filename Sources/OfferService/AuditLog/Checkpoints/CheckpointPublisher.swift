@@ -157,6 +157,8 @@ package final class CheckpointPublisher: Sendable {
             throw .notBelieved(error)
         }
         try demand(signed.checkpoint.head)
+        // A database that is put back takes the checkpoint with it, whoever has signed it: it has to be here as well.
+        do { try keeping.take(signed) } catch { throw .keeping(error) }
         return signed
     }
 

@@ -15,6 +15,8 @@ package protocol LogHeads: Sendable {
 package protocol CheckpointKeeping: Sendable {
     /// Returns once the checkpoint is on the disk.
     func keep(_ signed: SignedCheckpoint) throws(CheckpointKeepingError)
+    /// Returns once a checkpoint that is in the database already, for another instance has put it there, is on this disk.
+    func take(_ signed: SignedCheckpoint) throws(CheckpointKeepingError)
     /// Returns once the cosignature is on the disk.
     func keep(_ cosignature: VerifiedSignature, of signed: SignedCheckpoint) throws(CheckpointKeepingError)
 }
@@ -59,11 +61,11 @@ package struct DurableCheckpoints: CheckpointKeeping {
         if case .hasOther(let other) = outcome {
             throw other.size > signed.checkpoint.size ? .isOutrun(by: other) : .contradictsEarlier
         }
-        do throws(CheckpointFileError) {
-            try file.write(signed.ownNote.bytes)
-        } catch {
-            throw .file(error)
-        }
+        try take(signed)
+    }
+
+    package func take(_ signed: SignedCheckpoint) throws(CheckpointKeepingError) {
+        do { try file.write(signed.ownNote.bytes) } catch { throw .file(error) }
     }
 
     package func keep(
