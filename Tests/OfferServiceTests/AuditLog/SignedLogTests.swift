@@ -187,6 +187,31 @@ struct SignedLogTests {
         #expect(entry["size"].integer == Int64(size) && entry["root"].text?.count == 44)
     }
 
+    @Test func `goes on with a new log where that was interrupted behind the file`() async throws {
+        let place = try Place()
+        try await place.running.run { _ in }
+        try place.running.rewrite("keys") { $0.replacing("example.com/log", with: "example.com/log-2") }
+        let file = CheckpointFile(path: place.running.settings.checkpointPath)
+        let old = try file.read()
+        let new = NewLog(
+            key: try LoadedConfiguration(place.running.settings).keys.logKey,
+            ledger: place.running.ledger,
+            file: file,
+            clock: place.running.clock.wallClock
+        )
+        let interrupted = try new.begin()
+        let aside = try #require(interrupted.oldFile)
+        try place.running.ledger.open().run(SQL("DELETE FROM checkpoints WHERE origin = 'example.com/log-2'"))
+        let outcome = try new.begin()
+        #expect(outcome.previous == interrupted.previous && outcome.oldFile == aside)
+        #expect(outcome.first.checkpoint.size == interrupted.first.checkpoint.size + 1)
+        #expect(try file.read() == outcome.first.ownNote.bytes)
+        #expect(try CheckpointFile(path: aside).read() == old, "the old one is still there")
+        try await place.running.run { service async throws in
+            #expect(try await place.running.sign(service, offer: "open").status == 200)
+        }
+    }
+
     @Test(arguments: ["origin", "key"])
     func `refuses another name or key of the log on a reload`(change: String) async throws {
         let place = try Place()

@@ -54,8 +54,7 @@ package struct NewLog {
     private func refuseNameInFile(_ connection: any DatabaseConnection) throws(NewLogError) {
         let inFile: [UInt8]?
         do { inFile = try file.read() } catch { throw .file(error) }
-        let checkpoint = inFile.flatMap { try? Checkpoint(parsing: SignedNote(parsing: $0).text) }
-        guard let checkpoint, checkpoint.origin == key.origin else { return }
+        guard let checkpoint = inFile.flatMap(Self.checkpoint), checkpoint.origin == key.origin else { return }
         let reader = LogReader(connection: connection)
         do throws(AuditReadError) {
             if checkpoint.size <= (try reader.head().size) {
@@ -74,10 +73,14 @@ package struct NewLog {
         let inFile: [UInt8]?
         do { inFile = try file.read() } catch { throw .file(error) }
         let notes = stored.map(\.note) + (inFile.map { [$0] } ?? [])
-        let checkpoints = notes.compactMap { try? Checkpoint(parsing: SignedNote(parsing: $0).text) }
-        let others = checkpoints.filter { $0.origin != key.origin }
+        let others = notes.compactMap(Self.checkpoint).filter { $0.origin != key.origin }
         guard let previous = others.max(by: { $0.size < $1.size }) else { throw .nothingSigned }
         return previous
+    }
+
+    /// What a note says, whoever signed it.
+    private static func checkpoint(in note: [UInt8]) -> Checkpoint? {
+        try? Checkpoint(parsing: SignedNote(parsing: note).text)
     }
 
     private func begin(
@@ -111,10 +114,11 @@ package struct NewLog {
     private func replaceFile(_ previous: Checkpoint, _ first: SignedCheckpoint) throws(NewLogError) -> String? {
         let aside = "\(file.path).\(previous.size)"
         do throws(CheckpointFileError) {
-            let isThere = try file.read().map { $0 != first.ownNote.bytes } ?? false
-            if isThere { try file.setAside(as: aside) }
+            // One of the new name was left by a run that was interrupted, and has no worth; that run has set the old one aside.
+            let present = try file.read()
+            if let present, Self.checkpoint(in: present)?.origin != key.origin { try file.setAside(as: aside) }
             try file.write(first.ownNote.bytes)
-            return isThere ? aside : nil
+            return FileIdentity(path: aside) == nil ? nil : aside
         } catch {
             throw .file(error)
         }
