@@ -152,7 +152,7 @@ final class Housekeeper: Sendable {
                 current.swap(try loaded.snapshot(connection))
             }
             // Without requests nothing else makes the committer look, and it alone says what was switched off.
-            if try SealStore(connection: connection).switches() != committer.gate.stored {
+            if try SealStore(connection: connection).switches() != committer.gate.stored || hasGrown(connection) {
                 committer.change({ _ in }, { _ in })
             }
             return true
@@ -160,5 +160,13 @@ final class Housekeeper: Sendable {
             log(.warning, "callers and key states could not be read", ["reason": .text("\(error)")])
             return false
         }
+    }
+
+    /// Whether commands have added entries that the committer has not seen: until it has, no checkpoint covers them.
+    ///
+    /// Where several share the database, whoever signs checkpoints asks the database itself.
+    private func hasGrown(_ connection: any DatabaseConnection) throws(AuditReadError) -> Bool {
+        guard !ledger.isShared else { return false }
+        return try LogReader(connection: connection).head().size > committer.treeHead.size
     }
 }

@@ -232,6 +232,16 @@ struct SignedLogTests {
         #expect(try place.running.entries().contains { $0["ev"] == .text("config.refuse") })
     }
 
+    @Test func `signs for what commands record beside it, though nobody asks for anything`() async throws {
+        let place = try Place()
+        try await place.running.run { service async throws in
+            _ = try await place.covered(service)
+            try place.running.ledger.change { _ in [.recordsExported(from: 0, count: 1)] }
+            let size = Int64(try place.running.entries().count)
+            #expect(try await place.covered(service).size >= size)
+        }
+    }
+
     @Test func `a changed entry that the verification finds seals the service, and ends its checkpoints`() async throws
     {
         let place = try Place()
