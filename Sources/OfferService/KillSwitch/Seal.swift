@@ -187,6 +187,7 @@ package final class Seal: Sendable {
     ///
     /// - Throws: ``UnsealRefusal``: all of them stay if one of them must.
     package func unseal(_ reason: SwitchReason, by requester: Requester) async throws(UnsealRefusal) {
+        if causes.isEmpty { try await hearOthers() }
         let held = gate.held
         let active = causes
         guard !active.isEmpty else { return }
@@ -205,6 +206,11 @@ package final class Seal: Sendable {
             "the seal is lifted",
             ["by": .text(requester.name), "sealed": .text(isSealed ? "yes" : "no")]
         )
+    }
+
+    /// Another instance, or a command, may have sealed a moment ago.
+    private func hearOthers() async throws(UnsealRefusal) {
+        do throws(LedgerError) { try await committer.change { _ in } } catch { throw .ledger(error) }
     }
 
     private func obstacle(_ seal: ActiveSeal) -> SealObstacle? {

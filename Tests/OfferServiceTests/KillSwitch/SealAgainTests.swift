@@ -57,8 +57,10 @@ struct SealAgainTests {
     }
 
     private func unseal(_ service: TestService) async throws {
-        #expect(try await service.act("/v1/unseal", body: #"{"reason": "all is well here"}"#).status == 200)
-        #expect(try await service.sign(offer: "open").status == 200)
+        let lifted = try await service.act("/v1/unseal", body: #"{"reason": "all is well here"}"#)
+        #expect(lifted.status == 200, "\(lifted)")
+        let signed = try await service.sign(offer: "open")
+        #expect(signed.status == 200, "\(signed)")
     }
 
     private func seals(_ service: TestService) throws -> [String?] {
