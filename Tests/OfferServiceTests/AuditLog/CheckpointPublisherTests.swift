@@ -175,17 +175,23 @@ struct CheckpointPublisherTests {
         }
     }
 
+    /// Two publishers, of which ours has signed five entries, and theirs nine while ours has seen seven.
+    private func outrun(_ place: CheckpointPlace) throws -> (ours: CheckpointPublisher, theirs: CheckpointPublisher) {
+        let elsewhere = CheckpointFile(path: place.directory.path(of: "other.checkpoint"))
+        let (ours, theirs) = (place.publisher(), place.publisher(file: elsewhere))
+        ours.publish()
+        place.heads.grow(to: 7)
+        let late = try #require(place.heads.newest)
+        place.heads.grow(to: 9)
+        theirs.publish()
+        // As ours would find it that looked before the other entries came.
+        place.heads.claim(late)
+        return (ours, theirs)
+    }
+
     @Test func `takes over what another instance has signed of more, once it is in a file here too`() async throws {
         try await withCheckpoints(NaiveLog(5)) { place throws in
-            let elsewhere = CheckpointFile(path: place.directory.path(of: "other.checkpoint"))
-            let (ours, theirs) = (place.publisher(), place.publisher(file: elsewhere))
-            ours.publish()
-            place.heads.grow(to: 7)
-            let late = try #require(place.heads.newest)
-            place.heads.grow(to: 9)
-            theirs.publish()
-            // As ours would find it that looked before the other entries came.
-            place.heads.claim(late)
+            let (ours, theirs) = try outrun(place)
             ours.publish()
             #expect(ours.latest?.checkpoint.size == 9 && ours.obstacle == nil)
             #expect(ours.latest?.note == theirs.latest?.note)
@@ -197,14 +203,7 @@ struct CheckpointPublisherTests {
 
     @Test func `shows nothing of another instance's that it can't write into its own file`() async throws {
         try await withCheckpoints(NaiveLog(5)) { place throws in
-            let elsewhere = CheckpointFile(path: place.directory.path(of: "other.checkpoint"))
-            let (ours, theirs) = (place.publisher(), place.publisher(file: elsewhere))
-            ours.publish()
-            place.heads.grow(to: 7)
-            let late = try #require(place.heads.newest)
-            place.heads.grow(to: 9)
-            theirs.publish()
-            place.heads.claim(late)
+            let (ours, _) = try outrun(place)
             let draft = place.file.path + ".new"
             try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
             ours.publish()

@@ -84,15 +84,19 @@ struct RenewalPairingTests {
         return .notification("data", data.with("signedRenewalInfo", renewal.nested), type: "REFUND")
     }
 
+    /// What a notification tells that has a transaction and this renewal info.
+    private func told(_ renewal: PayloadText) throws -> SubscriptionEvidence {
+        let text = Self.notification(.transaction, renewal)
+        return try reader.evidence(of: try reader.notification(text.jws, at: PayloadText.now), at: PayloadText.now)
+    }
+
     /// A refund of what was upgraded since comes with the renewal info of what came after it.
     @Test(arguments: [("productId", #""pro.yearly""#), ("appTransactionId", #""704000000000000002""#)])
     func `counts in a notification whatever the product, since the store vouches for both`(
         member: String,
         value: String
     ) throws {
-        let text = Self.notification(.transaction, .renewalInfo.with(member, value))
-        let notification = try reader.notification(text.jws, at: PayloadText.now)
-        let evidence = try reader.evidence(of: notification, at: PayloadText.now)
+        let evidence = try told(.renewalInfo.with(member, value))
         #expect(evidence.transactions.count == 1)
         #expect(evidence.renewals.count == 1)
     }
@@ -102,9 +106,7 @@ struct RenewalPairingTests {
         member: String,
         value: String
     ) throws {
-        let text = Self.notification(.transaction, .renewalInfo.with(member, value))
-        let notification = try reader.notification(text.jws, at: PayloadText.now)
-        let evidence = try reader.evidence(of: notification, at: PayloadText.now)
+        let evidence = try told(.renewalInfo.with(member, value))
         #expect(evidence.transactions.count == 1)
         #expect(evidence.statuses.count == 1)
         #expect(evidence.renewals.isEmpty)
