@@ -74,6 +74,7 @@ package final class OfferAuthorizer: Sendable {
             caller: caller,
             place: place,
             purchases: purchases,
+            committer: decider.committer,
             log: log
         )
         let grant = try await decider.granted(OfferCandidate(request: decision, source: source), caller)

@@ -137,7 +137,15 @@ package final class OfferPreviewer: Sendable {
             let asking = zip(preview.requests, first).filter { $0.0.offer.listing.store == store }
             let needs = asking.reduce(FactNeeds()) { $0.union($1.1.storeNeeds) }
             guard !needs.isEmpty, let request = asking.first(where: { !$0.1.storeNeeds.isEmpty })?.0 else { continue }
-            learnt[store] = try await customer.learn(needs, from: store, for: request, appStore, purchases, log)
+            learnt[store] = try await customer.learn(
+                needs,
+                from: store,
+                for: request,
+                appStore,
+                purchases,
+                committer,
+                log
+            )
         }
         guard !learnt.isEmpty else { return first }
         let requests = preview.requests.map { request in

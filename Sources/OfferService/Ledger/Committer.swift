@@ -230,6 +230,15 @@ package final class Committer: Sendable {
         }.get()
     }
 
+    /// Reads something within a transaction, as the ledger is then.
+    func look(_ body: @escaping Change) async throws(LedgerError) {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.change(body) { continuation.resume(returning: $0) }, wakes: true) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
     /// Records the use of a key before it happens.
     ///
     /// - Returns: What keeps the key from being used; then nothing is recorded.

@@ -48,6 +48,7 @@ package final class LedgerWriter {
     /// What this transaction learnt of redemptions.
     package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
     let googlePlay: GooglePlayTables
+    let googlePlayAccounts: GooglePlayAccounts
     let googlePlayRedemptions: GooglePlayRedemptionTable
     /// What it learnt of those at Google Play.
     package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
@@ -79,6 +80,7 @@ package final class LedgerWriter {
         issued = IssuedGrantTable(connection: connection)
         redemptions = RedemptionTable(subscriptions, links: links, grants)
         googlePlay = GooglePlayTables(connection: connection)
+        googlePlayAccounts = GooglePlayAccounts(connection: connection)
         googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links, grants)
     }
 
@@ -340,6 +342,9 @@ package final class LedgerWriter {
                 }
             }
             try issue(grant.id, request, entry: index)
+            if case .authorization = request.deliverable, let account = request.account {
+                try database { () throws(StorageError) in try googlePlayAccounts.add(account, entry: index) }
+            }
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {

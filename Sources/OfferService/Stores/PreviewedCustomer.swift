@@ -73,6 +73,7 @@ struct PreviewedCustomer: Sendable {
         for request: DecisionRequest,
         _ appStore: AppStore,
         _ purchases: any GooglePlayPurchaseSource,
+        _ committer: Committer,
         _ log: Log
     ) async throws(Refusal) -> StoreKnowledge {
         switch (store, self.appStore, place) {
@@ -84,6 +85,7 @@ struct PreviewedCustomer: Sendable {
                 caller: caller,
                 place: place,
                 purchases: purchases,
+                committer: committer,
                 refusesOthers: false,
                 log: log
             ).learn(needs, for: request)

@@ -59,7 +59,11 @@ struct GooglePlayTransferTests {
             item.offerID = "once-offer"
             var purchase = GooglePlayPurchase(state: .known(.active), lineItems: [item])
             purchase.startedAt = service.clock.now
-            purchase.accountID = try account.map { try pseudonym($0).accountID }
+            purchase.accountID = try account.map { name in
+                let pseudonym = try pseudonym(name)
+                try writer.googlePlayAccounts.add(pseudonym.ledgerKey, entry: 0)
+                return pseudonym.accountID
+            }
             purchase.profileID = profile
             purchase.linkedToken = try linked.map { try PurchaseToken($0) }
             var evidence = GooglePlayEvidence(observedAt: service.clock.now.adding(minutes: minutes))

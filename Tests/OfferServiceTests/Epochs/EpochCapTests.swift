@@ -227,7 +227,7 @@ private struct PlayLedger {
         item.basePlanID = "monthly"
         var purchase = GooglePlayPurchase(state: .known(.active), lineItems: [item])
         purchase.startedAt = service.clock.now
-        purchase.accountID = account?.accountID
+        purchase.accountID = try account.map(service.giveOutAccountID)
         purchase.linkedToken = try linked.map { try PurchaseToken($0) }
         var evidence = GooglePlayEvidence(observedAt: service.clock.now.adding(minutes: minutes))
         evidence.purchases = [(token: try PurchaseToken(token), answer: .purchase(purchase))]

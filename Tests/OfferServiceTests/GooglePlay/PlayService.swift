@@ -5,6 +5,20 @@ import OfferService
 import Storage
 import Testing
 
+extension TestService {
+    /// Has the ledger know that the customer was told their account id, as an authorization does, and answers that.
+    func giveOutAccountID(of customer: Pseudonym) throws -> String {
+        let connection = try ledger.open()
+        try connection.run(
+            SQL(
+                "INSERT INTO google_play_accounts (account, entry_index) VALUES (?, 0) ON CONFLICT DO NOTHING",
+                .blob(customer.ledgerKey)
+            )
+        )
+        return customer.accountID
+    }
+}
+
 /// A service beside a scripted Google Play.
 struct PlayService: Sendable {
     let service: TestService
@@ -12,8 +26,8 @@ struct PlayService: Sendable {
 
     static let packageName = "com.example.android"
 
-    /// The pseudonym that purchases of the customer carry.
-    func accountID(_ customer: String) throws -> String { try pseudonym(customer).accountID }
+    /// What purchases of the customer carry, to whom it is given out here.
+    func accountID(_ customer: String) throws -> String { try service.giveOutAccountID(of: pseudonym(customer)) }
 
     func pseudonym(_ customer: String) throws -> Pseudonym {
         service.current.value.pseudonyms.pseudonym(of: .customer(try CustomerID(customer)), in: try place.app.name)

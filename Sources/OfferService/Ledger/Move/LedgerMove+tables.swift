@@ -195,6 +195,16 @@ extension LedgerMove {
                 """
         ),
         Table(
+            name: "google_play_accounts",
+            columns: 2,
+            select: """
+                SELECT account, entry_index FROM google_play_accounts ORDER BY account
+                """,
+            insert: """
+                INSERT INTO google_play_accounts (account, entry_index) VALUES (?, ?)
+                """
+        ),
+        Table(
             name: "google_play_links",
             columns: 2,
             select: """

@@ -61,17 +61,17 @@ extension GooglePlayEvidence {
         return history
     }
 
-    /// The customers whom purchases name by the account id that we gave them.
-    package func links(_ keys: GooglePlayPseudonyms) -> Set<GooglePlayLink> {
-        var links: Set<GooglePlayLink> = []
+    /// The accounts that purchases name in the form of an id of ours.
+    package func accounts(_ keys: GooglePlayPseudonyms) -> Set<GooglePlayLink> {
+        var accounts: Set<GooglePlayLink> = []
         for case (let token, .purchase(let purchase)) in purchases {
             let key = keys.purchaseKey(of: token)
             for accountID in [purchase.accountID, purchase.expiredAccountID] {
                 guard let subject = accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:)) else { continue }
-                links.insert(GooglePlayLink(subject: subject, purchase: key))
+                accounts.insert(GooglePlayLink(subject: subject, purchase: key))
             }
         }
-        return links
+        return accounts
     }
 
     /// Of each purchase, the customer whom a caller names, and the account that the purchase names.
@@ -108,7 +108,7 @@ extension GooglePlayPurchaseReport {
         customer: [UInt8]? = nil,
         message: GooglePlayMessage? = nil
     ) {
-        var links = evidence.links(place.keys)
+        var links: Set<GooglePlayLink> = []
         for case (let token, .purchase) in evidence.purchases {
             let purchase = place.keys.purchaseKey(of: token)
             links.formUnion(customers.map { GooglePlayLink(subject: $0, purchase: purchase) })
@@ -117,6 +117,7 @@ extension GooglePlayPurchaseReport {
             place: place,
             history: evidence.history(place.keys),
             links: links,
+            accounts: evidence.accounts(place.keys),
             holders: evidence.holders(place.keys, customer),
             message: message,
             successions: place.keys.successions(of: evidence)

@@ -34,8 +34,10 @@ package struct GooglePlayPlace: Sendable {
 package struct GooglePlayPurchaseReport: Sendable {
     package let place: GooglePlayPlace
     package let history: GooglePlayHistory
-    /// Which customer has which purchase.
+    /// Which customer has which purchase, as a caller says who is vouched for.
     package let links: Set<GooglePlayLink>
+    /// Which account each purchase names in the form of ours.
+    package let accounts: Set<GooglePlayLink>
     /// Whose each purchase is now, as far as this tells; the customer whom a caller names comes before the account.
     package let holders: [SubscriptionHolder]
     /// The message that it came in; `nil` of what was asked for, or sent along.
@@ -47,6 +49,7 @@ package struct GooglePlayPurchaseReport: Sendable {
         place: GooglePlayPlace,
         history: GooglePlayHistory,
         links: Set<GooglePlayLink>,
+        accounts: Set<GooglePlayLink> = [],
         holders: [SubscriptionHolder] = [],
         message: GooglePlayMessage? = nil,
         successions: [KeySuccession] = []
@@ -54,6 +57,7 @@ package struct GooglePlayPurchaseReport: Sendable {
         self.place = place
         self.history = history
         self.links = links
+        self.accounts = accounts
         self.holders = holders
         self.message = message
         self.successions = successions
@@ -61,16 +65,22 @@ package struct GooglePlayPurchaseReport: Sendable {
 }
 
 extension GooglePlayPurchaseReport {
+    /// The same without the accounts that are none of these.
+    func naming(only known: Set<[UInt8]>) -> GooglePlayPurchaseReport {
+        with(
+            accounts: accounts.filter { known.contains($0.subject) },
+            holders: holders.filter { $0.kind != .account || known.contains($0.subject) }
+        )
+    }
+
     /// The same, with other keys for the accounts that purchases name.
-    func naming(_ accounts: [GooglePlayLink: [UInt8]]) -> GooglePlayPurchaseReport {
-        guard !accounts.isEmpty else { return self }
-        return GooglePlayPurchaseReport(
-            place: place,
-            history: history,
-            links: Set(links.map { GooglePlayLink(subject: accounts[$0] ?? $0.subject, purchase: $0.purchase) }),
+    func naming(_ kept: [GooglePlayLink: [UInt8]]) -> GooglePlayPurchaseReport {
+        guard !kept.isEmpty else { return self }
+        return with(
+            accounts: Set(accounts.map { GooglePlayLink(subject: kept[$0] ?? $0.subject, purchase: $0.purchase) }),
             holders: holders.map { holder in
                 let link = GooglePlayLink(subject: holder.subject, purchase: PurchaseKey(holder.subscription))
-                guard holder.kind == .account, let account = accounts[link] else { return holder }
+                guard holder.kind == .account, let account = kept[link] else { return holder }
                 return SubscriptionHolder(
                     subscription: holder.subscription,
                     predecessors: holder.predecessors,
@@ -78,7 +88,17 @@ extension GooglePlayPurchaseReport {
                     subject: account,
                     since: holder.since
                 )
-            },
+            }
+        )
+    }
+
+    private func with(accounts: Set<GooglePlayLink>, holders: [SubscriptionHolder]) -> GooglePlayPurchaseReport {
+        GooglePlayPurchaseReport(
+            place: place,
+            history: history,
+            links: links,
+            accounts: accounts,
+            holders: holders,
             message: message,
             successions: successions
         )

@@ -130,7 +130,7 @@ package struct GooglePlayTables {
             }
             changed.insert(key)
         }
-        for link in report.links where try add(link) { changed.insert(link.purchase) }
+        for link in report.links.union(report.accounts) where try add(link) { changed.insert(link.purchase) }
         return changed
     }
 

@@ -64,4 +64,26 @@ extension LedgerSchema {
             """,
         ]
     )
+
+    /// The account ids that were given out, as 16 bytes, and with which entry of the audit log first.
+    ///
+    /// Those of before are read from the grants, where there are any.
+    static let googlePlayAccounts = Migration(
+        version: 16,
+        name: "account ids that were given out",
+        statements: [
+            """
+            CREATE TABLE google_play_accounts (
+                account BLOB PRIMARY KEY,
+                entry_index BIGINT NOT NULL
+            ) WITHOUT ROWID
+            """,
+            """
+            INSERT INTO google_play_accounts (account, entry_index)
+            SELECT account, max(entry_index) FROM issued_grants WHERE account IS NOT NULL AND offer_key IN (
+                SELECT offer_key FROM granted_offers WHERE store = 'google-play'
+            ) GROUP BY account
+            """,
+        ]
+    )
 }

@@ -20,7 +20,7 @@ extension LedgerWriter {
     /// Merges what Google Play told, as a part of something else.
     package func merge(_ report: GooglePlayPurchaseReport) throws(LedgerError) {
         try apply(report.successions)
-        let report = try underKeptAccounts(report)
+        let report = try underKeptAccounts(try onlyGivenOut(report))
         try note(report.holders, at: .googlePlay(report.place.app.packageName))
         let changed = try database { () throws(StorageError) in try googlePlay.merge(report) }
         try drawRedemptions(of: changed, report.place)

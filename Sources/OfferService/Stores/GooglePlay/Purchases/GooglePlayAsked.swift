@@ -8,6 +8,8 @@ struct GooglePlayAsked: KnowledgeSource {
     let caller: Caller
     let place: GooglePlayPlace
     let purchases: any GooglePlayPurchaseSource
+    /// Knows which account ids were given out.
+    let committer: Committer
     /// Whether a purchase that names somebody else makes the request a wrong one; else it is left out of account.
     var refusesOthers = true
     let log: Log
@@ -27,7 +29,7 @@ struct GooglePlayAsked: KnowledgeSource {
         } catch {
             return knowledge.without(error, at: decision.receivedAt, log)
         }
-        let others = othersPurchases(evidence, decision)
+        let others = try await othersPurchases(evidence, decision)
         if refusesOthers, let index = others.first {
             throw .request(.purchaseOfOtherAccount(pointer: "/purchaseTokens/\(index)"))
         }
@@ -45,17 +47,34 @@ struct GooglePlayAsked: KnowledgeSource {
 
     /// The places of the tokens whose purchases are not this customer's, ascending.
     ///
-    /// A purchase is whoever's has its token, unless it names an account as we name accounts, and another than those of
-    /// the request. A backend is believed in whose purchases they are.
-    private func othersPurchases(_ evidence: GooglePlayEvidence, _ decision: DecisionRequest) -> [Int] {
+    /// A purchase is whoever's has its token, unless it names an account that we gave out, and to another than those of the
+    /// request. A backend is believed in whose purchases they are.
+    private func othersPurchases(
+        _ evidence: GooglePlayEvidence,
+        _ decision: DecisionRequest
+    ) async throws(Refusal) -> [Int] {
         guard !caller.role.mayAssertFacts else { return [] }
-        let own = Set(decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.accountID))
-        return tokens.indices.filter { index in
-            evidence.purchases.contains { token, answer in
-                guard token == tokens[index], case .purchase(let purchase) = answer, let account = purchase.accountID
-                else { return false }
-                return Pseudonym.ledgerKey(ofAccountID: account) != nil && !own.contains(account)
-            }
+        let named = accountsOfOthers(evidence, decision)
+        let givenOut: Set<[UInt8]>
+        do {
+            givenOut = try await committer.accountsGivenOut(among: Set(named.values))
+        } catch {
+            throw .service(ServiceFault(error))
         }
+        return tokens.indices.filter { named[tokens[$0]].map(givenOut.contains) ?? false }
+    }
+
+    /// The keys of the accounts that purchases name in the form of ours, and that are none of the request's.
+    private func accountsOfOthers(
+        _ evidence: GooglePlayEvidence,
+        _ decision: DecisionRequest
+    ) -> [PurchaseToken: [UInt8]] {
+        let own = Set(decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.accountID))
+        var named: [PurchaseToken: [UInt8]] = [:]
+        for case (let token, .purchase(let purchase)) in evidence.purchases {
+            guard let account = purchase.accountID, !own.contains(account) else { continue }
+            named[token] = Pseudonym.ledgerKey(ofAccountID: account)
+        }
+        return named
     }
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// A purchase names a customer of ours by an account id that was given out; a team's own hash of an account, which looks
+/// alike, names nobody.
+struct GivenOutAccountTests {
+    /// As `sha256sum` writes a user's id.
+    private static let ownHash = String(repeating: "5e884898", count: 8)
+
+    private static let offers = FakePlayWorld.catalogue(#"{status: {in: ["active"]}}"#)
+
+    @Test func `an app's purchase under a team's own hash is whoever's has its token`() async throws {
+        try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
+            let bought = try world.play.buy(.init("premium", obfuscatedAccountID: Self.ownHash))
+            let named = #""anonymousId": "device-1", "purchaseTokens": ["\#(bought.token)"]"#
+            let outlook = try await world.service.send(
+                world.eligibilityCall(as: "app", #"\#(FakePlayWorld.app), \#(named)"#)
+            )
+            let offer = outlook.json["offers"].elements.first { $0["store"].text == "googlePlay" }
+            #expect(offer?["outcome"].text == "eligible", "\(outlook)")
+            let reply = try await world.service.send(world.authorizationCall(as: "app", named))
+            #expect(reply.status == 200, "\(reply)")
+            #expect(reply.json["obfuscatedAccountId"].text?.utf8.count == 64)
+        }
+    }
+
+    @Test func `the same id is another's once it was given out, in both questions`() async throws {
+        try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
+            let bob = try await world.service.send(
+                world.authorizationCall(
+                    #""customerId": "bob", "facts": {"subscribedBefore": true, "status": "active"}"#
+                )
+            )
+            let bobs = bob.json["obfuscatedAccountId"].text
+            #expect(bobs?.utf8.count == 64, "\(bob)")
+            let bought = try world.play.buy(.init("premium", obfuscatedAccountID: bobs))
+            let named = #""anonymousId": "device-1", "purchaseTokens": ["\#(bought.token)"]"#
+            let outlook = try await world.service.send(
+                world.eligibilityCall(as: "app", #"\#(FakePlayWorld.app), \#(named)"#)
+            )
+            let offer = outlook.json["offers"].elements.first { $0["store"].text == "googlePlay" }
+            #expect(offer?["outcome"].text == "undecided", "\(outlook)")
+            let reply = try await world.service.send(world.authorizationCall(as: "app", named))
+            #expect(reply.problem == "purchase-of-other-account", "\(reply)")
+        }
+    }
+
+    @Test func `an outlook gives no account id out, and a refusal none either`() async throws {
+        try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
+            let customer = #""customerId": "anna", "facts": {"subscribedBefore": true, "status": "active"}"#
+            _ = try await world.service.send(world.eligibilityCall(#"\#(FakePlayWorld.app), \#(customer)"#))
+            _ = try await world.service.send(
+                world.authorizationCall(#""customerId": "anna", "facts": {"status": "expired"}"#)
+            )
+            #expect(try world.service.rows(["SELECT count(*) || '' FROM google_play_accounts"]) == ["0"])
+            for _ in 0..<2 { _ = try await world.service.send(world.authorizationCall(customer)) }
+            #expect(try world.service.rows(["SELECT count(*) || '' FROM google_play_accounts"]) == ["1"])
+        }
+    }
+
+    @Test func `who is told of under a team's own hash is kept as nobody's, and moves to nobody`() async throws {
+        try await withPlayService { world in
+            let grant = try world.grant(to: "anna", daysAgo: 3)
+            let mark = try world.mark(grant)
+            for (token, account) in [("a", Self.ownHash), ("b", String(repeating: "0f", count: 32))] {
+                try world.play.answer(
+                    token,
+                    PlaySample(
+                        "ACTIVE",
+                        .init {
+                            $0.offer = "winback-50"; $0.phase = "introductoryPrice"
+                        }
+                    ) {
+                        ($0.startedDaysAgo, $0.accountID) = (token == "a" ? 2 : 1, account)
+                        if token == "a" { $0.profileID = mark } else { $0.linked = "a" }
+                    }
+                )
+                try await world.deliver(PlayService.change(4, token), id: token)
+            }
+            let names: [StaticString] = [
+                "SELECT count(*) || '' FROM google_play_customers", "SELECT count(*) || '' FROM subscription_holders",
+                "SELECT count(*) || '' FROM google_play_purchases",
+            ]
+            #expect(try world.service.rows(names) == ["0", "0", "2"])
+            #expect(try world.service.entries("subscription.transferred").isEmpty)
+            #expect(try world.redemptions().first == "winback-50 redeemed mark")
+            #expect(try world.service.uses().first == "redeemed grant")
+        }
+    }
+
+    @Test func `ids of before they were noted are those of the grants`() throws {
+        let directory = try TemporaryDirectory()
+        let location = try #require(DatabaseLocation(directory.database("ledger.db")))
+        let connection = try location.connect()
+        let earlier = LedgerSchema.migrations.prefix { $0.version < LedgerSchema.googlePlayAccounts.version }
+        try Migrations.apply(Array(earlier), to: connection, at: 0)
+        for (key, store) in [(1, "google-play"), (2, "app-store")] as [(Int64, String)] {
+            try connection.run(
+                SQL(
+                    "INSERT INTO granted_offers VALUES (?, ?, 'app', 'app', 'p', NULL, 'o', 'r')",
+                    .integer(key),
+                    .text(store)
+                )
+            )
+            for (entry, account) in [[0xA0], [0xA0], []].enumerated() as EnumeratedSequence<[[UInt8]]> {
+                try connection.run(
+                    SQL(
+                        "INSERT INTO issued_grants VALUES (?, ?, 0, ?, ?)",
+                        .blob([UInt8(key), UInt8(entry)]),
+                        .integer(key),
+                        account.isEmpty ? .null : .blob(account + [UInt8(key)]),
+                        .integer(Int64(entry))
+                    )
+                )
+            }
+        }
+        try Migrations.apply(LedgerSchema.migrations, to: connection, at: 1)
+        let rows = try connection.all(SQL("SELECT account, entry_index FROM google_play_accounts")) {
+            [$0.blob(0), [UInt8($0.integer(1))]]
+        }
+        #expect(rows == [[[0xA0, 1], [1]]])
+    }
+}
