@@ -23,4 +23,9 @@ extension SecretFile {
         guard unsafe unlink(path) == 0 else { throw .cannotWrite(code: errno) }
         try syncDirectory(of: path)
     }
+
+    /// Whether there is nothing of that name, in a folder that can be looked into.
+    package static func isAbsent(path: String) -> Bool {
+        unsafe access(path, F_OK) != 0 && errno == ENOENT
+    }
 }

@@ -181,13 +181,16 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// What keeps the secrets of customers' ids from being used with that database; nothing if there is none yet.
+    /// What keeps the secrets of customers' ids from being used with that database; little if there is none yet.
     package func epochIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
+        EpochRegister.faults(keys.pseudonyms, try epochs(of: ledger)).map { ConfigurationIssue($0, path: keysPath) }
+    }
+
+    private func epochs(of ledger: LedgerAccess) throws(StorageError) -> [EpochTable.Entry] {
         guard ledger.exists else { return [] }
         let connection = try ledger.openForReading()
         // A database of an earlier version knows no epochs; the service will bring it up to date.
         guard try Migrations.version(of: connection) >= LedgerSchema.epochs.version else { return [] }
-        return EpochRegister.faults(keys.pseudonyms, try EpochTable(connection: connection).all())
-            .map { ConfigurationIssue($0, path: keysPath) }
+        return try EpochTable(connection: connection).all()
     }
 }

@@ -10,7 +10,12 @@ extension KeyRingFile {
         else { return nil }
         guard value.array != nil else { return readEpoch(value, mismatches).map { Pseudonyms($0) } }
         var names: Set<String> = []
+        var gone: [String] = []
         let epochs: [CustomerEpoch] = root.elements("customerIds", atMost: 16) { value in
+            if !names.isEmpty, let name = nameOfGone(value), names.insert(name).inserted {
+                gone.append(name)
+                return nil
+            }
             guard let epoch = readEpoch(value, mismatches) else { return nil }
             if !names.insert(epoch.name).inserted { mismatches.add(value, "epoch \(epoch.name) is listed twice") }
             return epoch
@@ -19,7 +24,7 @@ extension KeyRingFile {
             if value.array?.isEmpty == true { mismatches.add(value, "expected at least one epoch") }
             return nil
         }
-        return Pseudonyms(newest, earlier: Array(epochs.dropFirst()))
+        return Pseudonyms(newest, earlier: Array(epochs.dropFirst()), gone: gone)
     }
 
     /// Where the secret of an epoch lies, without reading it or anything else: the file may be gone already.
@@ -36,6 +41,17 @@ extension KeyRingFile {
             let location = file.hasPrefix("credential:") ? nil : try? SecretLocation(file, beside: path)
             return (name, location?.path)
         }
+    }
+
+    /// The name of an epoch that is written as it should be, and whose file is not there; `nil` of any other.
+    ///
+    /// Whether it may be gone, the database knows: where it was destroyed, the list is only to be cleared up.
+    private func nameOfGone(_ value: JSONValue) -> String? {
+        guard let object = value.object, let name = object["epoch"]?.string, CustomerEpoch.isName(name),
+            let file = object["file"]?.string, let location = try? SecretLocation(file, beside: path),
+            SecretFile.isAbsent(path: location.path)
+        else { return nil }
+        return name
     }
 
     private func readEpoch(_ value: JSONValue, _ mismatches: Mismatches) -> CustomerEpoch? {

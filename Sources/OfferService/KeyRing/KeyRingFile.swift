@@ -45,6 +45,10 @@ package struct KeyRingFile {
             return (keys, accounts, pseudonyms, readLogKey(&root, mismatches))
         }
         guard issues.isEmpty, let pseudonyms, let logKey else { throw ConfigurationError(issues + warnings) }
+        warnings += pseudonyms.gone.map { epoch in
+            let text = "the file of epoch \(epoch) is gone: if it was destroyed, take it from the list"
+            return ConfigurationIssue(.warning, place: path, pointer: "/customerIds", text)
+        }
         return KeyMaterial(
             ring: KeyRing(keys: keys, serviceAccounts: accounts),
             pseudonyms: pseudonyms,

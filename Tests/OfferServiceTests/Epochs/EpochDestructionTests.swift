@@ -77,6 +77,49 @@ struct EpochDestructionTests {
         }
     }
 
+    @Test func `the service starts while its list still names what was destroyed, and warns`() async throws {
+        let place = try RunningPlace()
+        let path = place.directory.path(of: "customer-ids.key")
+        try await place.run { service async throws in
+            try beginSecondEpoch(place)
+            await mayBlock { service.reload() }
+        }
+        #expect(try destruction(place).destroy("1") == .removed(path: path))
+        #expect(try destruction(place).destroy("1") == .gone(path: path), "and again")
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "open", Self.ada).status == 200)
+        }
+        let warnings = try LoadedConfiguration(place.settings).warnings.map(\.message)
+        #expect(warnings.contains { $0.contains("epoch 1 is gone") }, "\(warnings)")
+        #expect(try place.entries().count { $0["ev"] == .text("epoch.destroy") } == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `a file that is gone without its epoch having ended stops the service`(isOnRecord: Bool) async throws {
+        let place = try RunningPlace()
+        try await place.run { service async throws in
+            try beginSecondEpoch(place)
+            if isOnRecord { await mayBlock { service.reload() } }
+        }
+        let name = isOnRecord ? "customer-ids.key" : "other.key"
+        if isOnRecord {
+            try FileManager.default.removeItem(atPath: place.directory.path(of: name))
+        } else {
+            try place.rewrite("keys") {
+                $0.replacing(Self.both, with: Self.both.replacing("}]", with: #"}, {epoch: "0", file: "other.key"}]"#))
+            }
+        }
+        do {
+            try await place.run { _ in }
+            Issue.record("started without \(name)")
+        } catch ServiceError.configuration(let error) {
+            let issue = try #require(error.issues.first)
+            #expect(error.issues.count == 1 && issue.pointer == "/customerIds", "\(error)")
+            #expect(issue.message.contains("is not there, and the epoch was not destroyed"), "\(issue)")
+        }
+        #expect(try LoadedConfiguration(place.settings).epochIssues(in: place.ledger).count == 1)
+    }
+
     @Test func `no grant leads from an entry of that epoch to a key in force`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in

@@ -8,6 +8,8 @@ package struct EpochDestruction {
     /// What became of the secret's file.
     package enum Outcome: Hashable, Sendable {
         case removed(path: String)
+        /// It was removed before.
+        case gone(path: String)
         /// The keys file does not name it, or names a credential, of which the service has but a copy.
         case notNamed
     }
@@ -36,6 +38,7 @@ package struct EpochDestruction {
         guard ledger.exists else { throw .ledger(.databaseGone) }
         try forget(name)
         guard let path = files.first(where: { $0.name == name })?.path else { return .notNamed }
+        if SecretFile.isAbsent(path: path) { return .gone(path: path) }
         do {
             try SecretFile.destroy(path: path)
         } catch {

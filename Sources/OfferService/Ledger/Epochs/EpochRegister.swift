@@ -7,6 +7,8 @@ package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
     case otherSecret(String)
     case destroyed(String, at: Timestamp)
     case missing(String)
+    /// It is listed and was not destroyed, and its file is not there.
+    case fileGone(String)
     /// An epoch is listed before one that began after it.
     case outOfOrder(String, before: String)
 
@@ -20,6 +22,9 @@ package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .missing(let epoch):
             "epoch \(epoch) is on record and is not listed: without it, caps of its customers would open. List it, or "
                 + "end it for good: offer-signer customers destroy-epoch \(epoch)"
+        case .fileGone(let epoch):
+            "the file of epoch \(epoch) is not there, and the epoch was not destroyed: without it, caps of its customers would "
+                + "open. Put the file back, or end the epoch for good: offer-signer customers destroy-epoch \(epoch)"
         case .outOfOrder(let epoch, let other):
             "epochs \(epoch) and \(other) are in the wrong order: a new one comes first, before those on record, and one "
                 + "that another took over from can't begin again"
@@ -52,14 +57,15 @@ package struct EpochRegister {
         for entry in known {
             let listed = pseudonyms.epochs.first { $0.name == entry.name }
             switch (listed, entry.destroyedAt) {
-            case (nil, nil): faults.append(.missing(entry.name))
+            case (nil, nil): if !pseudonyms.gone.contains(entry.name) { faults.append(.missing(entry.name)) }
             case (.some, let time?): faults.append(.destroyed(entry.name, at: time))
             case (let listed?, nil):
                 if listed.checkValue != entry.checkValue { faults.append(.otherSecret(entry.name)) }
             case (nil, .some): break
             }
         }
-        return faults
+        let destroyed = Set(known.filter { $0.destroyedAt != nil }.map(\.name))
+        return faults + pseudonyms.gone.filter { !destroyed.contains($0) }.map(EpochFault.fileGone)
     }
 
     /// Makes sure that the database's pseudonyms were made with these secrets; new epochs begin, which is recorded.

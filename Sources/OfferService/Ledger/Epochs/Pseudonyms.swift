@@ -10,10 +10,13 @@ package final class Pseudonyms: Sendable {
     package let epochs: [CustomerEpoch]
     private let newest: CustomerEpoch
     private let earlier: [CustomerEpoch]
+    /// Earlier epochs that are listed and whose files are gone, as they are once their secrets were destroyed.
+    package let gone: [String]
 
-    package init(_ newest: CustomerEpoch, earlier: [CustomerEpoch] = []) {
+    package init(_ newest: CustomerEpoch, earlier: [CustomerEpoch] = [], gone: [String] = []) {
         self.newest = newest
         self.earlier = earlier
+        self.gone = gone
         epochs = [newest] + earlier
     }
 
@@ -26,7 +29,7 @@ package final class Pseudonyms: Sendable {
     /// The same without epochs whose secrets were destroyed while they were loaded; the one in force always stays.
     package func without(_ destroyed: Set<String>) -> Pseudonyms {
         guard earlier.contains(where: { destroyed.contains($0.name) }) else { return self }
-        return Pseudonyms(newest, earlier: earlier.filter { !destroyed.contains($0.name) })
+        return Pseudonyms(newest, earlier: earlier.filter { !destroyed.contains($0.name) }, gone: gone)
     }
 
     /// The pseudonym of a customer within one app.
