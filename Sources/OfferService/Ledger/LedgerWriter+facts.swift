@@ -113,22 +113,23 @@ extension LedgerWriter {
 
     func merge(_ report: SubscriptionReport) throws(LedgerError) {
         try apply(report.successions)
+        try noteInForce(report.keysInForce)
         try note(report.holders, at: .appStore(report.bundleID))
         let changed = try database { () throws(StorageError) in
             try subscriptions.merge(report.history, report.links)
         }
-        try drawRedemptions(of: changed, report.bundleID, report.catalog)
+        try drawRedemptions(of: Set(changed.keys), report.bundleID, report.catalog)
     }
 
     /// Brings the redemptions of chains, and of those that may have come from the same grants, up to what is known now.
     func drawRedemptions(
-        of chains: [ChainKey: SubscriptionChain],
+        of chains: Set<ChainKey>,
         _ bundleID: BundleID,
         _ catalog: Catalog
     ) throws(LedgerError) {
         guard !chains.isEmpty else { return }
         let entries = try database { () throws(StorageError) in
-            try redemptions.update(Set(chains.keys), of: bundleID, catalog)
+            try redemptions.update(chains, of: bundleID, catalog)
         }
         for entry in entries {
             let index = try append(.redemption(entry, bundleID))

@@ -23,6 +23,8 @@ package final class LedgerWriter {
     private(set) var keyUses = KeyUses()
     /// Secrets of customers' ids that another took over from: what is asked under them does not see what is kept now.
     private(set) var outdatedEpochs: Set<String> = []
+    /// Grants of before this are those of epochs whose secrets were destroyed; `nil` if none was.
+    private(set) var grantsForgottenUntil: Timestamp?
     private var mustReadEpochs = true
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
@@ -41,6 +43,7 @@ package final class LedgerWriter {
     var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
     private let successions: KeySuccessions
+    private let keyEpochs: KeyEpochs
     /// What was granted under idempotency keys, as it was read for many requests of this transaction.
     var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
     /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
@@ -75,6 +78,7 @@ package final class LedgerWriter {
         subscriptions = SubscriptionTables(connection: connection)
         grants = GrantTable(connection: connection, portions: portions, instance: instance, looksForAll: looksForAll)
         successions = KeySuccessions(grants)
+        keyEpochs = KeyEpochs(connection: connection)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
         issued = IssuedGrantTable(connection: connection)
@@ -123,6 +127,7 @@ package final class LedgerWriter {
         guard mustReadEpochs else { return }
         let epochs = try database { () throws(StorageError) in try EpochTable(connection: connection).all() }
         (outdatedEpochs, mustReadEpochs) = (Set(epochs.dropLast().map(\.name)), false)
+        grantsForgottenUntil = zip(epochs, epochs.dropFirst()).filter { $0.0.destroyedAt != nil }.last?.1.begunAt
     }
 
     /// Reads what is switched off from within this transaction.
@@ -172,7 +177,7 @@ package final class LedgerWriter {
             next.append(TreeHash.leaf(entry))
             let beginning = AuditEntry.beginning(of: entry)
             last = max(last, Timestamp(milliseconds: beginning.recordedMilliseconds ?? 0))
-            if beginning.event == .epochBegin { mustReadEpochs = true }
+            if [.epochBegin, .epochDestroy].contains(beginning.event) { mustReadEpochs = true }
         }
         guard next.head == head else { throw .log(.notContinued(size: durableHead.size)) }
         // Whoever added them has written their tiles.
@@ -305,6 +310,13 @@ package final class LedgerWriter {
         try database { () throws(StorageError) in try self.successions.apply(successions) }
     }
 
+    /// Notes that keys are of the epoch in force, of those that will stand beside others; `keys` are none where there is but
+    /// one epoch.
+    func noteInForce(_ keys: Set<[UInt8]>) throws(LedgerError) {
+        if keys.isEmpty { return }
+        try database { () throws(StorageError) in try keyEpochs.note(keys) }
+    }
+
     /// Merges what the store told into what is known; a notification only once.
     package func absorb(_ report: SubscriptionReport) throws(LedgerError) -> Absorption {
         if let notification = report.notification {
@@ -344,6 +356,7 @@ package final class LedgerWriter {
             try issue(grant.id, request, entry: index)
             if case .authorization = request.deliverable, let account = request.account {
                 try database { () throws(StorageError) in try googlePlayAccounts.add(account, entry: index) }
+                if !request.successions.isEmpty { try noteInForce([account]) }
             }
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import OfferDomain
 import OfferService
+import Storage
 import TestSupport
 import Testing
 
@@ -22,6 +24,18 @@ extension StoreService {
     func vouch(_ ids: FakeAppStore.SubscriptionIDs, _ members: String) async throws {
         let reply = try await service.send(transactionsCall(as: "backend", tokenless(ids), members))
         #expect(reply.status == 200, "\(reply)")
+    }
+
+    /// Has one account token be that of every subscription on record, and of so many more.
+    func shareToken(with others: Int) throws {
+        let connection = try service.ledger.open()
+        let token = SQLValue.blob([UInt8](repeating: 0xAA, count: 16))
+        try connection.run(SQL("INSERT INTO app_store_customers SELECT ?, chain FROM app_store_chains", token))
+        for number in 0..<others {
+            let chain = SQLValue.blob(UniqueID.version4(1, UInt64(number)).bytes)
+            try connection.run(SQL("INSERT INTO app_store_chains (chain) VALUES (?)", chain))
+            try connection.run(SQL("INSERT INTO app_store_customers VALUES (?, ?)", token, chain))
+        }
     }
 
     /// The transactions of a subscription, none of them with a token.
@@ -138,7 +152,10 @@ struct LinkedPurchaseTests {
         }
     }
 
-    @Test func `a redemption of the customer is matched to the grant of the device`() async throws {
+    @Test(arguments: [0, 300])
+    func `a redemption of the customer is matched to the grant of the device, however many share a name`(
+        others: Int
+    ) async throws {
         try await withStoreService(asksStore: false) { world in
             let granted = try await world.sign("open", #"\#(Self.device), "facts": {"subscribedBefore": true}"#)
             #expect(granted.status == 200, "\(granted)")
@@ -146,6 +163,7 @@ struct LinkedPurchaseTests {
             let ids = try world.customer([.init(.active, startedDaysAgo: 30, offers: [offer])]).subscriptions[0]
             try await world.vouch(ids, Self.ada)
             #expect(try world.service.redemptions() == ["store_open redeemed without grant"])
+            try world.shareToken(with: others)
             try await world.service.transfer(from: "device-1", to: "ada")
             #expect(try world.service.redemptions() == ["store_open redeemed granted"])
             #expect(try world.service.entries("offer.redemption").last?["grant"] == granted.json["grantId"])

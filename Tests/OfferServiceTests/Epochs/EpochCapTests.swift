@@ -171,6 +171,25 @@ struct EpochCapTests {
         }
     }
 
+    @Test func `a purchase with the account id of before is the customer's, also one of later`() async throws {
+        try await withService(.inProcess, Self.playFiles) { service in
+            let world = try PlayLedger(service)
+            let ada = try world.pseudonym("ada")
+            try world.tell("one", account: ada, minutes: 0)
+            try service.beginEpoch("2")
+            try world.tell("other", customer: "ada", minutes: 1)
+            // The app has kept the id that it was given.
+            try world.tell("two", account: ada, linked: "one", minutes: 2)
+            #expect(try service.entries("subscription.transferred").isEmpty)
+            #expect(try world.otherNames(than: "ada") == 0)
+            #expect(try world.purchases(of: "ada") == 3)
+            try service.beginEpoch("3")
+            try world.tell("three", customer: "ada", account: ada, linked: "two", minutes: 3)
+            #expect(try service.entries("subscription.transferred").isEmpty)
+            #expect(try world.otherNames(than: "ada") == 0)
+        }
+    }
+
     private static var playFiles: TestFiles {
         var files = TestFiles()
         files.offers = """

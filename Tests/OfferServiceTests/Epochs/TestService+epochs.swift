@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
-import OfferService
+import Storage
+
+@testable import OfferService
 
 extension TestService {
     /// Puts a new secret of customers' ids into force, as a reload does.
@@ -18,6 +20,46 @@ extension TestService {
     /// Leaves the newest secret alone in force, as if there had never been another.
     func forgetEarlierEpochs() throws {
         use(Pseudonyms(current.value.pseudonyms.epochs[0]))
+    }
+
+    /// Ends an epoch that another took over from, as the command does, and lets go of its secret.
+    func destroyEpoch(_ name: String) throws {
+        try ledger.change { connection throws(Never) in
+            let table = EpochTable(connection: connection)
+            guard let known = try? table.all(), let epoch = known.first(where: { $0.name == name }),
+                let next = known.first(where: { $0.ordinal > epoch.ordinal }),
+                (try? table.destroy(epoch, before: next, at: clock.now)) != nil
+            else { return [] }
+            return [.epochDestroyed(name)]
+        }
+        use(current.value.pseudonyms.without([name]))
+    }
+
+    /// The rows, but for those of the log, that have one of these somewhere in them: bytes as they are, or as records write
+    /// them.
+    func rows(with remnants: Set<[UInt8]>) throws -> [String] {
+        let texts = remnants.flatMap { bytes in
+            [
+                String(decoding: Base64.encodeURL(bytes), as: UTF8.self),
+                bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
+            ]
+        }
+        let connection = try ledger.openForReading()
+        var found: [String] = []
+        for table in LedgerMove.tables where !["audit_", "log_"].contains(where: table.name.hasPrefix) {
+            try connection.rows(SQL(table.select)) { row in
+                for column in 0..<table.columns {
+                    let isRemnant =
+                        switch row.value(column) {
+                        case .blob(let bytes): remnants.contains(bytes)
+                        case .text(let text): texts.contains(where: text.contains)
+                        case .null, .integer, .real: false
+                        }
+                    if isRemnant { found.append("\(table.name) \(column)") }
+                }
+            }
+        }
+        return found
     }
 
     private func use(_ pseudonyms: Pseudonyms) {

@@ -50,6 +50,29 @@ struct GivenOutAccountTests {
         }
     }
 
+    @Test func `what was bought by who has logged out since is the device's, once the two are known to be one`()
+        async throws
+    {
+        try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
+            let bob = try await world.service.send(
+                world.authorizationCall(
+                    #""customerId": "bob", "facts": {"subscribedBefore": true, "status": "active"}"#
+                )
+            )
+            let bought = try world.play.buy(
+                .init("premium", obfuscatedAccountID: bob.json["obfuscatedAccountId"].text)
+            )
+            let call = world.authorizationCall(
+                as: "app",
+                #""anonymousId": "device-1", "purchaseTokens": ["\#(bought.token)"]"#
+            )
+            #expect(try await world.service.send(call).problem == "purchase-of-other-account")
+            try await world.service.transfer(from: "device-1", to: "bob")
+            let reply = try await world.service.send(call)
+            #expect(reply.status == 200, "\(reply)")
+        }
+    }
+
     @Test func `an outlook gives no account id out, and a refusal none either`() async throws {
         try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
             let customer = #""customerId": "anna", "facts": {"subscribedBefore": true, "status": "active"}"#
@@ -120,9 +143,9 @@ struct GivenOutAccountTests {
             }
         }
         try Migrations.apply(LedgerSchema.migrations, to: connection, at: 1)
-        let rows = try connection.all(SQL("SELECT account, entry_index FROM google_play_accounts")) {
-            [$0.blob(0), [UInt8($0.integer(1))]]
+        let rows = try connection.all(SQL("SELECT account, customer, entry_index FROM google_play_accounts")) {
+            [$0.blob(0), $0.blob(1), [UInt8($0.integer(2))]]
         }
-        #expect(rows == [[[0xA0, 1], [1]]])
+        #expect(rows == [[[0xA0, 1], [0xA0, 1], [1]]])
     }
 }

@@ -11,7 +11,11 @@ extension TestService {
         let connection = try ledger.open()
         try connection.run(
             SQL(
-                "INSERT INTO google_play_accounts (account, entry_index) VALUES (?, 0) ON CONFLICT DO NOTHING",
+                """
+                INSERT INTO google_play_accounts (account, customer, entry_index) VALUES (?, ?, 0)
+                ON CONFLICT DO NOTHING
+                """,
+                .blob(customer.ledgerKey),
                 .blob(customer.ledgerKey)
             )
         )

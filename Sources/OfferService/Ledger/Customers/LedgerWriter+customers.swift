@@ -13,7 +13,9 @@ extension LedgerWriter {
 
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.
     package func transfer(_ transfer: CustomerTransfer) throws(LedgerError) -> TransferOutcome {
-        try apply([transfer.from, transfer.to].compactMap(KeySuccession.init))
+        let successions = [transfer.from, transfer.to].compactMap(KeySuccession.init)
+        try apply(successions)
+        try noteInForce(Set(successions.map(\.current)))
         let (from, to) = (transfer.from.ledgerKey, transfer.to.ledgerKey)
         if let earlier = try database({ () throws(StorageError) in try links.linkedAt(from, to) }) {
             return .transferred(at: earlier, isRepeated: true)
@@ -25,7 +27,7 @@ extension LedgerWriter {
         // Grants of the one may be those that redemptions of the other came from.
         if let bundleID = transfer.app.bundleID {
             let chains = try database { () throws(StorageError) in
-                try subscriptions.history(of: [from, to], chains: []).chains
+                try subscriptions.chainKeys(of: from).union(subscriptions.chainKeys(of: to))
             }
             try drawRedemptions(of: chains, bundleID, transfer.catalog)
         }

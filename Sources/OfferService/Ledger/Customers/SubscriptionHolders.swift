@@ -37,6 +37,19 @@ package struct SubscriptionHolder: Hashable, Sendable {
     }
 }
 
+extension SubscriptionHolder {
+    /// The same under another key.
+    func named(_ subject: [UInt8]) -> SubscriptionHolder {
+        SubscriptionHolder(
+            subscription: subscription,
+            predecessors: predecessors,
+            kind: kind,
+            subject: subject,
+            since: since
+        )
+    }
+}
+
 /// Who has each subscription now, one of each kind of name; used by one thread, inside an open transaction.
 struct SubscriptionHolders {
     /// Who had a subscription before.

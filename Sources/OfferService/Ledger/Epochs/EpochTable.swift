@@ -46,24 +46,18 @@ package struct EpochTable {
 
     /// Notes that the secret of an epoch is destroyed, and forgets what would lead from its entries to anybody.
     ///
-    /// What was granted while it was in force is found under later secrets if its customers have come back since, and
-    /// a grant names its entry of the audit log, which has the old pseudonyms. So are links. `next` is the epoch that took
-    /// over.
+    /// `next` is the epoch that took over.
     func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
-        let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next.firstEntry)]
-        for statement in Self.forgettingEntries { try connection.run(SQL(statement, span)) }
-        let places = [epoch, next].map { SQLValue.integer(NewGrantRow.first(of: $0.firstEntry)) }
-        try connection.run(SQL("DELETE FROM new_grants WHERE place >= ? AND place < ?", places))
         // What was granted at the very end was used a little later, and would now pass for used without a grant.
         let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
-        let until = SQLValue.integer(settled.milliseconds)
-        for statement in Self.forgettingUses { try connection.run(SQL(statement, until)) }
-        for statement in Self.forgettingGrantIDs { try connection.run(SQL(statement)) }
+        let oldest = try all().first { $0.destroyedAt == nil } ?? epoch
+        try EpochForgetting(connection: connection, epoch: epoch, next: next, oldest: oldest.ordinal)
+            .run(settled: settled)
         try connection.run(
             SQL(
                 "UPDATE customer_epochs SET destroyed_at = ?, forgotten_until = ? WHERE epoch = ?",
                 .integer(now.milliseconds),
-                until,
+                .integer(settled.milliseconds),
                 .text(epoch.name)
             )
         )
@@ -71,41 +65,6 @@ package struct EpochTable {
 
     /// How long after a grant a use of it may come, in either store.
     private static let settlingHours = 96
-
-    private static let forgettingEntries: [StaticString] = [
-        "DELETE FROM grants WHERE entry_index >= ? AND entry_index < ?",
-        "DELETE FROM issued_grants WHERE entry_index >= ? AND entry_index < ?",
-        "DELETE FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
-        "DELETE FROM google_play_accounts WHERE entry_index >= ? AND entry_index < ?",
-    ]
-
-    /// Uses of offers, whose grants are gone: without them each would pass for one that nobody granted.
-    private static let forgettingUses: [StaticString] = [
-        "DELETE FROM app_store_redemptions WHERE redeemed_at < ?",
-        "DELETE FROM google_play_redemptions WHERE redeemed_at < ?",
-    ]
-
-    /// Grants that are gone, wherever something still leads to their entries; each table is read once, on either engine.
-    private static let forgettingGrantIDs: [StaticString] = [
-        """
-        UPDATE google_play_purchases SET marked_grant = NULL WHERE marked_grant IN (
-            SELECT marked_grant FROM google_play_purchases WHERE marked_grant IS NOT NULL
-            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
-        )
-        """,
-        """
-        DELETE FROM app_store_redemptions WHERE grant_id IN (
-            SELECT grant_id FROM app_store_redemptions WHERE grant_id IS NOT NULL
-            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
-        )
-        """,
-        """
-        DELETE FROM google_play_redemptions WHERE grant_id IN (
-            SELECT grant_id FROM google_play_redemptions WHERE grant_id IS NOT NULL
-            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
-        )
-        """,
-    ]
 
     /// Uses of offers before this are not looked at any more; `nil` if no epoch was destroyed.
     func forgottenUntil() throws(StorageError) -> Timestamp? {

@@ -24,6 +24,7 @@ struct KeySuccessions {
                 guard try isUsed(earlier) else { continue }
                 for key in [earlier, succession.current] { grants.change(key) }
                 try move(earlier, to: succession.current)
+                try KeyEpochs(connection: connection).note([succession.current])
             }
         }
     }
@@ -44,8 +45,9 @@ struct KeySuccessions {
                     OR EXISTS (SELECT 1 FROM customer_links WHERE from_subject = ?)
                     OR EXISTS (SELECT 1 FROM customer_links WHERE to_subject = ?)
                     OR EXISTS (SELECT 1 FROM subscription_holders WHERE subscription = ?)
+                    OR EXISTS (SELECT 1 FROM google_play_accounts WHERE customer = ?)
                 """,
-                Array(repeating: .blob(key), count: 12)
+                Array(repeating: .blob(key), count: 13)
             )
         ) { $0.integer(0) }
         return found == 1
@@ -60,6 +62,9 @@ struct KeySuccessions {
         try renameHolder(earlier, to: current)
         try renameAccount(earlier, to: current)
         try renameFirstTransaction(earlier, to: current)
+        try connection.enqueue(
+            SQL("UPDATE google_play_accounts SET customer = ? WHERE customer = ?", .blob(current), .blob(earlier))
+        )
     }
 
     /// A purchase's record names the purchases that it took the place of.

@@ -23,4 +23,18 @@ extension LedgerSchema {
             """
         ]
     )
+
+    /// Of which epoch keys are that stand beside others, once there are two; ``KeyEpochs`` says what is not listed.
+    static let keyEpochs = Migration(
+        version: 17,
+        name: "epochs of keys",
+        statements: [
+            """
+            CREATE TABLE customer_key_epochs (
+                ledger_key BLOB PRIMARY KEY,
+                ordinal BIGINT NOT NULL
+            ) WITHOUT ROWID
+            """
+        ]
+    )
 }

@@ -195,13 +195,23 @@ extension LedgerMove {
                 """
         ),
         Table(
-            name: "google_play_accounts",
+            name: "customer_key_epochs",
             columns: 2,
             select: """
-                SELECT account, entry_index FROM google_play_accounts ORDER BY account
+                SELECT ledger_key, ordinal FROM customer_key_epochs ORDER BY ledger_key
                 """,
             insert: """
-                INSERT INTO google_play_accounts (account, entry_index) VALUES (?, ?)
+                INSERT INTO customer_key_epochs (ledger_key, ordinal) VALUES (?, ?)
+                """
+        ),
+        Table(
+            name: "google_play_accounts",
+            columns: 3,
+            select: """
+                SELECT account, customer, entry_index FROM google_play_accounts ORDER BY account
+                """,
+            insert: """
+                INSERT INTO google_play_accounts (account, customer, entry_index) VALUES (?, ?, ?)
                 """
         ),
         Table(

@@ -65,34 +65,27 @@ package struct GooglePlayPurchaseReport: Sendable {
 }
 
 extension GooglePlayPurchaseReport {
-    /// The same without the accounts that are none of these.
-    func naming(only known: Set<[UInt8]>) -> GooglePlayPurchaseReport {
+    /// The same with these keys of customers in place of those of accounts, and without any other account.
+    func naming(_ customers: [[UInt8]: [UInt8]]) -> GooglePlayPurchaseReport {
         with(
-            accounts: accounts.filter { known.contains($0.subject) },
-            holders: holders.filter { $0.kind != .account || known.contains($0.subject) }
-        )
-    }
-
-    /// The same, with other keys for the accounts that purchases name.
-    func naming(_ kept: [GooglePlayLink: [UInt8]]) -> GooglePlayPurchaseReport {
-        guard !kept.isEmpty else { return self }
-        return with(
-            accounts: Set(accounts.map { GooglePlayLink(subject: kept[$0] ?? $0.subject, purchase: $0.purchase) }),
-            holders: holders.map { holder in
-                let link = GooglePlayLink(subject: holder.subject, purchase: PurchaseKey(holder.subscription))
-                guard holder.kind == .account, let account = kept[link] else { return holder }
-                return SubscriptionHolder(
-                    subscription: holder.subscription,
-                    predecessors: holder.predecessors,
-                    kind: .account,
-                    subject: account,
-                    since: holder.since
-                )
+            history: history,
+            accounts: Set(
+                accounts.compactMap { account in
+                    customers[account.subject].map { GooglePlayLink(subject: $0, purchase: account.purchase) }
+                }
+            ),
+            holders: holders.compactMap { holder in
+                guard holder.kind == .account else { return holder }
+                return customers[holder.subject].map(holder.named)
             }
         )
     }
 
-    private func with(accounts: Set<GooglePlayLink>, holders: [SubscriptionHolder]) -> GooglePlayPurchaseReport {
+    func with(
+        history: GooglePlayHistory,
+        accounts: Set<GooglePlayLink>,
+        holders: [SubscriptionHolder]
+    ) -> GooglePlayPurchaseReport {
         GooglePlayPurchaseReport(
             place: place,
             history: history,

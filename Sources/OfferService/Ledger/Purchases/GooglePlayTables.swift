@@ -134,7 +134,8 @@ package struct GooglePlayTables {
         return changed
     }
 
-    private func write(_ record: GooglePlayPurchaseRecord, _ purchase: PurchaseKey) throws(StorageError) {
+    /// Puts this in the place of what is kept of a purchase.
+    func write(_ record: GooglePlayPurchaseRecord, _ purchase: PurchaseKey) throws(StorageError) {
         let grantID = record.mark.flatMap(GrantMark.init)?.grantID
         try connection.enqueue(
             SQL(

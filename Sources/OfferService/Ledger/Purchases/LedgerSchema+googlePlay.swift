@@ -65,7 +65,8 @@ extension LedgerSchema {
         ]
     )
 
-    /// The account ids that were given out, as 16 bytes, and with which entry of the audit log first.
+    /// The account ids that were given out, as 16 bytes, under which key each customer is now, and with which entry of the
+    /// audit log it was first.
     ///
     /// Those of before are read from the grants, where there are any.
     static let googlePlayAccounts = Migration(
@@ -75,12 +76,14 @@ extension LedgerSchema {
             """
             CREATE TABLE google_play_accounts (
                 account BLOB PRIMARY KEY,
+                customer BLOB NOT NULL,
                 entry_index BIGINT NOT NULL
             ) WITHOUT ROWID
             """,
+            "CREATE INDEX google_play_accounts_by_customer ON google_play_accounts (customer)",
             """
-            INSERT INTO google_play_accounts (account, entry_index)
-            SELECT account, max(entry_index) FROM issued_grants WHERE account IS NOT NULL AND offer_key IN (
+            INSERT INTO google_play_accounts (account, customer, entry_index)
+            SELECT account, account, max(entry_index) FROM issued_grants WHERE account IS NOT NULL AND offer_key IN (
                 SELECT offer_key FROM granted_offers WHERE store = 'google-play'
             ) GROUP BY account
             """,

@@ -20,24 +20,11 @@ extension LedgerWriter {
     /// Merges what Google Play told, as a part of something else.
     package func merge(_ report: GooglePlayPurchaseReport) throws(LedgerError) {
         try apply(report.successions)
-        let report = try underKeptAccounts(try onlyGivenOut(report))
+        try noteInForce(report.keysInForce)
+        let report = try withCustomers(report.forgettingGrants(before: grantsForgottenUntil))
         try note(report.holders, at: .googlePlay(report.place.app.packageName))
         let changed = try database { () throws(StorageError) in try googlePlay.merge(report) }
         try drawRedemptions(of: changed, report.place)
-    }
-
-    /// The same, with each account under the key that it is kept under.
-    ///
-    /// A purchase names its account for good, by the pseudonym that was in force when it was made. Where the ledger keeps it
-    /// under another key, that of a later secret, it is nobody else's.
-    private func underKeptAccounts(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
-        var kept: [GooglePlayLink: [UInt8]] = [:]
-        for holder in report.holders where holder.kind == .account {
-            let account = try database { () throws(StorageError) in try holders.account(of: holder.subscription) }
-            guard let account, account != holder.subject else { continue }
-            kept[GooglePlayLink(subject: holder.subject, purchase: PurchaseKey(holder.subscription))] = account
-        }
-        return report.naming(kept)
     }
 
     /// Brings the redemptions that may have come from the same grants up to what is known now.

@@ -221,7 +221,8 @@ package struct SubscriptionTables {
         )
     }
 
-    private func write(
+    /// Puts this in the place of what is kept of a transaction.
+    func write(
         _ record: TransactionRecord,
         _ transaction: TransactionKey,
         of chain: ChainKey

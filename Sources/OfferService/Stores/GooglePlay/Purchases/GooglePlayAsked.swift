@@ -48,33 +48,23 @@ struct GooglePlayAsked: KnowledgeSource {
     /// The places of the tokens whose purchases are not this customer's, ascending.
     ///
     /// A purchase is whoever's has its token, unless it names an account that we gave out, and to another than those of the
-    /// request. A backend is believed in whose purchases they are.
+    /// request, or who is linked to them. A backend is believed in whose purchases they are.
     private func othersPurchases(
         _ evidence: GooglePlayEvidence,
         _ decision: DecisionRequest
     ) async throws(Refusal) -> [Int] {
         guard !caller.role.mayAssertFacts else { return [] }
-        let named = accountsOfOthers(evidence, decision)
-        let givenOut: Set<[UInt8]>
+        var named: [PurchaseToken: [UInt8]] = [:]
+        for case (let token, .purchase(let purchase)) in evidence.purchases {
+            named[token] = purchase.accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:))
+        }
+        let own = decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.ledgerKey)
+        let others: Set<[UInt8]>
         do {
-            givenOut = try await committer.accountsGivenOut(among: Set(named.values))
+            others = try await committer.accountsOfOthers(Set(named.values), than: own)
         } catch {
             throw .service(ServiceFault(error))
         }
-        return tokens.indices.filter { named[tokens[$0]].map(givenOut.contains) ?? false }
-    }
-
-    /// The keys of the accounts that purchases name in the form of ours, and that are none of the request's.
-    private func accountsOfOthers(
-        _ evidence: GooglePlayEvidence,
-        _ decision: DecisionRequest
-    ) -> [PurchaseToken: [UInt8]] {
-        let own = Set(decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.accountID))
-        var named: [PurchaseToken: [UInt8]] = [:]
-        for case (let token, .purchase(let purchase)) in evidence.purchases {
-            guard let account = purchase.accountID, !own.contains(account) else { continue }
-            named[token] = Pseudonym.ledgerKey(ofAccountID: account)
-        }
-        return named
+        return tokens.indices.filter { named[tokens[$0]].map(others.contains) ?? false }
     }
 }

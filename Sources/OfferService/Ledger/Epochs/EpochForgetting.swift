@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// Has the ledger forget everything that leads from entries of one epoch to anybody; inside an open transaction.
+///
+/// What was granted while it was in force is found under later secrets if its customers have come back since, and a grant
+/// names its entry of the audit log, which has the old pseudonyms. So do links. Of what the stores told, each row goes that
+/// has a key of the epoch: alone nobody can find it any more, and beside a key in force it says who is who.
+struct EpochForgetting {
+    let connection: any DatabaseConnection
+    let epoch: EpochTable.Entry
+    /// The epoch that took over.
+    let next: EpochTable.Entry
+    /// The place of the first epoch that was not destroyed before: keys that are not listed are of it.
+    let oldest: Int64
+
+    /// Forgets; of the uses of offers, those of before `settled`.
+    func run(settled: Timestamp) throws(StorageError) {
+        try forgetEntries()
+        for statement in Self.uses { try connection.run(SQL(statement, .integer(settled.milliseconds))) }
+        try forgetAccountsInRecords()
+        try forgetMarks()
+        for (statement, keys) in Self.keyed {
+            let values = Array(repeating: [SQLValue.integer(oldest), .integer(epoch.ordinal)], count: keys)
+            try connection.run(SQL(statement, values.flatMap(\.self)))
+        }
+        for statement in Self.grantIDs { try connection.run(SQL(statement)) }
+        try connection.run(SQL("DELETE FROM customer_key_epochs WHERE ordinal = ?", .integer(epoch.ordinal)))
+    }
+
+    // MARK: - By the time when it was in force
+
+    private func forgetEntries() throws(StorageError) {
+        let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next.firstEntry)]
+        for statement in Self.entries { try connection.run(SQL(statement, span)) }
+        let places = [epoch, next].map { SQLValue.integer(NewGrantRow.first(of: $0.firstEntry)) }
+        try connection.run(SQL("DELETE FROM new_grants WHERE place >= ? AND place < ?", places))
+    }
+
+    private static let entries: [StaticString] = [
+        "DELETE FROM grants WHERE entry_index >= ? AND entry_index < ?",
+        "DELETE FROM issued_grants WHERE entry_index >= ? AND entry_index < ?",
+        "DELETE FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
+        "DELETE FROM google_play_accounts WHERE entry_index >= ? AND entry_index < ?",
+    ]
+
+    /// Uses of offers, whose grants are gone: without them each would pass for one that nobody granted.
+    private static let uses: [StaticString] = [
+        "DELETE FROM app_store_redemptions WHERE redeemed_at < ?",
+        "DELETE FROM google_play_redemptions WHERE redeemed_at < ?",
+    ]
+
+    // MARK: - By keys
+
+    /// Rows with a key of the epoch, and how many of their keys each statement looks at; in this order, since later ones
+    /// remove what earlier ones go by.
+    private static let keyed: [(sql: StaticString, keys: Int)] = [
+        // Grants of later, for a subscription of which only its customer was named then.
+        (
+            """
+            DELETE FROM grants WHERE subject IN (
+                SELECT chain FROM app_store_chains
+                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
+                UNION ALL SELECT purchase FROM google_play_purchases
+                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
+            )
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM new_grants WHERE subject IN (
+                SELECT chain FROM app_store_chains
+                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
+                UNION ALL SELECT purchase FROM google_play_purchases
+                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
+            )
+            """, 2
+        ),
+        // A history that loses a transaction is not whole any more, and is asked for again.
+        (
+            """
+            UPDATE app_store_chains SET history_complete_at = NULL WHERE chain IN (
+                SELECT chain FROM app_store_transactions
+                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = transaction_key), ?) = ?
+            )
+            """, 1
+        ),
+        (
+            """
+            DELETE FROM app_store_redemptions
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
+                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = first_transaction), ?) = ?
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM app_store_transactions
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
+                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = transaction_key), ?) = ?
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM app_store_customers
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subject), ?) = ?
+                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM app_store_chains
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
+            """, 1
+        ),
+        (
+            """
+            DELETE FROM google_play_redemptions
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
+            """, 1
+        ),
+        // A record names the purchases before its own. Without one of them it would pass for the first: it goes whole.
+        (
+            """
+            DELETE FROM google_play_purchases
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
+                OR purchase IN (
+                    SELECT purchase FROM google_play_links
+                    WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = predecessor), ?) = ?
+                )
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM google_play_links
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
+                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = predecessor), ?) = ?
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM google_play_customers
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subject), ?) = ?
+                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM customer_links
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = from_subject), ?) = ?
+                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = to_subject), ?) = ?
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM subscription_holders
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subscription), ?) = ?
+                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subject), ?) = ?
+            """, 2
+        ),
+        (
+            """
+            DELETE FROM google_play_accounts
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = customer), ?) = ?
+            """, 1
+        ),
+    ]
+
+    /// Grants that are gone, wherever something still leads to their entries; each table is read once, on either engine.
+    private static let grantIDs: [StaticString] = [
+        """
+        DELETE FROM app_store_redemptions WHERE grant_id IN (
+            SELECT grant_id FROM app_store_redemptions WHERE grant_id IS NOT NULL
+            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
+        )
+        """,
+        """
+        DELETE FROM google_play_redemptions WHERE grant_id IN (
+            SELECT grant_id FROM google_play_redemptions WHERE grant_id IS NOT NULL
+            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
+        )
+        """,
+    ]
+
+    // MARK: - Inside records
+
+    /// So many records are read at a time.
+    private static let page = 512
+
+    /// Transactions that name their account by a key of the epoch name none from now on.
+    private func forgetAccountsInRecords() throws(StorageError) {
+        let (epochs, tables) = (KeyEpochs(connection: connection), SubscriptionTables(connection: connection))
+        var last: [SQLValue] = [.blob([]), .blob([])]
+        while true {
+            let rows = try connection.all(SQL(Self.transactions, last + [.integer(Int64(Self.page))])) {
+                (chain: $0.blob(0), transaction: $0.blob(1), record: TransactionRecord(json: $0.text(2)))
+            }
+            for row in rows {
+                guard var record = row.record, let account = record.account?.bytes,
+                    try epochs.ordinal(of: account, oldest: oldest) == epoch.ordinal
+                else { continue }
+                record.account = nil
+                try tables.write(record, TransactionKey(row.transaction), of: ChainKey(row.chain))
+            }
+            guard let end = rows.last, rows.count == Self.page else { return }
+            last = [.blob(end.chain), .blob(end.transaction)]
+        }
+    }
+
+    private static let transactions: StaticString = """
+        SELECT chain, transaction_key, record FROM app_store_transactions
+        WHERE (chain, transaction_key) > (?, ?) AND record LIKE '%"account":%' ORDER BY chain, transaction_key LIMIT ?
+        """
+
+    /// Marks of grants of before the next epoch go: half of a mark is the grant's id.
+    private func forgetMarks() throws(StorageError) {
+        let tables = GooglePlayTables(connection: connection)
+        var last = SQLValue.blob([])
+        while true {
+            let rows = try connection.all(SQL(Self.marked, last, .integer(Int64(Self.page)))) {
+                (purchase: $0.blob(0), record: GooglePlayPurchaseRecord(json: $0.text(1)))
+            }
+            for row in rows {
+                guard let record = row.record?.forgettingGrant(before: next.begunAt) else { continue }
+                try tables.write(record, PurchaseKey(row.purchase))
+            }
+            guard let end = rows.last, rows.count == Self.page else { return }
+            last = .blob(end.purchase)
+        }
+    }
+
+    private static let marked: StaticString = """
+        SELECT purchase, record FROM google_play_purchases
+        WHERE purchase > ? AND record LIKE '%"obfuscatedExternalProfileId":%' ORDER BY purchase LIMIT ?
+        """
+}
+
+extension GooglePlayPurchaseRecord {
+    /// The same without its mark; `nil` if it has none of a grant that was given before that instant.
+    func forgettingGrant(before instant: Timestamp) -> GooglePlayPurchaseRecord? {
+        guard let grantID = mark.flatMap(GrantMark.init)?.grantID, grantID.timestamp < instant else { return nil }
+        var record = self
+        record.mark = nil
+        return record
+    }
+}
+
+extension GooglePlayPurchaseReport {
+    /// The same without the marks of grants that were given before that instant: Google Play goes on telling them.
+    func forgettingGrants(before instant: Timestamp?) -> GooglePlayPurchaseReport {
+        guard let instant else { return self }
+        var history = history
+        for (purchase, record) in history.purchases {
+            if let forgotten = record.forgettingGrant(before: instant) { history.purchases[purchase] = forgotten }
+        }
+        return with(history: history, accounts: accounts, holders: holders)
+    }
+}

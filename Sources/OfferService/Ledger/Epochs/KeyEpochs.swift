@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+
+/// Of which epoch the keys are that stand beside others in what the stores told, and between customers.
+///
+/// A row may have a key in force beside one of an earlier epoch, of which only a part was named since. When that epoch ends,
+/// such a row would still say who is who. A key that isn't listed is of the oldest epoch that was not destroyed, so where
+/// there is but one nothing is written. Used by one thread, inside an open transaction.
+struct KeyEpochs {
+    private let connection: any DatabaseConnection
+
+    init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// Notes that these were made with the secret in force, just now; a key is never another secret's.
+    func note(_ keys: some Sequence<[UInt8]>) throws(StorageError) {
+        for key in keys {
+            try connection.enqueue(
+                SQL(
+                    """
+                    INSERT INTO customer_key_epochs (ledger_key, ordinal)
+                    SELECT ?, coalesce(max(ordinal), 0) FROM customer_epochs WHERE ordinal >= 0 ON CONFLICT DO NOTHING
+                    """,
+                    .blob(key)
+                )
+            )
+        }
+    }
+
+    /// The place of the epoch that a key is of; `oldest` is the first that was not destroyed.
+    func ordinal(of key: [UInt8], oldest: Int64) throws(StorageError) -> Int64 {
+        try connection.first(SQL("SELECT ordinal FROM customer_key_epochs WHERE ledger_key = ?", .blob(key))) {
+            $0.integer(0)
+        } ?? oldest
+    }
+}
+
+extension SubscriptionReport {
+    /// The keys that were made of names for it; none where there is but one epoch.
+    var keysInForce: Set<[UInt8]> { Set(successions.map(\.current)) }
+}
+
+extension GooglePlayPurchaseReport {
+    /// The keys that were made of names for it; none where there is but one epoch.
+    ///
+    /// An account is named by the purchase itself, as it was called when it was bought, and is not among them.
+    var keysInForce: Set<[UInt8]> {
+        guard place.keys.hasEarlierEpochs else { return [] }
+        return Set(successions.map(\.current) + links.map(\.subject))
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// What is left of an epoch once it has ended: entries, and nothing that says whose they are.
+struct EpochRemnantsTests {
+    /// What was named under the next secret before the earlier one ended.
+    enum Named: CaseIterable {
+        case nothing, customer, purchase, everything
+    }
+
+    private static let ada = #""customerId": "ada""#
+
+    @Test(arguments: Named.allCases)
+    func `no row has a key of it, whatever of a subscription was named since`(named: Named) async throws {
+        try await withStoreService(asksStore: false) { world in
+            let ids = try world.customer([.init(.active, periods: 3)]).subscriptions[0]
+            let id = ids.originalTransactionID
+            try await world.vouch(ids, Self.ada)
+            #expect(try await world.service.send(world.signedDataCall("running", id)).status == 200)
+            #expect(try await world.sign("running", Self.ada).status == 200)
+            try await world.service.transfer(from: "device-1", to: "ada")
+            let remnants = try Self.keys(world, ids).union(Self.grants(world.service))
+            #expect(try Set(world.service.rows(with: remnants)).count > 10, "they are everywhere")
+            try world.service.beginEpoch("2")
+            if [.customer, .everything].contains(named) {
+                #expect(
+                    try await world.sign("running", Self.ada).status == 200,
+                    "the subscription is known by her name"
+                )
+            }
+            if [.purchase, .everything].contains(named) {
+                try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", transactionID: id))
+            }
+            #expect(try !world.service.rows(with: remnants).isEmpty)
+            try world.service.destroyEpoch("1")
+            #expect(try world.service.rows(with: remnants).isEmpty)
+            // What was granted since counts on for whoever was named: her, and the subscription if it was.
+            let kept = try world.service.rows([
+                "SELECT hex(subject) FROM new_grants UNION SELECT hex(subject) FROM grants"
+            ])
+            #expect(kept.count == [.customer: 1, .everything: 2, .purchase: 0, .nothing: 0][named], "\(kept)")
+        }
+    }
+
+    @Test func `what was named whole since is known as before, and a history that lost a part is not whole`()
+        async throws
+    {
+        try await withStoreService(asksStore: false) { world in
+            let ids = try world.customer([.init(.active, periods: 3)]).subscriptions[0]
+            try await world.vouch(ids, Self.ada)
+            try world.service.beginEpoch("2")
+            try await world.vouch(ids, Self.ada)
+            let tables: [StaticString] = [
+                "SELECT record FROM app_store_transactions ORDER BY transaction_key",
+                "SELECT hex(chain) FROM app_store_chains", "SELECT hex(subject) FROM app_store_customers",
+                "SELECT hex(subject) FROM subscription_holders",
+            ]
+            let before = try world.service.rows(tables)
+            #expect(before.count > 5)
+            try world.service.destroyEpoch("1")
+            #expect(try world.service.rows(tables) == before)
+            #expect(try await world.sign("running", Self.ada).status == 200)
+            // The chain is named again, its last transaction alone.
+            let connection = try world.service.ledger.open()
+            try connection.run(SQL("UPDATE app_store_chains SET history_complete_at = 1"))
+            try world.service.beginEpoch("3")
+            try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", transactionID: ids.originalTransactionID))
+            try world.service.destroyEpoch("2")
+            let complete = try world.service.rows([
+                "SELECT coalesce(history_complete_at, 0) || '' FROM app_store_chains"
+            ])
+            #expect(complete == ["0"])
+            let count = try world.service.rows(["SELECT count(*) || '' FROM app_store_transactions"])
+            #expect(try #require(count.first.flatMap { Int($0) }) < ids.transactionIDs.count)
+        }
+    }
+
+    @Test func `one epoch may end before an earlier one, whose customers stay`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            let ids = try world.customer([.init(.active), .init(.active)])
+            try await world.vouch(ids.subscriptions[0], Self.ada)
+            let first = try world.service.rows(["SELECT hex(chain) FROM app_store_chains"])
+            try world.service.beginEpoch("2")
+            try await world.vouch(ids.subscriptions[1], #""customerId": "grace""#)
+            try world.service.beginEpoch("3")
+            try world.service.destroyEpoch("2")
+            #expect(try world.service.rows(["SELECT hex(chain) FROM app_store_chains"]) == first)
+            #expect(try await world.sign("running", Self.ada).status == 200)
+            try world.service.destroyEpoch("1")
+            #expect(try await world.sign("running", Self.ada).problem == "eligibility-undecided")
+        }
+    }
+
+    @Test(arguments: Named.allCases)
+    func `no row has one of Google Play's purchases, or of their marks`(named: Named) async throws {
+        try await withPlayService { world in
+            let (anna, place) = (try world.pseudonym("anna"), try world.place)
+            let account = try world.accountID("anna")
+            let grant = try world.grant(to: "anna", daysAgo: 3)
+            let mark = try world.mark(grant)
+            func tell(_ token: String, at id: String) async throws {
+                try world.play.answer(
+                    token,
+                    PlaySample(
+                        "ACTIVE",
+                        .init {
+                            $0.offer = "winback-50"; $0.phase = "introductoryPrice"
+                        }
+                    ) {
+                        ($0.startedDaysAgo, $0.accountID, $0.profileID) = (2, account, mark)
+                        $0.linked = token == "b" ? "a" : nil
+                    }
+                )
+                try await world.deliver(PlayService.change(4, token), id: id)
+            }
+            for token in ["a", "b", "c"] { try await tell(token, at: "first-\(token)") }
+            let purchases = try ["a", "b", "c"].map { place.keys.purchaseKey(of: try PurchaseToken($0)).bytes }
+            let remnants = Set(purchases + [anna.ledgerKey, grant.bytes, [UInt8](hexadecimal: mark) ?? []])
+            #expect(try Set(world.service.rows(with: remnants)).count > 10, "they are everywhere")
+            world.service.clock.advance(days: 5)
+            try world.service.beginEpoch("2")
+            if [.customer, .everything].contains(named) {
+                try await world.service.transfer(from: "device-1", to: "anna")
+            }
+            if [.purchase, .everything].contains(named) { try await tell("b", at: "second") }
+            try world.service.destroyEpoch("1")
+            #expect(try world.service.rows(with: remnants).isEmpty)
+            // The store goes on telling the account and the mark of then.
+            for token in ["a", "b"] { try await tell(token, at: "third-\(token)") }
+            #expect(try world.service.rows(with: remnants).isEmpty)
+            #expect(try world.service.rows(["SELECT count(*) || '' FROM google_play_purchases"]) == ["2"])
+        }
+    }
+
+    /// The keys of everything that is named of the subscription, under the secret in force.
+    private static func keys(_ world: StoreService, _ ids: FakeAppStore.SubscriptionIDs) throws -> Set<[UInt8]> {
+        let keys = AppPseudonyms(world.service.current.value.pseudonyms, in: try AppName("com.example.app"))
+        let transactions = try (ids.transactionIDs + [ids.originalTransactionID]).map {
+            CustomerIdentity.originalTransaction(try TransactionID($0))
+        }
+        let names: [CustomerIdentity] = [
+            .customer(try CustomerID("ada")), .anonymous(try AnonymousID("device-1")),
+            .appAccountToken(try #require(UniqueID(world.token))),
+        ]
+        return Set((transactions + names).map(keys.key))
+    }
+
+    private static func grants(_ service: TestService) throws -> Set<[UInt8]> {
+        Set(try service.entries("sign.intent").compactMap { $0["grant"].text.flatMap { UniqueID($0)?.bytes } })
+    }
+}
