@@ -12,6 +12,8 @@ struct EpochRemnantsTests {
     /// What was named under the next secret before the earlier one ended.
     enum Named: CaseIterable {
         case nothing, customer, purchase, everything
+        /// The one transaction of the subscription, not the account that it was bought by.
+        case transaction
     }
 
     private static let ada = #""customerId": "ada""#
@@ -19,7 +21,8 @@ struct EpochRemnantsTests {
     @Test(arguments: Named.allCases)
     func `no row has a key of it, whatever of a subscription was named since`(named: Named) async throws {
         try await withStoreService(asksStore: false) { world in
-            let ids = try world.customer([.init(.active, periods: 3)]).subscriptions[0]
+            let periods = named == .transaction ? 1 : 3
+            let ids = try world.customer([.init(.active, periods: periods)]).subscriptions[0]
             let id = ids.originalTransactionID
             try await world.vouch(ids, Self.ada)
             #expect(try await world.service.send(world.signedDataCall("running", id)).status == 200)
@@ -37,6 +40,11 @@ struct EpochRemnantsTests {
             if [.purchase, .everything].contains(named) {
                 try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", transactionID: id))
             }
+            if named == .transaction {
+                let facts =
+                    #""facts": {"originalTransactionId": "\#(id)", "subscribedBefore": true, "status": "active"}"#
+                #expect(try await world.sign("running", #""customerId": "grace", \#(facts)"#).status == 200)
+            }
             #expect(try !world.service.rows(with: remnants).isEmpty)
             try world.service.destroyEpoch("1")
             #expect(try world.service.rows(with: remnants).isEmpty)
@@ -44,7 +52,7 @@ struct EpochRemnantsTests {
             let kept = try world.service.rows([
                 "SELECT hex(subject) FROM new_grants UNION SELECT hex(subject) FROM grants"
             ])
-            #expect(kept.count == [.customer: 1, .everything: 2, .purchase: 0, .nothing: 0][named], "\(kept)")
+            #expect(kept.count == [.customer: 1, .everything: 2, .transaction: 2][named, default: 0], "\(kept)")
         }
     }
 
@@ -97,7 +105,7 @@ struct EpochRemnantsTests {
         }
     }
 
-    @Test(arguments: Named.allCases)
+    @Test(arguments: [Named.nothing, .customer, .purchase, .everything])
     func `no row has one of Google Play's purchases, or of their marks`(named: Named) async throws {
         try await withPlayService { world in
             let (anna, place) = (try world.pseudonym("anna"), try world.place)
