@@ -55,7 +55,7 @@ package final class API: Responder {
     ) {
         self.current = current
         signatures = SignatureCall(signer: signer)
-        batches = SignatureBatchCall(signer: signer, random: random, noise: noise)
+        batches = SignatureBatchCall(signer: signer, random: random, noise: noise, metrics: metrics)
         self.notifications = NotificationCall(receiver: notifications)
         authorizations = AuthorizationCall(authorizer: authorizer)
         eligibility = EligibilityCall(previewer: previewer) { [signer] in signer.showsFindings(to: $0) }

@@ -7,10 +7,13 @@ struct SignatureBatchAnswer: Sendable {
     let bytes: [UInt8]
     /// The names of problems that nothing else in the audit log tells of.
     let unrecorded: [String]
+    /// How many of the answers have each status.
+    let statuses: [Int: Int]
 
     init(_ batch: SignatureBatch, _ results: [Result<SignedOffer, Refusal>], showsFindings: Bool) {
         var writer = JSONWriter(reserving: 1536 * results.count)
         var unrecorded: [String] = []
+        var statuses: [Int: Int] = [:]
         writer.beginObject()
         writer.name("results")
         writer.beginArray()
@@ -22,10 +25,12 @@ struct SignatureBatchAnswer: Sendable {
                 writer.integer(200)
                 writer.name("grant")
                 SignatureAnswer(signed, showsFindings: showsFindings).write(to: &writer)
+                statuses[200, default: 0] += 1
             case .failure(let refusal):
                 let problem = Problem(refusal)
                 if refusal.isNoise { unrecorded.append(problem.name) }
                 Self.write(problem, of: item, to: &writer)
+                statuses[problem.status, default: 0] += 1
             }
             writer.endObject()
         }
@@ -33,6 +38,7 @@ struct SignatureBatchAnswer: Sendable {
         writer.endObject()
         bytes = writer.bytes
         self.unrecorded = unrecorded
+        self.statuses = statuses
     }
 
     private static func write(_ problem: Problem, of item: SignatureBatch.Item, to writer: inout JSONWriter) {

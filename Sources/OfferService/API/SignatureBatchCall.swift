@@ -8,6 +8,7 @@ struct SignatureBatchCall: Sendable {
     let signer: OfferSigner
     let random: any RandomSource
     let noise: MinuteCounter<Noise>
+    let metrics: Metrics
 
     func respond(
         to request: Request,
@@ -29,6 +30,7 @@ struct SignatureBatchCall: Sendable {
         for problem in answer.unrecorded {
             noise.count(Noise(route: .promotionalOfferBatch, problem: problem), at: now)
         }
+        for (status, count) in answer.statuses { metrics.count(.batchItems(status: status), by: count) }
         return Response(
             status: 200,
             headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],

@@ -5,6 +5,8 @@ import OfferDomain
 package enum Metric: Hashable, Sendable {
     /// Answers by call and status.
     case requests(route: Route, status: Int)
+    /// Requests that came in batches, by the status of each one's own answer.
+    case batchItems(status: Int)
     /// Decisions by offer and outcome.
     case decisions(offer: String, outcome: String)
     /// Findings that decided against a customer, by rule and answer.

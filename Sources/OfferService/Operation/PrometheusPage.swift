@@ -2,13 +2,15 @@
 
 /// The names and help texts of the counters.
 package enum MetricFamily: CaseIterable, Sendable {
-    case requests, decisions, refusals, signatures, signatureFailures, selfVerifications, replays, commitFailures
+    case requests, batchItems, decisions, refusals, signatures, signatureFailures, selfVerifications, replays,
+        commitFailures
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions
 
     var name: String {
         switch self {
         case .requests: "offer_signer_http_requests_total"
+        case .batchItems: "offer_signer_batch_items_total"
         case .decisions: "offer_signer_decisions_total"
         case .refusals: "offer_signer_refusal_findings_total"
         case .signatures: "offer_signer_signatures_total"
@@ -31,6 +33,7 @@ package enum MetricFamily: CaseIterable, Sendable {
     var help: String {
         switch self {
         case .requests: "Answers by call and HTTP status"
+        case .batchItems: "Requests that came in batches, by the status of each one's own answer"
         case .decisions: "Decisions by offer and outcome"
         case .refusals: "Findings that kept a customer from an offer, by rule and answer"
         case .signatures: "Signatures made, by key and form"
@@ -55,6 +58,7 @@ extension Metric {
     var family: MetricFamily {
         switch self {
         case .requests: .requests
+        case .batchItems: .batchItems
         case .decisions: .decisions
         case .refusals: .refusals
         case .signatures: .signatures
@@ -77,6 +81,7 @@ extension Metric {
     var labels: [(String, String)] {
         switch self {
         case .requests(let route, let status): [("route", route.rawValue), ("status", String(status))]
+        case .batchItems(let status): [("status", String(status))]
         case .decisions(let offer, let outcome): [("offer", offer), ("outcome", outcome)]
         case .refusals(let rule, let answer): [("rule", rule), ("answer", answer)]
         case .signatures(let key, let form): [("key", key), ("form", form)]

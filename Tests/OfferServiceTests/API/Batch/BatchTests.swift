@@ -243,6 +243,8 @@ struct BatchTests {
             #expect(service.metrics[.decisions(offer: "open", outcome: "eligible")] == 2)
             #expect(service.metrics[.decisions(offer: "lapsed", outcome: "notEligible")] == 1)
             #expect(service.metrics[.requests(route: .promotionalOfferBatch, status: 200)] == 1)
+            let statuses = [200: 2, 403: 1, 404: 1, 400: 1]
+            for (status, count) in statuses { #expect(service.metrics[.batchItems(status: status)] == count) }
             let noise = try #require(service.noise.take(until: service.clock.now))
             #expect(
                 noise.counts == [
