@@ -89,6 +89,13 @@ extension SubscriptionChain {
             + (pending(type, chain, state).map { [$0] } ?? [])
     }
 
+    /// Whether a redemption may have begun with a transaction that isn't known: it begins with a renewal, before which
+    /// nothing is known of a history that is not whole.
+    package func mayHaveBegunEarlier(_ redemption: Redemption) -> Bool {
+        guard historyCompleteAt == nil, redemption.wasBought == false, let first = inOrder.first else { return false }
+        return first.key == redemption.key.firstTransaction
+    }
+
     /// The offer of the next renewal, unless it is the running one that goes on, or the renewal will not come.
     private func pending(_ type: OfferType, _ chain: ChainKey, _ state: ChainState?) -> Redemption? {
         guard let state, let renewal = state.renewal, renewal.offerType?.known == type else { return nil }

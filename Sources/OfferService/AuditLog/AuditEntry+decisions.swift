@@ -35,7 +35,7 @@ extension AuditEntry {
         writer.member("spki", key.publicKeyDigest ?? "")
         writer.member("t", recordedAt.milliseconds)
         writer.member("ts", grant.signedAt.milliseconds)
-        write(users: request, &writer)
+        write(users: record.namesUsers ? request : nil, &writer)
         writer.member("v", 1)
         if !grant.allows, case .decision(let decision) = grant.basis { write(reasons: decision, &writer) }
     }
@@ -61,7 +61,7 @@ extension AuditEntry {
         writer.member("rules", request.policyName)
         writer.member("t", recordedAt.milliseconds)
         writer.member("ts", grant.signedAt.milliseconds)
-        write(users: request, &writer)
+        write(users: record.namesUsers ? request : nil, &writer)
         writer.member("v", 1)
     }
 
@@ -102,11 +102,11 @@ extension AuditEntry {
         write(reasons: record.decision, &writer)
     }
 
-    /// Everything the customer is known as, each as a pseudonym.
-    private static func write(users request: DecisionRequest, _ writer: inout JSONWriter) {
+    /// Everything the customer is known as, each as a pseudonym; nothing without a request.
+    private static func write(users request: DecisionRequest?, _ writer: inout JSONWriter) {
         writer.name("users")
         writer.beginArray()
-        for (_, pseudonym) in request.identities {
+        for (_, pseudonym) in request?.identities ?? [] {
             writer.string { $0.append(contentsOf: pseudonym.recordText) }
         }
         writer.endArray()

@@ -51,9 +51,9 @@ extension AuditEntry {
         case .customerLookedUp(let app, let users):
             [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]
         case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
-        case .redemption(let entry, let bundleID): details(of: entry, bundleID)
+        case .redemption(let entry, let bundleID, let namesGrant): details(of: entry, bundleID, namesGrant)
         case .googlePlayMessageReceived(let message, let app): details(of: message, app)
-        case .googlePlayRedemption(let entry, let app): details(of: entry, app)
+        case .googlePlayRedemption(let entry, let app, let namesGrant): details(of: entry, app, namesGrant)
         case .customerTransferred(let transfer):
             details(of: transfer)
         case .subscriptionTransferred(let transfer): details(of: transfer)
@@ -111,7 +111,8 @@ extension AuditEntry {
     /// The chain is told by the key of its pseudonym.
     private static func details(
         of entry: RedemptionTable.Entry,
-        _ bundleID: BundleID
+        _ bundleID: BundleID,
+        _ namesGrant: Bool
     ) -> [Member] {
         let redemption = entry.redemption
         var details: [Member] = [
@@ -122,7 +123,7 @@ extension AuditEntry {
             ("product", .text(redemption.productID)), ("src", .text(redemption.source.rawValue)),
             ("state", .text(redemption.state.name)), ("ts", .integer(redemption.redeemedAt.milliseconds)),
         ]
-        if let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
+        if namesGrant, let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
         return details
     }

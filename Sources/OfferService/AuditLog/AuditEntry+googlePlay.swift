@@ -17,7 +17,8 @@ extension AuditEntry {
     /// The purchase is told by the key that stands for its token.
     static func details(
         of entry: GooglePlayRedemptionTable.Entry,
-        _ app: GooglePlayApp
+        _ app: GooglePlayApp,
+        _ namesGrant: Bool
     ) -> [Member] {
         let redemption = entry.redemption
         var details: [Member] = [
@@ -30,7 +31,8 @@ extension AuditEntry {
             ("ts", .integer(redemption.redeemedAt.milliseconds)),
         ]
         if let match = entry.match {
-            details += [("by", .text(match.way.rawValue)), ("grant", .text(match.grantID.description))]
+            details.append(("by", .text(match.way.rawValue)))
+            if namesGrant { details.append(("grant", .text(match.grantID.description))) }
         }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
         return details

@@ -59,11 +59,14 @@ package enum AuditEvent: Sendable {
     /// The store sent a notification that was not known before.
     case notificationReceived(NotificationReceipt, BundleID)
     /// A customer used an offer, or it is now known what came of that.
-    case redemption(RedemptionTable.Entry, BundleID)
+    ///
+    /// A grant of an earlier epoch is not named, here and below: its own entry has the pseudonyms of then, beside which no
+    /// key in force may stand.
+    case redemption(RedemptionTable.Entry, BundleID, namesGrant: Bool = true)
     /// Google Play sent a message that was not known before.
     case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
     /// A customer used an offer at Google Play, or it is now known what came of that.
-    case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp)
+    case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp, namesGrant: Bool = true)
     /// An anonymous customer became a known one.
     case customerTransferred(CustomerTransfer)
     /// A subscription appeared under another account than before.
@@ -124,6 +127,8 @@ package struct SignatureRecord: Sendable {
     package let grant: Grant
     package let plan: SigningPlan
     package let intent: SigningIntent
+    /// Not where it was granted in an earlier epoch: the grant's first entry has the pseudonyms of then.
+    package let namesUsers: Bool
 }
 
 /// What is recorded of one authorization.
@@ -131,6 +136,8 @@ package struct AuthorizationRecord: Sendable {
     package let request: DecisionRequest
     package let grant: Grant
     package let plan: AuthorizationPlan
+    /// As of a ``SignatureRecord``.
+    package let namesUsers: Bool
 }
 
 /// What is recorded of one refusal.

@@ -20,6 +20,13 @@ extension KeyRingFile {
             if !names.insert(epoch.name).inserted { mismatches.add(value, "epoch \(epoch.name) is listed twice") }
             return epoch
         }
+        for (index, epoch) in epochs.enumerated() {
+            guard let other = epochs[..<index].first(where: epoch.hasSameSecret) else { continue }
+            mismatches.add(
+                value,
+                "epochs \(other.name) and \(epoch.name) have one secret: nothing would change with it"
+            )
+        }
         guard let newest = epochs.first else {
             if value.array?.isEmpty == true { mismatches.add(value, "expected at least one epoch") }
             return nil

@@ -132,7 +132,7 @@ extension LedgerWriter {
             try redemptions.update(chains, of: bundleID, catalog)
         }
         for entry in entries {
-            let index = try append(.redemption(entry, bundleID))
+            let index = try append(.redemption(entry, bundleID, namesGrant: try isOfNewestEpoch(entry.grantID)))
             try database { () throws(StorageError) in try redemptions.note(index, of: entry.redemption.key) }
         }
         redemptionsLearnt += entries

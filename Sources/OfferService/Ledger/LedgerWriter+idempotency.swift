@@ -99,7 +99,7 @@ extension LedgerWriter {
             intents: try intents(request.deliverable, allows, earlier.nonce, earlier.signedAt),
             basis: .replay(decision)
         )
-        _ = try record(grant, request)
+        try giveOut(request, entry: try record(grant, request))
         return grant
     }
 

@@ -23,8 +23,10 @@ package final class LedgerWriter {
     private(set) var keyUses = KeyUses()
     /// Secrets of customers' ids that another took over from: what is asked under them does not see what is kept now.
     private(set) var outdatedEpochs: Set<String> = []
-    /// Grants of before this are those of epochs whose secrets were destroyed; `nil` if none was.
-    private(set) var grantsForgottenUntil: Timestamp?
+    /// When the epoch in force began, if there was another before it.
+    private(set) var newestEpoch: (firstEntry: Int64, begunAt: Timestamp)?
+    /// Whether the secret of an epoch was destroyed, and what was granted under it is forgotten.
+    private(set) var hasForgotten = false
     private var mustReadEpochs = true
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
@@ -127,7 +129,8 @@ package final class LedgerWriter {
         guard mustReadEpochs else { return }
         let epochs = try database { () throws(StorageError) in try EpochTable(connection: connection).all() }
         (outdatedEpochs, mustReadEpochs) = (Set(epochs.dropLast().map(\.name)), false)
-        grantsForgottenUntil = zip(epochs, epochs.dropFirst()).filter { $0.0.destroyedAt != nil }.last?.1.begunAt
+        newestEpoch = epochs.count > 1 ? epochs.last.map { ($0.firstEntry, $0.begunAt) } : nil
+        hasForgotten = epochs.contains { $0.destroyedAt != nil }
     }
 
     /// Reads what is switched off from within this transaction.
@@ -354,10 +357,7 @@ package final class LedgerWriter {
                 }
             }
             try issue(grant.id, request, entry: index)
-            if case .authorization = request.deliverable, let account = request.account {
-                try database { () throws(StorageError) in try googlePlayAccounts.add(account, entry: index) }
-                if !request.successions.isEmpty { try noteInForce([account]) }
-            }
+            try giveOut(request, entry: index)
             pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
         }
         if let claim = request.idempotency {
@@ -369,15 +369,28 @@ package final class LedgerWriter {
     /// One entry for each signature that will be made.
     func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
         let first = tree.size
+        let namesUsers = newestEpoch.map { grant.signedAt >= $0.begunAt } ?? true
         switch request.deliverable {
         case .signature(let plan):
             for intent in grant.intents {
                 try append(
-                    .signature(SignatureRecord(request: request, grant: grant, plan: plan, intent: intent))
+                    .signature(
+                        SignatureRecord(
+                            request: request,
+                            grant: grant,
+                            plan: plan,
+                            intent: intent,
+                            namesUsers: namesUsers
+                        )
+                    )
                 )
             }
         case .authorization(let plan):
-            try append(.authorization(AuthorizationRecord(request: request, grant: grant, plan: plan)))
+            try append(
+                .authorization(
+                    AuthorizationRecord(request: request, grant: grant, plan: plan, namesUsers: namesUsers)
+                )
+            )
         case .preview: break
         }
         return first

@@ -125,6 +125,16 @@ struct IssuedGrantTable {
         ) { GrantCandidate(id: grantID, account: $0.optionalBlob(0)) }
     }
 
+    /// Those of the grants that are on record, each with the index of its entry.
+    func entries(of grantIDs: [UniqueID]) throws(StorageError) -> [UniqueID: Int64] {
+        var found: [UniqueID: Int64] = [:]
+        try connection.rows(
+            "SELECT entry_index FROM issued_grants WHERE grant_id = ?",
+            forEach: grantIDs.map { [.blob($0.bytes)] }
+        ) { place, row in found[grantIDs[place]] = row.integer(0) }
+        return found
+    }
+
     /// Notes that a store has told of an app.
     func noteTold(_ app: NotifiedApp, at instant: Timestamp) throws(StorageError) {
         try connection.enqueue(

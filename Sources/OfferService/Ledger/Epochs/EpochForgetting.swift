@@ -19,14 +19,13 @@ struct EpochForgetting {
     func run(settled: Timestamp) throws(StorageError) {
         try forgetEntries()
         for statement in Self.uses { try connection.run(SQL(statement, .integer(settled.milliseconds))) }
-        try forgetAccountsInRecords()
-        try forgetMarks()
         for (statement, keys) in Self.keyed {
             let values = Array(repeating: [SQLValue.integer(oldest), .integer(epoch.ordinal)], count: keys)
             try connection.run(SQL(statement, values.flatMap(\.self)))
         }
         for statement in Self.grantIDs { try connection.run(SQL(statement)) }
-        try connection.run(SQL("DELETE FROM customer_key_epochs WHERE ordinal = ?", .integer(epoch.ordinal)))
+        try forgetAccountsInRecords()
+        try forgetMarks()
     }
 
     // MARK: - By the time when it was in force
@@ -36,6 +35,10 @@ struct EpochForgetting {
         for statement in Self.entries { try connection.run(SQL(statement, span)) }
         let places = [epoch, next].map { SQLValue.integer(NewGrantRow.first(of: $0.firstEntry)) }
         try connection.run(SQL("DELETE FROM new_grants WHERE place >= ? AND place < ?", places))
+        // A retry would give out what is forgotten, under another name; and bodies with ids could be tried out.
+        try connection.run(
+            SQL("DELETE FROM idempotency_keys WHERE recorded_at < ?", .integer(next.begunAt.milliseconds))
+        )
     }
 
     private static let entries: [StaticString] = [
@@ -90,7 +93,8 @@ struct EpochForgetting {
             """
             DELETE FROM app_store_redemptions
             WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
-                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = first_transaction), ?) = ?
+                OR length(first_transaction) > 0
+                    AND coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = first_transaction), ?) = ?
             """, 2
         ),
         (
@@ -195,9 +199,10 @@ struct EpochForgetting {
             let rows = try connection.all(SQL(Self.transactions, last + [.integer(Int64(Self.page))])) {
                 (chain: $0.blob(0), transaction: $0.blob(1), record: TransactionRecord(json: $0.text(2)))
             }
+            let ordinals = try epochs.ordinals(of: rows.compactMap { $0.record?.account?.bytes })
             for row in rows {
                 guard var record = row.record, let account = record.account?.bytes,
-                    try epochs.ordinal(of: account, oldest: oldest) == epoch.ordinal
+                    ordinals[account] ?? oldest == epoch.ordinal
                 else { continue }
                 record.account = nil
                 try tables.write(record, TransactionKey(row.transaction), of: ChainKey(row.chain))
@@ -212,16 +217,19 @@ struct EpochForgetting {
         WHERE (chain, transaction_key) > (?, ?) AND record LIKE '%"account":%' ORDER BY chain, transaction_key LIMIT ?
         """
 
-    /// Marks of grants of before the next epoch go: half of a mark is the grant's id.
+    /// Marks of grants that are gone go too: half of a mark is the grant's id.
     private func forgetMarks() throws(StorageError) {
-        let tables = GooglePlayTables(connection: connection)
+        let (issued, tables) = (IssuedGrantTable(connection: connection), GooglePlayTables(connection: connection))
         var last = SQLValue.blob([])
         while true {
             let rows = try connection.all(SQL(Self.marked, last, .integer(Int64(Self.page)))) {
                 (purchase: $0.blob(0), record: GooglePlayPurchaseRecord(json: $0.text(1)))
             }
+            let known = try issued.entries(of: rows.compactMap { $0.record?.markedGrant })
             for row in rows {
-                guard let record = row.record?.forgettingGrant(before: next.begunAt) else { continue }
+                guard var record = row.record, record.mark != nil, record.markedGrant.flatMap({ known[$0] }) == nil
+                else { continue }
+                record.mark = nil
                 try tables.write(record, PurchaseKey(row.purchase))
             }
             guard let end = rows.last, rows.count == Self.page else { return }
@@ -236,23 +244,27 @@ struct EpochForgetting {
 }
 
 extension GooglePlayPurchaseRecord {
-    /// The same without its mark; `nil` if it has none of a grant that was given before that instant.
-    func forgettingGrant(before instant: Timestamp) -> GooglePlayPurchaseRecord? {
-        guard let grantID = mark.flatMap(GrantMark.init)?.grantID, grantID.timestamp < instant else { return nil }
-        var record = self
-        record.mark = nil
-        return record
-    }
+    /// The grant that its mark claims, if it has one.
+    var markedGrant: UniqueID? { mark.flatMap(GrantMark.init)?.grantID }
 }
 
-extension GooglePlayPurchaseReport {
-    /// The same without the marks of grants that were given before that instant: Google Play goes on telling them.
-    func forgettingGrants(before instant: Timestamp?) -> GooglePlayPurchaseReport {
-        guard let instant else { return self }
-        var history = history
-        for (purchase, record) in history.purchases {
-            if let forgotten = record.forgettingGrant(before: instant) { history.purchases[purchase] = forgotten }
+extension LedgerWriter {
+    /// Whether a grant may be named beside keys in force: it is of the epoch in force, or there is no other.
+    func isOfNewestEpoch(_ grantID: UniqueID?) throws(LedgerError) -> Bool {
+        guard let newestEpoch, let grantID else { return true }
+        let entries = try database { () throws(StorageError) in try issued.entries(of: [grantID]) }
+        return entries[grantID].map { $0 >= newestEpoch.firstEntry } ?? false
+    }
+
+    /// Once an epoch has ended, a report without the marks of grants that are gone: Google Play goes on telling them.
+    func withoutForgottenMarks(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
+        guard hasForgotten else { return report }
+        let claimed = report.history.purchases.values.compactMap(\.markedGrant)
+        let known = try database { () throws(StorageError) in try issued.entries(of: claimed) }
+        var history = report.history
+        for (purchase, record) in history.purchases where record.markedGrant.flatMap({ known[$0] }) == nil {
+            history.purchases[purchase]?.mark = nil
         }
-        return with(history: history, accounts: accounts, holders: holders)
+        return report.with(history: history, accounts: report.accounts, holders: report.holders)
     }
 }

@@ -50,9 +50,22 @@ package struct EpochTable {
     func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
         // What was granted at the very end was used a little later, and would now pass for used without a grant.
         let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
-        let oldest = try all().first { $0.destroyedAt == nil } ?? epoch
-        try EpochForgetting(connection: connection, epoch: epoch, next: next, oldest: oldest.ordinal)
-            .run(settled: settled)
+        let listed = try all().filter { $0.destroyedAt == nil }
+        try EpochForgetting(
+            connection: connection,
+            epoch: epoch,
+            next: next,
+            oldest: listed.first?.ordinal ?? epoch.ordinal
+        ).run(settled: settled)
+        // Of what is not listed any more there is one epoch less.
+        let oldest = listed.first { $0.ordinal != epoch.ordinal }?.ordinal ?? epoch.ordinal
+        try connection.run(
+            SQL(
+                "DELETE FROM customer_key_epochs WHERE ordinal = ? OR ordinal <= ?",
+                .integer(epoch.ordinal),
+                .integer(oldest)
+            )
+        )
         try connection.run(
             SQL(
                 "UPDATE customer_epochs SET destroyed_at = ?, forgotten_until = ? WHERE epoch = ?",

@@ -28,11 +28,14 @@ struct KeyEpochs {
         }
     }
 
-    /// The place of the epoch that a key is of; `oldest` is the first that was not destroyed.
-    func ordinal(of key: [UInt8], oldest: Int64) throws(StorageError) -> Int64 {
-        try connection.first(SQL("SELECT ordinal FROM customer_key_epochs WHERE ledger_key = ?", .blob(key))) {
-            $0.integer(0)
-        } ?? oldest
+    /// The places of the epochs that the listed ones of the keys are of.
+    func ordinals(of keys: [[UInt8]]) throws(StorageError) -> [[UInt8]: Int64] {
+        var found: [[UInt8]: Int64] = [:]
+        try connection.rows(
+            "SELECT ordinal FROM customer_key_epochs WHERE ledger_key = ?",
+            forEach: keys.map { [.blob($0)] }
+        ) { place, row in found[keys[place]] = row.integer(0) }
+        return found
     }
 }
 

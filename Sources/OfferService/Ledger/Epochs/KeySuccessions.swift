@@ -19,7 +19,7 @@ struct KeySuccessions {
     /// Moves what there is.
     func apply(_ successions: [KeySuccession]) throws(StorageError) {
         for succession in successions {
-            for earlier in succession.earlier {
+            for earlier in succession.earlier where earlier != succession.current {
                 try grants.settle(earlier)
                 guard try isUsed(earlier) else { continue }
                 for key in [earlier, succession.current] { grants.change(key) }

@@ -47,6 +47,12 @@ package struct CustomerEpoch: Sendable {
         Array(key.authenticationCode(for: Array("\0epoch \(name)".utf8))[..<16])
     }
 
+    /// Whether the two are one secret under two names.
+    func hasSameSecret(as other: CustomerEpoch) -> Bool {
+        let message = Array("\0same".utf8)
+        return constantTimeEqual(key.authenticationCode(for: message), other.key.authenticationCode(for: message))
+    }
+
     func pseudonym(of message: [UInt8]) -> Pseudonym {
         let code = key.authenticationCode(for: message)
         var recordText: [UInt8] = []

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import OfferDomain
+package import OfferDomain
 import Storage
 
 /// The account ids that were given out, by which purchases at Google Play name a customer of ours.
@@ -20,7 +20,7 @@ struct GooglePlayAccounts {
             SQL(
                 """
                 INSERT INTO google_play_accounts (account, customer, entry_index) VALUES (?, ?, ?)
-                ON CONFLICT DO NOTHING
+                ON CONFLICT (account) DO UPDATE SET entry_index = excluded.entry_index
                 """,
                 .blob(customer),
                 .blob(customer),
@@ -50,24 +50,44 @@ extension LedgerWriter {
         return report.naming(customers)
     }
 
-    /// Those of the accounts that were given out to somebody else than these, and than who is linked to one of them.
-    func accountsOfOthers(_ accounts: Set<[UInt8]>, than own: [[UInt8]]) throws(LedgerError) -> Set<[UInt8]> {
-        let customers = try database { () throws(StorageError) in try googlePlayAccounts.customers(of: accounts) }
+    /// Notes whose account id the answer to a request has, if it has one; the entry of that index says so.
+    func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
+        guard case .authorization = request.deliverable, let account = request.account else { return }
+        try database { () throws(StorageError) in try googlePlayAccounts.add(account, entry: entry) }
+        if !request.successions.isEmpty { try noteInForce([account]) }
+    }
+
+    /// Those of the purchases that are somebody else's than these customers', or than who is linked to one of them: by the
+    /// account that each names, or else by the one that it is on record with.
+    func purchasesOfOthers(
+        _ named: [PurchaseKey: [UInt8]],
+        than own: [[UInt8]]
+    ) throws(LedgerError) -> Set<PurchaseKey> {
         let known = try own + linked(to: own)
-        return Set(customers.filter { !known.contains($0.value) }.keys)
+        return try database { () throws(StorageError) in
+            let customers = try googlePlayAccounts.customers(of: Set(named.values))
+            var others: Set<PurchaseKey> = []
+            for (purchase, account) in named {
+                var holder = customers[account]
+                if holder == nil { holder = try holders.account(of: purchase.bytes) }
+                if let holder, !known.contains(holder) { others.insert(purchase) }
+            }
+            return others
+        }
     }
 }
 
 extension Committer {
-    /// Those of the accounts whose ids were given out to somebody else than these customers; all by their keys.
-    package func accountsOfOthers(
-        _ accounts: Set<[UInt8]>,
+    /// Those of the purchases that are somebody else's than these customers', by the accounts that they name; all by their
+    /// keys.
+    package func purchasesOfOthers(
+        _ named: [PurchaseKey: [UInt8]],
         than own: [[UInt8]]
-    ) async throws(LedgerError) -> Set<[UInt8]> {
-        if accounts.isEmpty { return [] }
-        let found = Guarded<Set<[UInt8]>>([])
+    ) async throws(LedgerError) -> Set<PurchaseKey> {
+        if named.isEmpty { return [] }
+        let found = Guarded<Set<PurchaseKey>>([])
         try await look { writer throws(LedgerError) in
-            let others = try writer.accountsOfOthers(accounts, than: own)
+            let others = try writer.purchasesOfOthers(named, than: own)
             found.withLock { $0 = others }
         }
         return found.withLock { $0 }

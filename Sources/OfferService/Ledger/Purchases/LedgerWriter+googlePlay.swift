@@ -21,7 +21,7 @@ extension LedgerWriter {
     package func merge(_ report: GooglePlayPurchaseReport) throws(LedgerError) {
         try apply(report.successions)
         try noteInForce(report.keysInForce)
-        let report = try withCustomers(report.forgettingGrants(before: grantsForgottenUntil))
+        let report = try withCustomers(try withoutForgottenMarks(report))
         try note(report.holders, at: .googlePlay(report.place.app.packageName))
         let changed = try database { () throws(StorageError) in try googlePlay.merge(report) }
         try drawRedemptions(of: changed, report.place)
@@ -32,7 +32,9 @@ extension LedgerWriter {
         guard !purchases.isEmpty else { return }
         let entries = try database { () throws(StorageError) in try googlePlayRedemptions.update(purchases, place) }
         for entry in entries {
-            let index = try append(.googlePlayRedemption(entry, place.app))
+            let index = try append(
+                .googlePlayRedemption(entry, place.app, namesGrant: try isOfNewestEpoch(entry.match?.grantID))
+            )
             try database { () throws(StorageError) in try googlePlayRedemptions.note(index, of: entry.redemption) }
         }
         googlePlayRedemptionsLearnt += entries

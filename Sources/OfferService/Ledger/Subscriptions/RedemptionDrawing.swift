@@ -86,7 +86,9 @@ struct RedemptionDrawing {
         var candidates: [Candidate] = []
         let forgottenUntil = try EpochTable(connection: subscriptions.connection).forgottenUntil()
         for redemption in known.redemptions(chain: chain, at: observedAt) {
-            if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
+            if let forgottenUntil {
+                if redemption.redeemedAt < forgottenUntil || known.mayHaveBegunEarlier(redemption) { continue }
+            }
             let redemption = try asFirstTold(redemption)
             var grants: Set<GrantCandidate> = []
             var keys = offer(redemption).map { [$0.ledgerKey] } ?? []

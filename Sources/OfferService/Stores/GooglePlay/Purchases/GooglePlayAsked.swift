@@ -54,17 +54,17 @@ struct GooglePlayAsked: KnowledgeSource {
         _ decision: DecisionRequest
     ) async throws(Refusal) -> [Int] {
         guard !caller.role.mayAssertFacts else { return [] }
-        var named: [PurchaseToken: [UInt8]] = [:]
+        var named: [PurchaseKey: [UInt8]] = [:]
         for case (let token, .purchase(let purchase)) in evidence.purchases {
-            named[token] = purchase.accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:))
+            named[place.keys.purchaseKey(of: token)] = purchase.accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:))
         }
         let own = decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.ledgerKey)
-        let others: Set<[UInt8]>
+        let others: Set<PurchaseKey>
         do {
-            others = try await committer.accountsOfOthers(Set(named.values), than: own)
+            others = try await committer.purchasesOfOthers(named, than: own)
         } catch {
             throw .service(ServiceFault(error))
         }
-        return tokens.indices.filter { named[tokens[$0]].map(others.contains) ?? false }
+        return tokens.indices.filter { others.contains(place.keys.purchaseKey(of: tokens[$0])) }
     }
 }
