@@ -56,6 +56,7 @@ extension EndToEnd {
             #expect(try await disk.run(#"cp "$1"/offer-signer.db* "$(dirname "$1")""#).succeeded)
             let verdict = try await Load.checkRecords(of: demo)
             #expect(verdict.succeeded, "\(verdict)")
+            try await expectResumption(demo)
             #expect(try await disk.service.stop() == .exited(0))
         }
 
@@ -82,6 +83,7 @@ extension EndToEnd {
             #expect(try await service.stop() == .exited(0))
             let verdict = try await Load.checkRecords(of: demo)
             #expect(verdict.succeeded, "\(verdict)")
+            try await expectResumption(demo)
         }
 
         @Test func `a limit on the size of files stops signatures, and does not end the service`() async throws {
@@ -103,6 +105,7 @@ extension EndToEnd {
             #expect(try await service.stop() == .exited(0))
             let verdict = try await Load.checkRecords(of: demo)
             #expect(verdict.succeeded, "\(verdict)")
+            try await expectResumption(demo)
         }
 
         @Test(arguments: [["", "-wal", "-shm"], ["-wal"], [""]])
@@ -133,6 +136,14 @@ extension EndToEnd {
             // Let it go on for a while: the checker of the records judges whatever is delivered now.
             try await Task.sleep(for: .milliseconds(1500))
             #expect(Load.delivered(to: service.demo) - before < 20)
+        }
+
+        /// It is on record that records could not be written, and since when.
+        private func expectResumption(_ demo: DemoFolder) async throws {
+            let query = try await Program.run(
+                ["audit", "query", "--event", "audit.resume", "--database", demo.location]
+            )
+            #expect(query.succeeded && query.output.contains(#""since":"#), "\(query)")
         }
 
         /// It goes on by itself.

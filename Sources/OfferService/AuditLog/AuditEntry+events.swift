@@ -6,7 +6,8 @@ import OfferDomain
 extension AuditEntry {
     static func details(of event: AuditEvent) -> [Member] {
         switch event {
-        case .signature, .authorization, .refusal, .serviceStopped, .recordsResumed: []
+        case .signature, .authorization, .refusal, .serviceStopped: []
+        case .recordsResumed(let since): [("since", .integer(since.milliseconds))]
         case .signatureFailed(let grantID, let keyID, let form, let reason):
             [
                 ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),

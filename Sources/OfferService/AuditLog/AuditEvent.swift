@@ -14,8 +14,8 @@ package enum AuditEvent: Sendable {
     case signatureFailed(grantID: UniqueID, keyID: KeyID, form: SignatureForm, reason: String)
     case serviceStarted(version: String)
     case serviceStopped
-    /// Records could not be written for a while; now they can.
-    case recordsResumed
+    /// Records could not be written for a while; now they can. A service says what it saw itself.
+    case recordsResumed(since: Timestamp)
     case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
     /// The key of a service account of Google's was read.
     case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)

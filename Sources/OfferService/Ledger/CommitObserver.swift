@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
 
 /// Is told what each commit took; counts for the metrics.
 package protocol CommitObserver: Sendable {
@@ -10,6 +11,10 @@ package protocol CommitObserver: Sendable {
     func learnt(of redemption: GooglePlayRedemptionTable.Entry)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)
+    /// Since when records can't be written, until it is on record that they can be again; `nil` where that need not be.
+    var failingSince: Timestamp? { get }
+    /// It is on record that records can be written again.
+    func resumed()
     /// It could not be read who was granted something, so everybody is looked for until the service starts anew.
     func looksForAll(because error: LedgerError)
     /// What another process has switched off is obeyed, and about to be acknowledged.
@@ -17,6 +22,8 @@ package protocol CommitObserver: Sendable {
 }
 
 extension CommitObserver {
+    package var failingSince: Timestamp? { nil }
+    package func resumed() {}
     package func looksForAll(because error: LedgerError) {}
     package func obeys(_ switches: KillSwitches) {}
 }

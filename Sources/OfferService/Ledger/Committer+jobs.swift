@@ -6,6 +6,10 @@ extension Committer.Job {
         if case .preview = self { true } else { false }
     }
 
+    var isAppend: Bool {
+        if case .append = self { true } else { false }
+    }
+
     /// The requests that are decided.
     var requests: [DecisionRequest] {
         switch self {

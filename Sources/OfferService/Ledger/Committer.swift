@@ -12,6 +12,7 @@ package final class Committer: Sendable {
     enum Job: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
         case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
+        /// Of no event: tries whether records can be written again.
         case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
         case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
         case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
@@ -494,10 +495,24 @@ extension Committer {
         if let atMost = cleaning.due(at: now, after: batch.reduce(0) { $0 + $1.requestCount }) {
             try writer.forgetIdempotencyKeys(at: now, atMost: atMost)
         }
+        let resumes = try recordResumption(after: batch, writer)
         try writer.commit()
         // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
         guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
         if let head = writer.durableHead { newestHead.withLock { $0 = head } }
+        if resumes { observer.resumed() }
         return outcomes
+    }
+
+    /// Records that records can be written again if they could not be; whether it did.
+    ///
+    /// Not where nothing else is recorded, which is no trial: such a batch commits on a full disk, and what is only asked
+    /// is to be answered on one.
+    private func recordResumption(after batch: [Job], _ writer: LedgerWriter) throws(LedgerError) -> Bool {
+        guard let since = observer.failingSince, writer.addsEntries || batch.contains(where: \.isAppend) else {
+            return false
+        }
+        try writer.append(.recordsResumed(since: since))
+        return true
     }
 }

@@ -243,6 +243,9 @@ package final class LedgerWriter {
         reconciliation = ReconciliationMemory()
     }
 
+    /// Whether this transaction has added entries.
+    var addsEntries: Bool { tree.size != durableHead?.size }
+
     /// Adds one entry to the log.
     @discardableResult
     package func append(_ event: AuditEvent) throws(LedgerError) -> Int64 {

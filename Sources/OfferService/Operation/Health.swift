@@ -4,7 +4,7 @@ package import OfferDomain
 /// Knows whether the service can do its work, and if not, why.
 package final class Health: CommitObserver {
     private struct State {
-        /// Why the last commit failed, and when the first of them did; `nil` once one has succeeded again.
+        /// Why the last commit failed, and when the first of them did; `nil` once it is on record that that is over.
         var commitFailure: (since: Timestamp, reason: String)?
         var isStopping = false
         /// How many looks at callers and key states have failed since the last one that did not.
@@ -28,11 +28,13 @@ package final class Health: CommitObserver {
 
     package func committed(requests: Int, microseconds: Int64) {
         metrics.committed(requests: requests, microseconds: microseconds)
-        let hasRecovered = state.withLock { state in
-            defer { state.commitFailure = nil }
-            return state.commitFailure != nil
-        }
-        if hasRecovered { log(.info, "records can be written again") }
+    }
+
+    package var failingSince: Timestamp? { commitFailure?.since }
+
+    package func resumed() {
+        state.withLock { $0.commitFailure = nil }
+        log(.info, "records can be written again")
     }
 
     package func learnt(of redemption: RedemptionTable.Entry) {
@@ -80,10 +82,7 @@ package final class Health: CommitObserver {
         }
     }
 
-    /// Whether the last commit failed.
-    package var isUnableToRecord: Bool { commitFailure != nil }
-
-    /// Why records can't be written, and since when.
+    /// Why records can't be written, and since when; an empty commit shows nothing else.
     package var commitFailure: (since: Timestamp, reason: String)? { state.withLock { $0.commitFailure } }
 
     /// Notes whether callers and key states could be read; what is not read can't be obeyed.

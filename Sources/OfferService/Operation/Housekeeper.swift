@@ -71,6 +71,8 @@ final class Housekeeper: Sendable {
                 elapsed += isRegular ? interval : 0
                 if isRegular, elapsed.isMultiple(of: 60_000) { recordCounts() }
             }
+            // Before the end of the service is on record.
+            resume()
             recordCounts()
             hasEnded.signal()
         }
@@ -141,8 +143,13 @@ final class Housekeeper: Sendable {
         }
     }
 
+    /// Tries whether records can be written again, which the committer then records: there may be no request that would.
+    private func resume() {
+        if health.failingSince != nil { try? committer.appendBlocking([]) }
+    }
+
     private func look(_ connection: any DatabaseConnection) -> Bool {
-        if health.isUnableToRecord { try? committer.appendBlocking([.recordsResumed]) }
+        resume()
         do {
             try loaded.withLock { loaded in
                 let epochs = try EpochTable(connection: connection).all()

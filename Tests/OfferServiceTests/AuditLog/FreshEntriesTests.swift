@@ -23,10 +23,10 @@ struct FreshEntriesTests {
         }
         committer.start(on: try faults.wrap(try place.ledger.open()))
         let fresh = committer.freshEntries
-        try await committer.append([.recordsResumed])
+        try await committer.append([.serviceStopped])
         #expect(Self.taken(fresh).isEmpty, "nobody has asked for any")
         fresh.follow {}
-        try await committer.append([.recordsResumed, .serviceStopped])
+        try await committer.append([.recordsExported(from: 0, count: 1), .serviceStopped])
         faults.failCommits(Faults.diskFull, Faults.ioFailure)
         for _ in 0..<2 {
             await #expect(throws: LedgerError.self) { try await committer.append([.epochBegun("1")]) }

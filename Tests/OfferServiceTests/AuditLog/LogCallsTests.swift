@@ -165,7 +165,7 @@ struct LogCallsTests {
     @Test func `reads while the committer waits for the disk`() async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service async throws in
-            try await service.committer.append([.recordsResumed])
+            try await service.committer.append([.serviceStopped])
             faults.hold()
             async let signed = service.sign(offer: "open")
             #expect(try await eventually { faults.isCommitting })

@@ -201,7 +201,7 @@ struct EpochRegisterTests {
             try register.begin(Pseudonyms(ours, earlier: [first]), with: [])
         }
         #expect(try names(place.ledger) == ["1", "their"])
-        try register.begin(Pseudonyms(theirs, earlier: [first]), with: [.recordsResumed])
+        try register.begin(Pseudonyms(theirs, earlier: [first]), with: [.serviceStopped])
         #expect(try names(place.ledger) == ["1", "their"], "nothing begins twice")
         #expect(try place.entries().count == 3)
     }

@@ -35,7 +35,7 @@ struct SharedCommitterTests {
         try other.begin()
         let done = Recorder()
         func record() {
-            committer.change({ writer throws(LedgerError) in try writer.append(.recordsResumed) }) { _ in done.add() }
+            committer.change({ writer throws(LedgerError) in try writer.append(.serviceStopped) }) { _ in done.add() }
         }
         record()
         #expect(try await eventually { committer.waiting == 0 })

@@ -74,7 +74,7 @@ struct AuditEntryTests {
                 form: .v1,
                 reason: "a \"quote\", a \\, a\ttab\u{1F}\u{7F} é"
             ),
-            .serviceStarted(version: "0.1.0"), .serviceStopped, .recordsResumed,
+            .serviceStarted(version: "0.1.0"), .serviceStopped, .recordsResumed(since: time),
             .keyLoaded(keyID: keyID, publicKeyDigest: "00", status: .retiring), .keyDisabled(keyID, by: .command),
             .keyEnabled(keyID, by: .caller(caller)),
             .configurationLoaded(policyName: "sha256:00", keysDigest: "00", settingsDigest: "00"),

@@ -181,7 +181,7 @@ struct CommitterTests {
             /// Commits one job, ten seconds after the last one that did.
             func clean(afterSeconds seconds: Int = 10) async throws {
                 service.clock.advance(seconds: seconds)
-                try await service.committer.append([.recordsResumed])
+                try await service.committer.append([.serviceStopped])
             }
             try await sign(0..<1000)
             service.clock.advance(hours: 23)

@@ -44,7 +44,7 @@ import Testing
         let before = beginnings
         for _ in 0..<20_000 {
             if beginnings >= before + more { return true }
-            try await committer.append([.recordsResumed])
+            try await committer.append([.serviceStopped])
         }
         return false
     }
@@ -68,24 +68,24 @@ import Testing
 
     @Test func `nothing is made where the database was moved away`() async throws {
         let committer = try committer(place.ledger.logKeeper(pages: 5))
-        try await committer.append([.recordsResumed])
+        try await committer.append([.serviceStopped])
         for suffix in ["", "-wal", "-shm"] {
             try FileManager.default.moveItem(atPath: path + suffix, toPath: path + ".away" + suffix)
         }
-        for _ in 0..<50 { try await committer.append([.recordsResumed]) }
+        for _ in 0..<50 { try await committer.append([.serviceStopped]) }
         await mayBlock { committer.stop() }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test func `who reads for long keeps the log from being begun anew, and commits from nothing`() async throws {
         let committer = try committer(place.ledger.logKeeper(pages: 30))
-        try await committer.append([.recordsResumed])
+        try await committer.append([.serviceStopped])
         let before = beginnings
         let reader = try place.location.connect(.readOnly)
         try reader.begin()
         let count = SQL("SELECT count(*) FROM audit_entries")
         #expect(try reader.first(count) { $0.integer(0) } == 1)
-        for _ in 0..<300 { try await committer.append([.recordsResumed]) }
+        for _ in 0..<300 { try await committer.append([.serviceStopped]) }
         #expect(try reader.first(count) { $0.integer(0) } == 1)
         #expect(beginnings <= before + 1)
         reader.rollback()
