@@ -45,6 +45,7 @@ package struct OfferOutlook: Sendable {
 /// Tells which offers one customer could have, by the same decisions that grant them; reserves and signs nothing.
 package final class OfferPreviewer: Sendable {
     private let committer: Committer
+    private let seal: Seal
     private let appStore: AppStore
     private let catalogues: GooglePlayCatalogues
     private let purchases: any GooglePlayPurchaseSource
@@ -52,12 +53,14 @@ package final class OfferPreviewer: Sendable {
 
     package init(
         committer: Committer,
+        seal: Seal,
         appStore: AppStore,
         catalogues: GooglePlayCatalogues,
         purchases: any GooglePlayPurchaseSource,
         log: Log
     ) {
         self.committer = committer
+        self.seal = seal
         self.appStore = appStore
         self.catalogues = catalogues
         self.purchases = purchases
@@ -84,8 +87,8 @@ package final class OfferPreviewer: Sendable {
         let preview = OfferPreview(requests: requests, knowledge: customer.knowledge)
         let previewed = try await decided(preview, customer)
         let faults = await googlePlayObstacles(offers, app, request, at: now)
-        // Asked last, so that what was sealed meanwhile is known.
-        let isSealed = committer.gate.stop(of: nil) != nil
+        // Asked last, so that what was sealed meanwhile is known. Not the gate: what can't be recorded does not shut it.
+        let isSealed = seal.isSealed || committer.gate.isCutOff
         return zip(offers, previewed).map { offer, previewed in
             let obstacle =
                 previewed.isStoreSilent

@@ -211,6 +211,7 @@ package final class Service: Sendable {
             ),
             previewer: OfferPreviewer(
                 committer: committer,
+                seal: seal,
                 appStore: stores.appStore,
                 catalogues: stores.catalogues,
                 purchases: stores.googlePlayAPI,

@@ -37,6 +37,21 @@ struct ResumptionTests {
         }
     }
 
+    @Test func `no offer is promised while records can't be written`() async throws {
+        let faults = Faults()
+        try await withService(wrap: faults.wrap) { service async throws in
+            faults.failCommits(Faults.diskFull)
+            #expect(try await service.sign(offer: "open").problem == "audit-unavailable")
+            let sealed = try await preview(service)
+            #expect(sealed.json["offers"][0]["outcome"].text == "eligible", "\(sealed)")
+            #expect(sealed.json["offers"][0]["obstacle"].text == "sealed")
+            #expect(sealed.headers["cache-control"] == "private, max-age=0")
+            try await service.committer.append([])
+            let open = try await preview(service)
+            #expect(open.json["offers"][0]["obstacle"].text == nil, "\(open)")
+        }
+    }
+
     @Test func `the first record after a failure comes with one of since when there were none`() async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service async throws in

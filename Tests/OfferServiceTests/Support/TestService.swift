@@ -134,6 +134,7 @@ final class TestService: Sendable {
             ),
             previewer: OfferPreviewer(
                 committer: committer,
+                seal: seal,
                 appStore: stores.appStore,
                 catalogues: stores.catalogues,
                 purchases: stores.googlePlayAPI,
