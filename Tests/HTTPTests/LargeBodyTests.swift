@@ -18,8 +18,8 @@ struct LargeBodyTests {
     }
 
     /// Says that a large body follows, on a connection of its own, and returns what the server says to that.
-    private static func begin(_ server: Server) throws -> (client: RawHTTPClient, status: Int) {
-        let client = try RawHTTPClient(port: server.port)
+    private static func begin(_ server: Server, from host: UInt8 = 1) throws -> (client: RawHTTPClient, status: Int) {
+        let client = try RawHTTPClient(port: server.port, from: host)
         return (client, try begin(client))
     }
 
@@ -30,13 +30,20 @@ struct LargeBodyTests {
 
     private static func body(_ length: Int = length) -> [UInt8] { [UInt8](repeating: 0x78, count: length) }
 
+    /// Sends so many large bodies but for their last byte, and waits until there is no room for another, which counts as
+    /// one rejection.
+    private static func fill(_ server: Server, with count: Int = 2) async throws -> [RawHTTPClient] {
+        let admitted = try (0..<count).map { _ in try begin(server) }
+        #expect(admitted.allSatisfy { $0.status == 100 })
+        for (client, _) in admitted { client.send(body(length - 1)) }
+        #expect(try await eventually { try begin(server).status == 503 })
+        return admitted.map(\.client)
+    }
+
     /// Expects room for two bodies, neither less nor more, and leaves it as it is.
-    private static func expectRoomForTwo(_ server: Server) throws {
-        let admitted = try (0..<2).map { _ in try begin(server) }
-        #expect(admitted.map(\.status) == [100, 100])
-        #expect(try begin(server).status == 503)
-        for (client, _) in admitted {
-            client.send(body())
+    private static func expectRoomForTwo(_ server: Server) async throws {
+        for client in try await fill(server) {
+            client.send(body(1))
             #expect(try client.readAnswer().status == 200)
         }
     }
@@ -44,19 +51,62 @@ struct LargeBodyTests {
     @Test
     func `refuses a large body that there is no room for, and takes small ones still`() async throws {
         try await withServer(Self.configuration) { server in
-            let admitted = try (0..<2).map { _ in try Self.begin(server) }
-            #expect(admitted.map(\.status) == [100, 100])
+            let admitted = try await Self.fill(server)
             // Without being asked it sends what it has, and can read why that is not taken.
             let refused = try RawHTTPClient(port: server.port)
             refused.send(request("POST", "/", body: String(repeating: "x", count: Self.length)))
             try RejectionTests.expectRejection(.tooManyBodyBytes, on: refused)
-            #expect(server.statistics.rejections == ["too-many-body-bytes": 1])
+            #expect(server.statistics.rejections == ["too-many-body-bytes": 2])
             let small = try RawHTTPClient(port: server.port)
             for _ in 0..<2 {
                 small.send(request("POST", "/", body: String(repeating: "x", count: 16 * 1024)))
                 #expect(try small.readAnswer().status == 200)
             }
             withExtendedLifetime(admitted) {}
+        }
+    }
+
+    @Test
+    func `bodies that are announced and do not come take no room`() async throws {
+        try await withServer(Self.configuration) { server in
+            let silent = try (0..<10).map { _ in try Self.begin(server) }
+            #expect(silent.allSatisfy { $0.status == 100 })
+            try await Self.expectRoomForTwo(server)
+            withExtendedLifetime(silent) {}
+        }
+    }
+
+    @Test
+    func `one address leaves room for others, however much it sends`() async throws {
+        var configuration = Self.configuration
+        configuration.limits.bodyBytesPerAddress = Self.length - 16 * 1024
+        try await withServer(configuration) { server in
+            let greedy = try await Self.fill(server, with: 1)
+            let (other, status) = try Self.begin(server, from: 2)
+            #expect(status == 100)
+            other.send(Self.body())
+            #expect(try other.readAnswer().status == 200)
+            greedy[0].send(Self.body(1))
+            #expect(try greedy[0].readAnswer().status == 200)
+            let next = try Self.begin(server)
+            #expect(next.status == 100, "its own room is free again")
+        }
+    }
+
+    @Test
+    func `who is refused amid a body can read why`() async throws {
+        try await withServer(Self.configuration) { server in
+            let (late, status) = try Self.begin(server)
+            #expect(status == 100)
+            let admitted = try await Self.fill(server)
+            late.send(Self.body(Self.length / 2))
+            late.send(Self.body(Self.length / 2))
+            try RejectionTests.expectRejection(.tooManyBodyBytes, on: late)
+            for client in admitted {
+                client.send(Self.body(1))
+                #expect(try client.readAnswer().status == 200)
+            }
+            try await Self.expectRoomForTwo(server)
         }
     }
 
@@ -84,7 +134,7 @@ struct LargeBodyTests {
                 }
                 #expect(try await eventually { server.statistics.openConnections == 0 })
             }
-            try Self.expectRoomForTwo(server)
+            try await Self.expectRoomForTwo(server)
         }
     }
 
@@ -97,7 +147,7 @@ struct LargeBodyTests {
                 client.send(Self.body())
                 #expect(try client.readAnswer().status == 200)
             }
-            try Self.expectRoomForTwo(server)
+            try await Self.expectRoomForTwo(server)
         }
     }
 
@@ -109,6 +159,7 @@ struct LargeBodyTests {
             for _ in 0..<4 {
                 let (client, status) = try Self.begin(server)
                 #expect(status == 100)
+                client.send(Self.body(Self.length - 1))
                 #expect(try client.readAnswer().status == 408)
             }
         }
@@ -135,7 +186,7 @@ struct LargeBodyTests {
             } else {
                 for client in slow { #expect(try client.readAnswer().status == 200) }
             }
-            try Self.expectRoomForTwo(server)
+            try await Self.expectRoomForTwo(server)
         }
     }
 }

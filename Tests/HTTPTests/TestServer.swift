@@ -94,9 +94,9 @@ final class Gate: Sendable {
 }
 
 /// Waits until something is so, at most 20 seconds.
-func eventually(_ isSo: () -> Bool) async throws -> Bool {
+func eventually(_ isSo: () throws -> Bool) async throws -> Bool {
     for _ in 0..<2000 {
-        if isSo() { return true }
+        if try isSo() { return true }
         try await Task.sleep(for: .milliseconds(10))
     }
     return false

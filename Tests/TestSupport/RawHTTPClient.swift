@@ -26,19 +26,16 @@ package final class RawHTTPClient {
     private let patience: Int
     private var isOpen = true
 
-    package init(port: UInt16, patience seconds: Int = 20) throws {
+    /// Connects from 127.0.0.`host`, which the server takes for a neighbour of its own.
+    package init(port: UInt16, from host: UInt8 = 1, patience seconds: Int = 20) throws {
         patience = seconds
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = unsafe withUnsafePointer(to: address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe connect(socket, address, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
+        // A port that is chosen by then is taken for every destination, of which there are not ten thousand.
+        guard unsafe host == 1 || Self.call(bind, socket, host, 0) == 0,
+            unsafe Self.call(connect, socket, 1, port) == 0
+        else {
+            throw Failure.cannotConnect(errno: errno)
         }
-        guard result == 0 else { throw Failure.cannotConnect(errno: errno) }
         var wait = timeval(tv_sec: seconds, tv_usec: 0)
         unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
         var on: Int32 = 1
@@ -47,6 +44,23 @@ package final class RawHTTPClient {
 
     deinit {
         close()
+    }
+
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32,
+        _ socket: Int32,
+        _ host: UInt8,
+        _ port: UInt16
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = (0x7F00_0000 | UInt32(host)).bigEndian
+        return unsafe withUnsafePointer(to: address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe function(socket, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
     }
 
     /// Sends all the bytes; false if the server has closed.

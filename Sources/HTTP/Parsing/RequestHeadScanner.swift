@@ -54,6 +54,9 @@ struct RequestHeadScanner: Sendable {
     /// How long the body will be, once the head is complete.
     var bodyLength: Int { contentLength ?? 0 }
 
+    /// How much of the body has come.
+    var bodyBytesReceived: Int { body.count }
+
     /// Whether the client sends the body only when it is told to (`Expect: 100-continue`), and has not begun to.
     var clientWaits: Bool { expectsToBeAsked && isInBody && body.isEmpty }
 

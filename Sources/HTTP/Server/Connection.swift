@@ -48,7 +48,7 @@ final class Connection: @unchecked Sendable {
     /// Whether everything was read, and the end after it.
     private var inputIsOver = false
     private var scanner: RequestHeadScanner
-    /// What ``ServerState/takeBodyBytes(_:)`` counted for the request at hand.
+    /// What ``ServerState/takeBodyBytes(_:from:)`` counted for the request at hand.
     private var takenBodyBytes = 0
     /// What was read and not scanned, because a request before it is being answered: from `pendingStart` on.
     private var pending: [UInt8] = []
@@ -214,8 +214,13 @@ final class Connection: @unchecked Sendable {
         switch scanner.scan(bytes) {
         case .incomplete:
             if phase == .head, scanner.isInBody { enterBody() }
+            if phase == .body, !takeBodyBytes() { refuse(.tooManyBodyBytes) }
             return nil
         case .complete(let consumed):
+            guard phase == .head || takeBodyBytes() else {
+                refuse(.tooManyBodyBytes)
+                return nil
+            }
             respond(to: scanner.takeRequest())
             return consumed
         case .refused(let rejection):
@@ -226,15 +231,26 @@ final class Connection: @unchecked Sendable {
 
     /// A body that is complete by now is too short to be counted: it came in one piece, which has no more than 16 KiB.
     private func enterBody() {
-        guard let taken = server.state.takeBodyBytes(scanner.bodyLength) else { return refuse(.tooManyBodyBytes) }
-        takenBodyBytes = taken
+        // Said before it comes, where that can be said; room that is there is taken by what does come.
+        guard server.state.hasRoom(forBody: scanner.bodyLength, from: peer.group) else {
+            return refuse(.tooManyBodyBytes)
+        }
         enter(.body)
         if scanner.clientWaits { send(ResponseWriter.goOn[...]) }
     }
 
+    /// Counts what has come of the body since it was counted last; false if there is no room for it.
+    private func takeBodyBytes() -> Bool {
+        let bytes = scanner.bodyBytesReceived - Limits.uncountedBodyBytes - takenBodyBytes
+        guard bytes > 0 else { return true }
+        guard server.state.takeBodyBytes(bytes, from: peer.group) else { return false }
+        takenBodyBytes += bytes
+        return true
+    }
+
     private func giveBodyBytesBack() {
         guard takenBodyBytes > 0 else { return }
-        server.state.giveBodyBytesBack(takenBodyBytes)
+        server.state.giveBodyBytesBack(takenBodyBytes, from: peer.group)
         takenBodyBytes = 0
     }
 

@@ -57,11 +57,15 @@ package struct Limits: Hashable, Sendable {
     package var bodyBytes: Int
     /// What is accepted instead of ``bodyBytes``, if it is more, at single paths: as they are sent, without the query.
     package var bodyBytesByPath: [[UInt8]: Int]
-    /// What bodies of all connections may take together, from the end of their head until they are answered.
+    /// What bodies of all connections may take together, as they come, until they are answered.
     ///
-    /// The first 16 KiB of each count for nothing. 64 MiB are a little more than one address may have under way with the
-    /// connections that it may open and bodies of 256 KiB.
+    /// The first 16 KiB of each count for nothing.
     package var bodyBytesInAll: Int
+    /// What those from one IPv4 address or one IPv6 network of 64 bits may take of that.
+    ///
+    /// A quarter of it by default, so that one that sends bodies without end leaves room for others. Behind a proxy, all of
+    /// its clients have no more together.
+    package var bodyBytesPerAddress: Int
     /// Open connections of the whole server.
     ///
     /// Further ones wait, unaccepted, until one ends.
@@ -77,6 +81,7 @@ package struct Limits: Hashable, Sendable {
         bodyBytes: Int = 16 * 1024,
         bodyBytesByPath: [[UInt8]: Int] = [:],
         bodyBytesInAll: Int = 64 << 20,
+        bodyBytesPerAddress: Int = 16 << 20,
         connections: Int = 4096,
         connectionsPerAddress: Int = 256
     ) {
@@ -85,6 +90,7 @@ package struct Limits: Hashable, Sendable {
         self.bodyBytes = bodyBytes
         self.bodyBytesByPath = bodyBytesByPath
         self.bodyBytesInAll = bodyBytesInAll
+        self.bodyBytesPerAddress = bodyBytesPerAddress
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
     }

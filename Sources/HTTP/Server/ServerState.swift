@@ -9,8 +9,8 @@ final class ServerState: Sendable {
     let openConnections = Atomic(0)
     private let tls: Mutex<TLSContext?>
     private let turnedAway = Atomic(0)
-    /// What large bodies take, of all loops.
-    private let bodyBytes = Atomic(0)
+    /// Of all loops.
+    private let largeBodies = Mutex(LargeBodies())
     private let connectionsByAddress = Mutex<[PeerAddress.Address: Int]>([:])
 
     init(_ configuration: ServerConfiguration, _ responder: any Responder) throws(ServerError) {
@@ -61,19 +61,30 @@ final class ServerState: Sendable {
     /// Counts out what ``beginTurningAway()`` let wait.
     func endTurningAway() { turnedAway.subtract(1, ordering: .relaxed) }
 
-    /// Lets a body of that length be received.
-    ///
-    /// - Returns: How much to give to ``giveBodyBytesBack(_:)``, once; `nil` if bodies take as much as they may.
-    func takeBodyBytes(_ length: Int) -> Int? {
+    /// Whether a body of that length would find room now; a later one may take it first.
+    func hasRoom(forBody length: Int, from group: PeerAddress.Address) -> Bool {
         let bytes = length - Limits.uncountedBodyBytes
-        guard bytes > 0 else { return 0 }
-        if bodyBytes.add(bytes, ordering: .relaxed).newValue <= configuration.limits.bodyBytesInAll { return bytes }
-        giveBodyBytesBack(bytes)
-        return nil
+        return bytes <= 0 || largeBodies.withLock { $0.haveRoom(for: bytes, from: group, configuration.limits) }
     }
 
-    /// Counts out what ``takeBodyBytes(_:)`` has counted.
-    func giveBodyBytesBack(_ bytes: Int) { bodyBytes.subtract(bytes, ordering: .relaxed) }
+    /// Counts bytes of a large body that have come, to be given to ``giveBodyBytesBack(_:from:)`` once.
+    ///
+    /// - Returns: False, and nothing is counted, if bodies take as much as they may.
+    func takeBodyBytes(_ bytes: Int, from group: PeerAddress.Address) -> Bool {
+        largeBodies.withLock { bodies in
+            guard bodies.haveRoom(for: bytes, from: group, configuration.limits) else { return false }
+            bodies.add(bytes, from: group)
+            return true
+        }
+    }
+
+    /// Counts out what ``takeBodyBytes(_:from:)`` has counted.
+    func giveBodyBytesBack(_ bytes: Int, from group: PeerAddress.Address) {
+        largeBodies.withLock { $0.remove(bytes, from: group) }
+    }
+
+    /// What large bodies take now, without what counts for nothing.
+    var bodyBytes: Int { largeBodies.withLock { $0.bytes } }
 
     /// Counts a connection that ``admit(_:)`` admitted out again.
     func dismiss(_ group: PeerAddress.Address) {
