@@ -187,9 +187,22 @@ struct SignedLogTests {
         #expect(entry["size"].integer == Int64(size) && entry["root"].text?.count == 44)
     }
 
-    @Test func `goes on with a new log where that was interrupted behind the file`() async throws {
+    /// What `audit new-log` had done when it was interrupted.
+    enum Interruption: CaseIterable {
+        case recorded, oldFileSetAside, newFileWritten
+    }
+
+    @Test(arguments: Interruption.allCases)
+    func `goes on with a new log where that was interrupted, and tells the same loss`(
+        after interruption: Interruption
+    ) async throws {
         let place = try Place()
+        let directory = place.running.directory
         try await place.running.run { _ in }
+        try directory.copyDatabase("ledger.db", to: "yesterday.db")
+        try await place.running.run { _ in }
+        // Now the file alone knows how much there was.
+        try directory.copyDatabase("yesterday.db", to: "ledger.db")
         try place.running.rewrite("keys") { $0.replacing("example.com/log", with: "example.com/log-2") }
         let file = CheckpointFile(path: place.running.settings.checkpointPath)
         let old = try file.read()
@@ -202,14 +215,39 @@ struct SignedLogTests {
         let interrupted = try new.begin()
         let aside = try #require(interrupted.oldFile)
         try place.running.ledger.open().run(SQL("DELETE FROM checkpoints WHERE origin = 'example.com/log-2'"))
+        if interruption != .newFileWritten { try FileManager.default.removeItem(atPath: file.path) }
+        if interruption == .recorded { try FileManager.default.moveItem(atPath: aside, toPath: file.path) }
+
         let outcome = try new.begin()
         #expect(outcome.previous == interrupted.previous && outcome.oldFile == aside)
-        #expect(outcome.first.checkpoint.size == interrupted.first.checkpoint.size + 1)
+        #expect(outcome.first.checkpoint == interrupted.first.checkpoint)
         #expect(try file.read() == outcome.first.ownNote.bytes)
         #expect(try CheckpointFile(path: aside).read() == old, "the old one is still there")
+        let restarts = try place.running.entries().filter { $0["ev"] == .text("log.restarted") }
+        #expect(restarts.map(\.["size"].integer) == [interrupted.previous.size])
         try await place.running.run { service async throws in
             #expect(try await place.running.sign(service, offer: "open").status == 200)
         }
+    }
+
+    @Test func `a new log after one that has just begun says what that was`() async throws {
+        let place = try Place()
+        try await place.running.run { _ in }
+        var outcomes: [NewLog.Outcome] = []
+        for (old, name) in [("log", "log-2"), ("log-2", "log-3")] {
+            try place.running.rewrite("keys") {
+                $0.replacing("\"example.com/\(old)\"", with: "\"example.com/\(name)\"")
+            }
+            let new = NewLog(
+                key: try LoadedConfiguration(place.running.settings).keys.logKey,
+                ledger: place.running.ledger,
+                file: CheckpointFile(path: place.running.settings.checkpointPath),
+                clock: place.running.clock.wallClock
+            )
+            outcomes.append(try new.begin())
+        }
+        #expect(outcomes[1].previous == outcomes[0].first.checkpoint)
+        #expect(try place.running.entries().count { $0["ev"] == .text("log.restarted") } == 2)
     }
 
     @Test(arguments: ["origin", "key"])

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
 import OfferDomain
 import Storage
 
@@ -46,7 +48,34 @@ package struct NewLog {
         defer { lock?.release() }
         guard !stored.contains(where: { $0.origin == key.origin.text }) else { throw .nameUsed(key.origin) }
         try refuseNameInFile(connection)
-        return try begin(after: try previous(stored), connection)
+        if let recorded = try recordedLoss(stored, connection) {
+            guard recorded.origin != key.origin else { throw .nameUsed(key.origin) }
+            return try finish(after: recorded, connection)
+        }
+        let previous = try previous(stored)
+        do throws(LedgerChangeError<Never>) {
+            try ledger.change { _ in [.logRestarted(previous: previous)] }
+        } catch {
+            if case .ledger(let error) = error { throw .records(error) }
+        }
+        return try finish(after: previous, connection)
+    }
+
+    /// What a run that was interrupted has recorded as lost: the newest entry says it, and no checkpoint covers that yet.
+    ///
+    /// The file from which that run had it may be set aside, and the database may know of less.
+    private func recordedLoss(
+        _ stored: [CheckpointTable.Stored],
+        _ connection: any DatabaseConnection
+    ) throws(NewLogError) -> Checkpoint? {
+        let reader = LogReader(connection: connection)
+        do throws(AuditReadError) {
+            let size = try reader.head().size
+            guard stored.allSatisfy({ $0.size < size }) else { return nil }
+            return try reader.entry(size - 1).flatMap(Checkpoint.init(lostBy:))
+        } catch {
+            throw .records(LedgerError(error))
+        }
     }
 
     /// A file that says that more was signed under the name is believed, whatever the database has forgotten; one that the
@@ -83,15 +112,11 @@ package struct NewLog {
         try? Checkpoint(parsing: SignedNote(parsing: note).text)
     }
 
-    private func begin(
+    /// Signs the first checkpoint, once it is on record what is lost.
+    private func finish(
         after previous: Checkpoint,
         _ connection: any DatabaseConnection
     ) throws(NewLogError) -> Outcome {
-        do throws(LedgerChangeError<Never>) {
-            try ledger.change { _ in [.logRestarted(previous: previous)] }
-        } catch {
-            if case .ledger(let error) = error { throw .records(error) }
-        }
         let first: SignedCheckpoint
         do {
             let head = try LedgerWriter(connection: connection).checkedHead()
@@ -122,6 +147,20 @@ package struct NewLog {
         } catch {
             throw .file(error)
         }
+    }
+}
+
+extension Checkpoint {
+    /// What an entry `log.restarted` says of the log before; `nil` for every other entry.
+    fileprivate init?(lostBy entry: [UInt8]) {
+        guard AuditEntry.beginning(of: entry).event == .logRestarted,
+            let members = (try? JSONDocument(entry))?.root.object,
+            let origin = members["origin"]?.string.flatMap({ LogOrigin($0) }),
+            let size = members["size"]?.integer,
+            let root = members["root"]?.string.flatMap({ Base64.decode(Array($0.utf8)) })
+                .flatMap(SHA256Digest.init(bytes:))
+        else { return nil }
+        self.init(origin: origin, head: TreeHead(size: size, rootHash: root))
     }
 }
 
