@@ -43,6 +43,15 @@ struct DocumentationTests {
         #expect(mentioned.subtracting(listed).isEmpty)
     }
 
+    /// Without quotes a comma ends a description between braces, and what follows it is a member that OpenAPI doesn't know.
+    @Test func `openapi_yaml quotes each description between braces that has a comma`() throws {
+        let split = #/\{[^\n]*\bdescription: (?!['"])[^{}\[\n]*?, (?![A-Za-z$]+: )[^\n]*/#
+        let page = try Repository.text("openapi.yaml")
+        #expect(page.matches(of: split).map { String($0.0) } == [])
+        #expect("{description: Too much, or too many.}".contains(split))
+        #expect(!"{name: id, description: The id., schema: {type: string}}".contains(split))
+    }
+
     @Test func `docs/audit-log_md has a row for each event, and for no other`() throws {
         let page = try Repository.text("docs/audit-log.md")
         let table = try #require(
