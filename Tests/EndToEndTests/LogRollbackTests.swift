@@ -20,6 +20,7 @@ extension EndToEnd {
             #expect(refusal.errors.contains("are missing"), "\(refusal)")
             #expect(refusal.errors.contains("put back to an earlier state"), "\(refusal)")
             #expect(refusal.errors.contains("docs/runbook.md"), "\(refusal)")
+            try await expectCheckSaysTheSame(as: refusal, demo)
             let verdict = try await audited.audit("verify")
             #expect(!verdict.succeeded && verdict.output + verdict.errors != "", "\(verdict)")
             // It is not forgotten by trying again.
@@ -39,6 +40,7 @@ extension EndToEnd {
             let refusal = try await start(audited.demo)
             #expect(refusal.end != .exited(0), "\(refusal)")
             #expect(refusal.errors.contains("audit log"), "\(refusal)")
+            try await expectCheckSaysTheSame(as: refusal, audited.demo)
             #expect(try await !audited.audit("verify").succeeded)
         }
 
@@ -49,6 +51,60 @@ extension EndToEnd {
             let refusal = try await start(audited.demo)
             #expect(refusal.end != .exited(0), "\(refusal)")
             #expect(refusal.errors.contains("are missing"), "\(refusal)")
+            // The start has made an empty one; without any it is the same.
+            try await expectCheckSaysTheSame(as: refusal, audited.demo)
+            try audited.demo.directory.removeDatabase(DemoFolder.name)
+            try await expectCheckSaysTheSame(as: refusal, audited.demo)
+        }
+
+        @Test func `a log whose last entry was cut off is refused, also without its checkpoint file`() async throws {
+            let audited = try await AuditedDemo()
+            try await run(audited, requests: 1)
+            try? FileManager.default.removeItem(atPath: audited.demo.checkpoint)
+            let missing = try await Program.run(["check"] + audited.demo.options())
+            #expect(
+                missing.succeeded && missing.errors.contains("warning: --checkpoint-file: there is no "),
+                "\(missing)"
+            )
+            let last = "(SELECT max(entry_index) FROM audit_entries)"
+            try audited.demo.alter("DELETE FROM audit_entries WHERE entry_index = \(last)")
+            let refusal = try await start(audited.demo)
+            #expect(refusal.end == .exited(3) && refusal.errors.contains("its head counts"), "\(refusal)")
+            try await expectCheckSaysTheSame(as: refusal, audited.demo)
+        }
+
+        @Test func `check says that there is no database to compare with, and makes none`() async throws {
+            let demo = try await DemoFolder()
+            for location in [demo.directory.database("elsewhere.db"), "sqlite:/nonexistent/x.db"] {
+                let check = try await Program.run(["check"] + demo.options(at: location))
+                #expect(check.succeeded, "\(check)")
+                let warnings = check.errors.split(separator: "\n").filter { $0.contains("there is no database at") }
+                #expect(
+                    warnings.count == 1 && warnings.allSatisfy { $0.hasPrefix("warning: --database: ") },
+                    "\(check)"
+                )
+            }
+            #expect(try !demo.directory.hasDatabase("elsewhere.db"))
+            #expect(try await !Program.run(["check"] + demo.options()).errors.contains("there is no database"))
+        }
+
+        @Test func `check beside a service that signs finds nothing wrong`() async throws {
+            let audited = try await AuditedDemo()
+            let service = try await RunningService(audited.demo)
+            for number in 0..<20 {
+                #expect(try service.sign(audited.demo.request(customer: "customer-\(number)")).status == 200)
+                let check = try await Program.run(["check"] + audited.demo.options())
+                #expect(check.succeeded, "\(check)")
+            }
+            #expect(try await service.stop() == .exited(0))
+        }
+
+        /// What keeps the service from starting, `check` finds as well.
+        private func expectCheckSaysTheSame(as refusal: ProcessOutcome, _ demo: DemoFolder) async throws {
+            let check = try await Program.run(["check"] + demo.options())
+            #expect(check.end == refusal.end, "\(check)")
+            let reason = refusal.errors.replacing("offer-signer serve: ", with: "").trimmingCharacters(in: .newlines)
+            #expect(check.errors.contains(reason), "\(check)")
         }
 
         @Test func `another name or key of the log is a wrong configuration, for check and for serve`() async throws {

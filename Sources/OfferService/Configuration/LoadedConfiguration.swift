@@ -160,25 +160,50 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// What keeps the name and the key of the log from being used with that database; nothing if there is none yet.
+    /// What is wrong or doubtful about the log in that database, as the service would find it at its start.
     ///
-    /// `path` is where the newest checkpoint is kept outside of it.
+    /// Nothing is written, and a service that runs may go on. `path` is where the newest checkpoint is kept outside of it.
+    ///
+    /// - Throws: What keeps the service from starting and is in no file.
     package func logIssues(
         in ledger: LedgerAccess,
         checkpoint path: String
-    ) throws(StorageError) -> [ConfigurationIssue] {
-        guard ledger.exists else { return [] }
-        let connection = try ledger.openForReading()
-        // A database of an earlier version knows no checkpoints; the service will bring it up to date.
-        guard try Migrations.version(of: connection) >= LedgerSchema.checkpoints.version else { return [] }
-        let stored = try CheckpointTable(connection: connection).all()
+    ) throws(ServiceError) -> [ConfigurationIssue] {
+        guard let (heads, stored) = try storedLog(in: ledger) else { return [] }
+        let check = LogStartCheck(key: keys.logKey, heads: heads, file: CheckpointFile(path: path))
         do throws(LogMismatch) {
-            try LogStartCheck.requireKey(keys.logKey, ofStored: stored, and: CheckpointFile(path: path))
-            return []
+            guard try check.newest(stored: stored).fileIsMissing else { return [] }
+            let message =
+                "there is no \(path): whether the database was put back to an earlier state can't be seen without it"
+            return [ConfigurationIssue(.warning, place: Setting.checkpointFile.flag, message)]
         } catch {
-            guard error.isOfConfiguration else { return [] }
+            guard error.isOfConfiguration else { throw .log(error) }
             return [ConfigurationIssue(.error, place: keysPath, pointer: "/auditLog", error.description)]
         }
+    }
+
+    /// The log, and what was signed of it; `nil` for one of an earlier version, which the service brings up to date first.
+    private func storedLog(
+        in ledger: LedgerAccess
+    ) throws(ServiceError) -> (heads: any LogHeads, stored: [CheckpointTable.Stored])? {
+        guard ledger.exists else { return (NoLogHeads(), []) }
+        let connection: any DatabaseConnection
+        let stored: [CheckpointTable.Stored]
+        do throws(StorageError) {
+            connection = try ledger.openForReading()
+            guard try Migrations.version(of: connection) >= LedgerSchema.checkpoints.version else { return nil }
+            // Before the head: a service may sign for more than that as soon as it is read.
+            stored = try CheckpointTable(connection: connection).all()
+        } catch {
+            throw .database(error)
+        }
+        do throws(LedgerError) {
+            guard try LogUpgrade(connection: connection).isFinished() else { return nil }
+        } catch {
+            throw .records(error)
+        }
+        do { _ = try LogReader(connection: connection).checkedHead() } catch { throw .records(LedgerError(error)) }
+        return (StoredLogHeads(newest: nil, open: ledger.openForReading), stored)
     }
 
     /// What keeps the secrets of customers' ids from being used with that database; little if there is none yet.

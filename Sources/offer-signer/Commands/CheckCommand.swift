@@ -11,8 +11,8 @@ enum CheckCommand: Command {
         """
         offer-signer check reads settings, keys and offers as the service would, and says everything that is
         wrong with them at once: the file with line and column, the path inside it, what was found, what was
-        expected. It opens every key and certificate, and compares the customers' ids and the log with the database,
-        if there is one. It changes nothing.
+        expected. It opens every key and certificate, and compares the customers' ids and the log with the database and
+        the checkpoint file as serve does; where there is no database yet, it says so. It changes nothing.
 
         Usage: offer-signer check [--live] [OPTIONS]
 
@@ -24,8 +24,8 @@ enum CheckCommand: Command {
         And it compares the offers of each app with what Google Play lists: what keeps one from being authorised,
         what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
 
-        Exit code 0 if all of that could be used, 1 if not; with --live 3 if nothing is known to be wrong but the
-        database could not be used or a store did not answer. The address to listen on is tried only when the
+        Exit code 0 if all of that could be used, 1 if not; 3 if the database could not be used, or its log is not the one
+        that was signed, or with --live a store did not answer and nothing is known to be wrong. The address to listen on is tried only when the
         service starts.
 
         All settings are read as serve reads them. These decide what else is opened or asked:
@@ -66,21 +66,28 @@ enum CheckCommand: Command {
     }
 
     /// Whether the database knows other secrets of customers' ids, or another log, than the keys file has; says what is
-    /// wrong with them.
+    /// wrong with them, and what could not be compared.
+    ///
+    /// - Throws: What else of the database would keep the service from starting.
     private static func contradictsDatabase(
         _ loaded: LoadedConfiguration,
         _ settings: Settings
     ) throws(CommandError) -> Bool {
         let ledger = LedgerAccess(location: settings.database, clock: .system)
-        let issues: [ConfigurationIssue]
+        var issues: [ConfigurationIssue] = []
+        if !ledger.exists {
+            let message =
+                "there is no database at \(ledger.name) yet, so nothing was compared; serve would begin an empty one"
+            issues.append(ConfigurationIssue(.warning, place: Setting.database.flag, message))
+        }
+        do { issues += try loaded.epochIssues(in: ledger) } catch { throw CommandError(ServiceError.database(error)) }
         do {
-            issues =
-                try loaded.epochIssues(in: ledger) + loaded.logIssues(in: ledger, checkpoint: settings.checkpointPath)
+            issues += try loaded.logIssues(in: ledger, checkpoint: settings.checkpointPath)
         } catch {
-            throw CommandError(error.description, .unavailable)
+            throw CommandError(error)
         }
         for issue in issues { Terminal.complain("\(issue)") }
-        return !issues.isEmpty
+        return issues.contains { $0.severity == .error }
     }
 
     private static func askStores(

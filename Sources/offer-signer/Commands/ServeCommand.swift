@@ -59,17 +59,23 @@ enum ServeCommand: Command {
             try service.start()
             return service
         } catch let error as ServiceError {
-            switch error {
-            case .configuration(let error): throw CommandError(error)
-            case .database(let error): throw CommandError("\(error)", .unavailable)
-            case .log(let mismatch):
-                throw CommandError("\(mismatch)", mismatch.isOfConfiguration ? .failure : .unavailable)
-            case .records(let error): throw CommandError("\(error)", .unavailable)
-            case .server(let error): throw CommandError("\(error)", .unavailable)
-            case .client(let error): throw CommandError("\(error)", .unavailable)
-            }
+            throw CommandError(error)
         } catch {
             throw CommandError("\(error)", .unavailable)
+        }
+    }
+}
+
+extension CommandError {
+    /// Why the service does not start.
+    init(_ error: ServiceError) {
+        switch error {
+        case .configuration(let error): self.init(error)
+        case .database(let error): self.init("\(error)", .unavailable)
+        case .log(let mismatch): self.init("\(mismatch)", mismatch.isOfConfiguration ? .failure : .unavailable)
+        case .records(let error): self.init("\(error)", .unavailable)
+        case .server(let error): self.init("\(error)", .unavailable)
+        case .client(let error): self.init("\(error)", .unavailable)
         }
     }
 }

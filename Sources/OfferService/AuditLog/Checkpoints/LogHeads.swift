@@ -11,6 +11,21 @@ package protocol LogHeads: Sendable {
     func consistencyProof(from: Int64, to: Int64) throws(AuditReadError) -> [SHA256Digest]
 }
 
+/// The log of a database that is not there yet.
+struct NoLogHeads: LogHeads {
+    var newest: TreeHead? { .empty }
+
+    func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
+        guard size == 0 else { throw .noSuchTree(size: size) }
+        return TreeHead.empty.rootHash
+    }
+
+    func consistencyProof(from: Int64, to: Int64) throws(AuditReadError) -> [SHA256Digest] {
+        guard from == 0, to == 0 else { throw .noSuchTree(size: to) }
+        return []
+    }
+}
+
 /// Where checkpoints are made durable, before anybody sees one.
 package protocol CheckpointKeeping: Sendable {
     /// Returns once the checkpoint is on the disk.

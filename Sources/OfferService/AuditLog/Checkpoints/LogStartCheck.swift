@@ -47,29 +47,10 @@ package struct LogStartCheck {
         package let fileIsMissing: Bool
     }
 
-    /// Refuses what was signed of a log of another name, or with another key; does not look at the log itself.
-    ///
-    /// So it may be asked beside a service that goes on writing.
-    package static func requireKey(
-        _ key: LogKey,
-        ofStored stored: [CheckpointTable.Stored],
-        and file: CheckpointFile
-    ) throws(LogMismatch) {
-        let inFile: [UInt8]?
-        do { inFile = try file.read() } catch { throw .file(error) }
-        if let entry = stored.first(where: { $0.origin == key.origin.text }) {
-            _ = try signed(entry.note, at: entry.signedAt, in: .database, by: key)
-        } else if let other = stored.last {
-            throw .otherOrigin(.database, found: other.origin, expected: key.origin)
-        }
-        if let inFile { _ = try signed(inFile, at: Timestamp(milliseconds: 0), in: .file(file.path), by: key) }
-    }
-
-    private static func signed(
+    private func signed(
         _ note: [UInt8],
         at signedAt: Timestamp,
-        in source: LogMismatch.Source,
-        by key: LogKey
+        in source: LogMismatch.Source
     ) throws(LogMismatch) -> SignedCheckpoint {
         do throws(CheckpointFault) {
             return try SignedCheckpoint(parsing: note, signedBy: key.verifierKey, at: signedAt)
@@ -86,7 +67,7 @@ package struct LogStartCheck {
         at signedAt: Timestamp,
         in source: LogMismatch.Source
     ) throws(LogMismatch) -> SignedCheckpoint {
-        let signed = try Self.signed(note, at: signedAt, in: source, by: key)
+        let signed = try signed(note, at: signedAt, in: source)
         let (size, entries) = (signed.checkpoint.size, heads.newest?.size ?? 0)
         guard size <= entries else { throw .entriesMissing(source, signed: size, found: entries) }
         let found: SHA256Digest

@@ -16,6 +16,16 @@ package struct LogReader {
     /// The newest tree; without entries where there are none, and while `LogUpgrade` has not come to the first.
     package func head() throws(AuditReadError) -> TreeHead { try tables.head() }
 
+    /// The head, held to the entries and tiles as whoever adds to the log holds it; others may add to it meanwhile.
+    ///
+    /// - Throws: ``AuditReadError/log(_:)`` where the log is not as it was written.
+    package func checkedHead() throws(AuditReadError) -> TreeHead {
+        let (head, count) = try tables.headAndEntryCount()
+        guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
+        guard try rootHash(ofSize: head.size) == head.rootHash else { throw .log(.rootDiffers(size: head.size)) }
+        return head
+    }
+
     /// The root that the log had when it was of that size.
     package func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
         try nodes(ofSize: size).hash(of: 0..<size)

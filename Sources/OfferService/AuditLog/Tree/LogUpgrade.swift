@@ -18,6 +18,9 @@ struct LogUpgrade {
         self.batch = batch
     }
 
+    /// Whether every earlier entry is in the tree.
+    func isFinished() throws(LedgerError) -> Bool { try end() == nil }
+
     /// Returns when every earlier entry is in the tree; no transaction may be open.
     func finish() throws(LedgerError) {
         while try end() != nil {
