@@ -7,6 +7,8 @@ package import Storage
 package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case alreadyExists(CallerID)
     case unknownCaller(CallerID)
+    /// It was revoked, which is for good; its name stands in records.
+    case revoked(CallerID)
     case unknownKey(String)
     /// Two keys are live already; that is what a rotation needs, and no more.
     case twoLiveKeys(CallerID)
@@ -14,8 +16,10 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
 
     package var description: String {
         switch self {
-        case .alreadyExists(let id): "a caller named \(id) exists already; choose another name, or add a key to it"
+        case .alreadyExists(let id):
+            "a caller named \(id) exists already; choose another name, or give it one more key with add-key"
         case .unknownCaller(let id): "there is no caller named \(id)"
+        case .revoked(let id): "the caller \(id) is revoked for good; add one under another name"
         case .unknownKey(let id): "the caller has no key \(id)"
         case .twoLiveKeys(let id): "\(id) has two live keys already; revoke one of them first"
         case .database(let error): "\(error)"
@@ -80,7 +84,9 @@ package struct CallerStore {
     }
 
     package func add(_ caller: Caller, at now: Timestamp) throws(CallerStoreError) {
-        if try find(caller.id) != nil { throw .alreadyExists(caller.id) }
+        if let found = try find(caller.id) {
+            throw found.revokedAt == nil ? .alreadyExists(caller.id) : .revoked(caller.id)
+        }
         try run(
             SQL(
                 "INSERT INTO callers (caller_id, role, bundle_ids, created_at) VALUES (?, ?, ?, ?)",
@@ -99,7 +105,8 @@ package struct CallerStore {
         expiresAt: Timestamp?,
         at now: Timestamp
     ) throws(CallerStoreError) {
-        guard let found = try find(id), found.revokedAt == nil else { throw .unknownCaller(id) }
+        guard let found = try find(id) else { throw .unknownCaller(id) }
+        guard found.revokedAt == nil else { throw .revoked(id) }
         guard found.keys.count(where: { $0.isLive(at: now) }) < 2 else { throw .twoLiveKeys(id) }
         try run(
             SQL(

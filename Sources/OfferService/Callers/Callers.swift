@@ -79,7 +79,7 @@ package struct Callers {
         return [head]
             + entry.keys.map { key in
                 let state =
-                    key.revokedAt.map { "revoked \($0.rfc3339)" }
+                    (key.revokedAt ?? entry.revokedAt).map { "revoked \($0.rfc3339)" }
                     ?? key.expiresAt.map { "\($0 <= now ? "expired" : "expires") \($0.rfc3339)" } ?? "live"
                 return "  key \(key.id)  since \(key.createdAt.rfc3339)  \(state)"
             }

@@ -108,8 +108,12 @@ struct CallersTests {
         try place.callers.revoke(caller.id, keyID: nil).get()
         for key in keys { #expect(try !place.admits(key)) }
         #expect(try place.directoryInForce().isEmpty)
-        #expect(throws: CallersError.self) { try place.callers.addKey(to: caller.id, expiresInDays: nil).get() }
-        #expect(throws: CallersError.self) { try place.callers.add(caller, expiresInDays: nil).get() }
+        for refused in [
+            place.callers.addKey(to: caller.id, expiresInDays: nil), place.callers.add(caller, expiresInDays: nil),
+        ] {
+            let error = try #require(throws: CallersError.self) { try refused.get() }
+            #expect(error.description == "the caller shop is revoked for good; add one under another name")
+        }
     }
 
     @Test func `says what it refuses, and leaves everything as it was`() throws {
@@ -126,7 +130,7 @@ struct CallersTests {
         }
         #expect(
             refusals == [
-                "a caller named shop exists already; choose another name, or add a key to it",
+                "a caller named shop exists already; choose another name, or give it one more key with add-key",
                 "there is no caller named nobody", "there is no caller named nobody",
                 "the caller has no key 0123456789abcdef",
             ]
@@ -175,6 +179,7 @@ struct CallersTests {
         let keys = try [
             place.callers.add(Self.caller("b"), expiresInDays: 1).get(),
             place.callers.add(Self.caller("a", ["com.example.b", "com.example.a"]), expiresInDays: nil).get(),
+            place.callers.add(Self.caller("c"), expiresInDays: 1).get(),
         ]
         try place.callers.revoke(try #require(CallerID("b")), keyID: nil).get()
         place.clock.advance(days: 2)
@@ -183,7 +188,8 @@ struct CallersTests {
             try place.callers.all().get() == [
                 "a  backend  com.example.a com.example.b  live", "  key \(keys[1].id)  \(since)  live",
                 "b  backend  all apps  revoked 2026-07-01T12:00:00.123Z",
-                "  key \(keys[0].id)  \(since)  expired 2026-07-02T12:00:00.123Z",
+                "  key \(keys[0].id)  \(since)  revoked 2026-07-01T12:00:00.123Z", "c  backend  all apps  live",
+                "  key \(keys[2].id)  \(since)  expired 2026-07-02T12:00:00.123Z",
             ]
         )
     }
