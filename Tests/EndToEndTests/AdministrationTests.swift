@@ -32,6 +32,14 @@ extension EndToEnd {
             #expect(records.output.contains(#""ev":"key.enable""#))
         }
 
+        @Test func `a key that the keys file disables is not said to be enabled`() async throws {
+            let demo = try await DemoFolder()
+            try demo.edit("keys", replacing: #"status: "active""#, with: #"status: "disabled""#)
+            let outcome = try await Program.run(["keys", "enable", "ABC123DEFG"] + demo.options())
+            #expect(outcome.succeeded && outcome.output.contains("if the keys file has it as active"), "\(outcome)")
+            #expect(try await Program.run(["keys", "list"] + demo.options()).output.contains("ABC123DEFG  disabled"))
+        }
+
         @Test func `a key is not said to be switched off in a database that is not there`() async throws {
             let demo = try await DemoFolder()
             let outcome = try await Program.run(
@@ -69,6 +77,14 @@ extension EndToEnd {
             let mistyped = try await Program.run(["keys", "disable", "ABC123DEFH", "--database", demo.location])
             #expect(mistyped.succeeded && mistyped.output.hasPrefix("ABC123DEFH is disabled; "), "\(mistyped)")
             #expect(mistyped.errors.contains("no use of a key ABC123DEFH is on record"), "\(mistyped)")
+            let options = demo.options()
+            #expect(
+                try await Program.run(["keys", "list"] + options).output.contains(
+                    "ABC123DEFH  disabled  not in the keys file\n"
+                )
+            )
+            #expect(try await Program.run(["keys", "enable", "ABC123DEFH"] + options).succeeded)
+            #expect(try await !Program.run(["keys", "list"] + options).output.contains("ABC123DEFH"))
             #expect(try service.sign(demo.request(customer: "bert")).status == 200)
             let right = try await Program.run(["keys", "disable", "ABC123DEFG", "--database", demo.location])
             #expect(right.succeeded && right.errors.isEmpty, "\(right)")

@@ -18,7 +18,8 @@ enum KeysCommand: Command {
         A disabled key signs nothing, whatever the keys file says of it: no decision after the return of the command
         leads to a signature, and if a service runs, the command waits until that has made its last one with the key,
         and says so. Both are recorded in the audit log. An id of which no use is on record is disabled as well, with a
-        word about that: it may be mistyped. enable takes back what disable did; it does not change the keys file.
+        word about that: it may be mistyped; list shows it too. enable takes back what disable did; it does not change
+        the keys file, so a key that is disabled there stays so.
         Google's service accounts are listed too; one is switched off by taking it from the keys file and sending the
         service a SIGHUP, and not by its key's id here.
 
@@ -42,7 +43,7 @@ enum KeysCommand: Command {
     }
 
     private static func list(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> ExitCode {
-        let ring = try keyRing(settings, keySwitch)
+        let (ring, disabled) = try keyRing(settings, keySwitch)
         for key in ring.keys {
             Terminal.say(
                 "\(key.id)  \(key.status.rawValue)  \(key.bundleIDs.map(\.text).joined(separator: " "))  "
@@ -56,6 +57,9 @@ enum KeysCommand: Command {
                     + "\(account.packageNames.map(\.text).joined(separator: " "))  "
                     + "public key sha256:\(account.publicKeyDigest)"
             )
+        }
+        for id in disabled.subtracting(ring.keys.map(\.id)).map(\.text).sorted() {
+            Terminal.say("\(id)  disabled  not in the keys file")
         }
         return .success
     }
@@ -87,7 +91,7 @@ enum KeysCommand: Command {
             throw CommandError(error.description, .unavailable)
         }
         guard disables else {
-            Terminal.say("\(id) is enabled as the keys file says")
+            Terminal.say("what disabled \(id) is taken back; it signs if the keys file has it as active (keys list)")
             return .success
         }
         let conclusion = SwitchOptions.conclude("\(id) is disabled", ledger)
@@ -107,12 +111,17 @@ enum KeysCommand: Command {
         GoogleEmail(text) != nil || text.utf8.count >= 16 && text.allSatisfy(\.isHexDigit)
     }
 
-    private static func keyRing(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> KeyRing {
+    /// The keys of the file as they are in force, and every id that is switched off, whether the file has it or not.
+    private static func keyRing(
+        _ settings: Settings,
+        _ keySwitch: KeySwitch
+    ) throws(CommandError) -> (ring: KeyRing, disabled: Set<KeyID>) {
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
         let loaded: LoadedConfiguration
         do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
         do {
-            return loaded.keys.ring.disabling(try keySwitch.disabled())
+            let disabled = try keySwitch.disabled()
+            return (loaded.keys.ring.disabling(disabled), disabled)
         } catch {
             throw CommandError(error.description, .unavailable)
         }
