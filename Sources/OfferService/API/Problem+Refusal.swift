@@ -86,8 +86,8 @@ extension Problem {
                 "idempotency-key-reused",
                 "The idempotency key belongs to another request",
                 422,
-                "This key was used within the last \(IdempotencyClaim.lifetimeHours) hours with another body; "
-                    + "use a fresh key for each new request."
+                "This key was used within the last \(IdempotencyClaim.lifetimeHours) hours with another body, or for an "
+                    + "offer that has become another one in the catalogue since; use a fresh key for each new request."
             )
         case .noSuchPath:
             self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")

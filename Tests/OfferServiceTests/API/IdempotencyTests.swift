@@ -78,6 +78,7 @@ struct IdempotencyTests {
             )
             let reply = try await service.send(call)
             #expect(reply.problem == "idempotency-key-reused", "\(reply)")
+            #expect(reply.json["detail"].text?.contains("has become another one in the catalogue") == true, "\(reply)")
             #expect(try service.entries("sign.intent").count == 1)
         }
     }
