@@ -224,6 +224,11 @@ struct BothStoresTests {
                 let reply = try await world.service.send(world.eligibilityCall(members))
                 #expect(reply.status == 400 && reply.pointers == pointers, "\(reply)")
             }
+            let unknown = try await world.service.send(world.eligibilityCall("\(Self.app), \"offerIds\": [\"none\"]"))
+            #expect(
+                unknown.json["detail"].text?.contains("ids of the offers file, not of a store") == true,
+                "\(unknown)"
+            )
             let one = try await world.service.send(world.eligibilityCall("\(Self.app), \"offerIds\": [\"trial\"]"))
             #expect(one.json["offers"].elements.map(\.["id"].text) == ["trial"], "\(one)")
         }
