@@ -46,6 +46,8 @@ package enum RequestFault: Sendable {
     case invalidIdempotencyKey
     case idempotencyKeyReused
     case noSuchPath
+    /// The log has no such entry or tile, or not yet.
+    case notInLog
     /// The entry is in the log, and no checkpoint is of a tree that has it.
     case notYetCovered
     /// The key ring has no key of that id.

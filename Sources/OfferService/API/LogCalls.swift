@@ -48,14 +48,14 @@ package struct LogCalls: Sendable {
         at now: Timestamp
     ) async throws(Refusal) -> Response {
         let caller = isPublic ? nil : try Self.requireReader(request, snapshot, now)
-        guard let path = path.flatMap({ TilePath($0) }) else { throw .request(.noSuchPath) }
+        guard let path = path.flatMap({ TilePath($0) }) else { throw .request(.notInLog) }
         let bytes = try await read { reader throws(AuditReadError) in
             switch path {
             case .tile(let tile): try reader.tile(tile)
             case .entries(let index, let width): try reader.entryBundle(index, width: width)
             }
         }
-        guard let bytes else { throw .request(.noSuchPath) }
+        guard let bytes else { throw .request(.notInLog) }
         reads.noteFetch(caller: caller, call: path.call)
         let whose = isPublic ? "public" : "private"
         return Response(
@@ -76,9 +76,9 @@ package struct LogCalls: Sendable {
         at now: Timestamp
     ) async throws(Refusal) -> Response {
         let caller = try Self.requireReader(request, snapshot, now)
-        guard let index = index.flatMap(decimal) else { throw .request(.noSuchPath) }
+        guard let index = index.flatMap(decimal) else { throw .request(.notInLog) }
         let entry = try await read { reader throws(AuditReadError) in try reader.entry(index) }
-        guard let entry else { throw .request(.noSuchPath) }
+        guard let entry else { throw .request(.notInLog) }
         await note(caller, .entry, index)
         var writer = JSONWriter(reserving: 3 * entry.count)
         writer.beginObject()
@@ -100,7 +100,7 @@ package struct LogCalls: Sendable {
         at now: Timestamp
     ) async throws(Refusal) -> Response {
         let caller = try Self.requireReader(request, snapshot, now)
-        guard let index = index.flatMap(decimal) else { throw .request(.noSuchPath) }
+        guard let index = index.flatMap(decimal) else { throw .request(.notInLog) }
         let checkpoint = latestCheckpoint()
         let found = try await read { reader throws(AuditReadError) -> Proof in
             guard index < (try reader.head().size) else { return .noEntry }
@@ -108,7 +108,7 @@ package struct LogCalls: Sendable {
             return .text(try reader.proof(of: index, under: checkpoint))
         }
         switch found {
-        case .noEntry: throw .request(.noSuchPath)
+        case .noEntry: throw .request(.notInLog)
         case .notYet: throw .request(.notYetCovered)
         case .text(let text):
             await note(caller, .entryProof, index)

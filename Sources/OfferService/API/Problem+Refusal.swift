@@ -91,6 +91,13 @@ extension Problem {
             )
         case .noSuchPath:
             self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")
+        case .notInLog:
+            self.init(
+                "not-found",
+                "There is nothing here",
+                404,
+                "The audit log has no such entry or tile, or not yet."
+            )
         case .notYetCovered:
             self.init(
                 "not-yet-covered",

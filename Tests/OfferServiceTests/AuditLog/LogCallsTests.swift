@@ -68,6 +68,7 @@ struct LogCallsTests {
                 let reply = try await get("/audit/tile/\(path)", service)
                 #expect(reply.status == 404 && reply.problem == "not-found", "\(path) \(reply)")
                 #expect(reply.headers["cache-control"] == "no-store")
+                #expect(reply.json["detail"].text == "The audit log has no such entry or tile, or not yet.")
             }
             for path in ["/audit/tile", "/audit/tile/", "/audit/til/0/000"] {
                 #expect(try await get(path, service).problem == "not-found", "\(path)")
@@ -109,8 +110,11 @@ struct LogCallsTests {
             }
             for index in ["400", "-1", "007", "+7", "7 ", "9223372036854775807", "9223372036854775808", "x", "%37"] {
                 let path = "/v1/audit/entries/\(index.replacing(" ", with: "%20"))"
-                #expect(try await get(path, service).problem == "not-found", "\(index)")
-                #expect(try await get("\(path)/proof", service).problem == "not-found", "\(index)")
+                for path in [path, "\(path)/proof"] {
+                    let reply = try await get(path, service)
+                    #expect(reply.problem == "not-found", "\(index)")
+                    #expect(reply.json["detail"].text == "The audit log has no such entry or tile, or not yet.")
+                }
             }
         }
     }
