@@ -44,6 +44,8 @@ package final class Service: Sendable {
     private let reloading: Reloading
     /// Held until the service has stopped, so that no second one writes to the same database.
     private let instanceLock: InstanceLock?
+    /// Held as long, so that no two that share a database have one checkpoint file; `nil` where none may share it.
+    private let checkpointLock: InstanceLock?
 
     /// Loads everything, opens the database and binds the port; answers nothing yet.
     package init(
@@ -61,6 +63,11 @@ package final class Service: Sendable {
         // Before the files are read: what is asked for from here on has to be followed.
         let reloads = ledger.isShared ? try? InstanceTable(connection: ledger.openForReading()).reloads() : nil
         let loaded = try Self.load(settings)
+        do throws(CheckpointFileError) {
+            checkpointLock = ledger.isShared ? try CheckpointFile(path: settings.checkpointPath).lock() : nil
+        } catch {
+            throw .log(.file(error))
+        }
         let lease = ledger.isShared ? Lease(clock: clock) : nil
         let gate = KeyGate(lease: lease)
         let instanceID = UniqueID.version7(at: clock.now(), random.next(), random.next())
@@ -380,6 +387,7 @@ package final class Service: Sendable {
         signedLog.stop()
         committer.stop()
         instanceLock?.release()
+        checkpointLock?.release()
         log(.info, "stopped")
     }
 }

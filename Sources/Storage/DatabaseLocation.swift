@@ -58,7 +58,7 @@ package enum DatabaseLocation: Hashable, Sendable {
     /// Keeps other services from writing to the same database; nil where the engine lets several do so.
     package func lockInstance() throws(StorageError) -> InstanceLock? {
         switch self {
-        case .sqlite(let path): try InstanceLock(database: path)
+        case .sqlite(let path): try InstanceLock(of: path)
         case .postgreSQL: nil
         }
     }

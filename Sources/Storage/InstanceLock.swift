@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The right to be the one service that writes to a SQLite database.
+/// The right to be the one service that writes to a SQLite database, or to another file.
 ///
 /// It is a lock on the file `PATH.lock`, which ends with ``release()``, or when the object goes away, or when the process
 /// ends, however it ends. The file stays; it holds the number of the last process that had the lock. The lock is
-/// `flock`'s, so the database must not lie on a network file system.
+/// `flock`'s, so the file must not lie on a network file system.
 package final class InstanceLock: Sendable {
     private let descriptor: Int32
 
     /// Takes the lock at once, or says who has it.
     ///
     /// - Throws: ``StorageError/inUse(path:process:)``, or ``StorageError/cannotOpen(_:)`` when there is no such folder.
-    package init(database path: String) throws(StorageError) {
+    package init(of path: String) throws(StorageError) {
         let path = resolved(path) + ".lock"
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .cannotOpen(EngineReport("\(path): \(systemMessage(errno))")) }

@@ -95,7 +95,7 @@ import Testing
             _ = storageError { () throws(StorageError) in try connection.run(SQL("SELECT ?")) }
             _ = storageError { () throws(StorageError) in _ = try SQLiteConnection(path: folder.path) }
             try connection.begin()
-            _ = try InstanceLock(database: folder.database)
+            _ = try InstanceLock(of: folder.database)
         }
     }
 }

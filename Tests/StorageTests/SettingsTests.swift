@@ -101,7 +101,7 @@ import Testing
     @Test func `a service that has let go keeps nobody out, though a process that it forked has the file open`() throws
     {
         let folder = try Folder()
-        let lock = try InstanceLock(database: folder.database)
+        let lock = try InstanceLock(of: folder.database)
         let file = try #require(
             (3..<4096).first { descriptor in
                 let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
@@ -113,7 +113,7 @@ import Testing
         defer { close(inherited) }
         lock.release()
         lock.release()
-        let next = try InstanceLock(database: folder.database)
+        let next = try InstanceLock(of: folder.database)
         withExtendedLifetime((lock, next)) {}
     }
 
@@ -122,8 +122,8 @@ import Testing
         _ = try folder.connect()
         let other = folder.path + "/other.db"
         try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: folder.database)
-        let lock = try InstanceLock(database: folder.database)
-        let error = storageError { () throws(StorageError) in _ = try InstanceLock(database: other) }
+        let lock = try InstanceLock(of: folder.database)
+        let error = storageError { () throws(StorageError) in _ = try InstanceLock(of: other) }
         withExtendedLifetime(lock) {
             guard case .inUse = error else {
                 Issue.record("\(String(describing: error))")
@@ -136,10 +136,10 @@ import Testing
         let folder = try Folder()
         let path = folder.database
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            let lock = try InstanceLock(database: path)
+            let lock = try InstanceLock(of: path)
             withExtendedLifetime(lock) { _ = kill(getpid(), SIGKILL) }
         }
         #expect(FileManager.default.fileExists(atPath: path + ".lock"))
-        #expect(storageError { () throws(StorageError) in _ = try InstanceLock(database: path) } == nil)
+        #expect(storageError { () throws(StorageError) in _ = try InstanceLock(of: path) } == nil)
     }
 }

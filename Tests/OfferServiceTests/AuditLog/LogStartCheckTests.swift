@@ -2,6 +2,7 @@
 import Cryptography
 import Foundation
 import OfferService
+import Storage
 import TestSupport
 import Testing
 
@@ -38,6 +39,17 @@ struct LogStartCheckTests {
 
     private static func remove(_ kept: Kept, _ name: String) throws {
         try? FileManager.default.removeItem(atPath: kept.directory.path(of: name))
+    }
+
+    @Test func `a checkpoint file is one service's at a time, also once it was replaced`() throws {
+        let directory = try TemporaryDirectory()
+        let file = CheckpointFile(path: directory.path(of: "checkpoint"))
+        let lock = try #require(try file.lock())
+        try file.write(Array("note\n".utf8))
+        #expect(throws: CheckpointFileError.inUse(path: file.path, process: getpid())) { try file.lock() }
+        lock.release()
+        #expect(try file.lock() != nil)
+        #expect(try CheckpointFile(path: directory.path(of: "nowhere/checkpoint")).lock() == nil)
     }
 
     @Test func `starts a log that fits, and one that is new`() async throws {

@@ -67,6 +67,24 @@ struct ServiceTests {
         }
     }
 
+    /// Each would find the other's checkpoint in it, and what one has signed last would be in no file of its own.
+    @Test(.enabled(if: TestedEngine.isPostgreSQL))
+    func `starts no second service with the same checkpoint file`() async throws {
+        let place = try RunningPlace()
+        try await place.run { _ in
+            do {
+                _ = try place.service()
+                Issue.record("a second service was made")
+            } catch ServiceError.log(let mismatch) {
+                #expect(mismatch.description.contains("is another service's (process \(getpid()))"), "\(mismatch)")
+                #expect(mismatch.description.hasSuffix("see --checkpoint-file."), "\(mismatch)")
+            }
+        }
+        try await place.run { service async throws in
+            #expect(try await place.sign(service, offer: "open").status == 200, "the lock is free again")
+        }
+    }
+
     @Test func `lets the next service in once it has stopped, whoever still holds it`() async throws {
         let place = try RunningPlace()
         let first = try place.service()

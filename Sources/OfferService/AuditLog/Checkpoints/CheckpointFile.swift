@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+package import Storage
 
 /// The file outside of the database that holds the log's newest checkpoint.
 ///
@@ -43,6 +44,20 @@ package struct CheckpointFile: Sendable {
         try syncDirectory()
     }
 
+    /// Keeps other services from having the same file; ends with the lock, or with the process.
+    ///
+    /// The lock is on `PATH.lock`, because the file itself is replaced with each checkpoint.
+    ///
+    /// - Returns: nil where no lock can be had, as in a folder that can't be written to.
+    package func lock() throws(CheckpointFileError) -> InstanceLock? {
+        do throws(StorageError) {
+            return try InstanceLock(of: path)
+        } catch {
+            guard case .inUse(_, let process) = error else { return nil }
+            throw .inUse(path: path, process: process)
+        }
+    }
+
     /// Gives the file another name, which nothing may have yet; nothing happens if there is no file.
     package func setAside(as name: String) throws(CheckpointFileError) {
         guard unsafe access(path, F_OK) == 0 else { return }
@@ -65,11 +80,19 @@ package struct CheckpointFile: Sendable {
 package enum CheckpointFileError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotRead(String)
     case cannotWrite(String)
+    /// Another service writes its checkpoints to it; its process is known where it could be read.
+    case inUse(path: String, process: Int32?)
+
+    /// Whether it is another service's.
+    var isInUse: Bool { if case .inUse = self { true } else { false } }
 
     package var description: String {
         switch self {
         case .cannotRead(let reason): "The checkpoint file can't be read: \(reason)."
         case .cannotWrite(let reason): "The checkpoint file can't be written: \(reason)."
+        case .inUse(let path, let process):
+            "The checkpoint file \(path) is another service's\(process.map { " (process \($0))" } ?? ""): each service that "
+                + "shares a database needs one of its own; see --checkpoint-file."
         }
     }
 }

@@ -111,6 +111,7 @@ package enum LogMismatch: Error, Sendable {
 extension LogMismatch: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .file(let error) where error.isInUse: error.description
         case .file(let error): "\(error) The service starts only where it can compare the audit log with it."
         case .unreadable(let error): "The audit log can't be compared with its checkpoint. \(error) \(Self.advice)"
         case .notBelieved(let source, let fault):
