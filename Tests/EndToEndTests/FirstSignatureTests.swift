@@ -58,12 +58,42 @@ extension EndToEnd {
             #expect(statuses == [200, 200, 200, 403])
         }
 
-        @Test func `an example that is there already is left as it is`() async throws {
+        @Test(.aboutSQLite) func `an example that is there already is left as it is, and is whole`() async throws {
             let demo = try await DemoFolder()
             let key = demo.text(of: "SubscriptionKey_ABC123DEFG.p8")
             let again = try await Program.run(["demo", demo.path])
             #expect(again.succeeded)
             #expect(demo.text(of: "SubscriptionKey_ABC123DEFG.p8") == key)
+            try FileManager.default.removeItem(atPath: demo.database)
+            let half = try await Program.run(["demo", demo.path])
+            #expect(half.end == .exited(1) && half.output.isEmpty, "\(half)")
+            #expect(half.errors.contains("\(demo.database) is missing"), "\(half)")
+        }
+
+        @Test func `nothing is written into a folder where a file is in the way`() async throws {
+            let directory = try TemporaryDirectory()
+            let folder = directory.path(of: "mine")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try directory.write(Array("mine\n".utf8), to: "mine/keys")
+            let outcome = try await Program.run(["demo", folder])
+            #expect(
+                outcome.end == .exited(1) && outcome.errors.contains("\(folder)/keys is there already"),
+                "\(outcome)"
+            )
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["keys"])
+        }
+
+        @Test func `what the guide prints can be pasted where the folder's name has spaces`() async throws {
+            let directory = try TemporaryDirectory()
+            let folder = directory.path(of: "my 'first' demo")
+            let guide = try await Program.run(["demo", folder])
+            #expect(guide.succeeded, "\(guide)")
+            // A curl that only says what it was given.
+            let script = "curl() { printf '%s\n' \"$@\"; }\n" + curl(in: guide.output)
+            let words = try await runProcess(["sh", "-c", script]).output.split(separator: "\n").map(String.init)
+            #expect(words.contains("Authorization: Bearer \(textOfFile(folder + "/api-key"))"), "\(words)")
+            #expect(words.last == "@\(folder)/request.json")
+            #expect(guide.output.contains(#"--keys '"# + folder.replacing("'", with: #"'\''"#) + "/keys'"))
         }
     }
 }

@@ -23,6 +23,9 @@ package struct Demo {
         case logVerifierKey = "audit-log.vkey"
         case apiKey = "api-key"
         case request = "request.json"
+
+        /// Without which the service or the request of the example does not work.
+        static let needed = allCases.filter { $0 != .publicKey && $0 != .logVerifierKey }
     }
 
     private let directory: String
@@ -40,8 +43,24 @@ package struct Demo {
     package var exists: Bool { unsafe access(path(.request), F_OK) == 0 }
 
     /// Writes the example; leaves an earlier one as it is.
+    ///
+    /// - Throws: Also where something is in the way, before anything is written, or the earlier one is not whole.
     package func write() throws(DemoError) {
-        guard !exists else { return }
+        let present = File.allCases.filter { FileIdentity(path: path($0)) != nil }
+        if exists {
+            guard let missing = File.needed.first(where: { !present.contains($0) }) else { return }
+            throw DemoError(
+                description: "the example in \(directory) is not whole: \(path(missing)) is missing. Put it back, or "
+                    + "begin anew in another folder, or in this one once it is removed."
+            )
+        }
+        if let other = present.first {
+            throw DemoError(
+                description:
+                    "\(path(other)) is there already, and \(directory) has no whole example. Name another folder; "
+                    + "nothing was written."
+            )
+        }
         guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else {
             throw DemoError(description: "\(directory) can't be made: \(systemMessage(errno))")
         }
@@ -60,10 +79,17 @@ package struct Demo {
     package func curl(url: String) -> String {
         """
         curl -sS \(url)\(Route.promotionalOfferSignature.rawValue) \\
-          -H "Authorization: Bearer $(cat \(path(.apiKey)))" \\
+          -H "Authorization: Bearer $(cat \(word(.apiKey)))" \\
           -H 'Content-Type: application/json' \\
-          -d @\(path(.request))
+          -d @\(word(.request))
         """
+    }
+
+    /// A file's path as a word of a shell's command, in quotes where it needs them.
+    package func word(_ file: File) -> String {
+        let path = path(file)
+        if path.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+@%:,".contains($0)) }) { return path }
+        return "'" + path.replacing("'", with: #"'\''"#) + "'"
     }
 
     private func writeSecrets() throws(DemoError) -> String {

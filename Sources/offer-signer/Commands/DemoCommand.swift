@@ -9,7 +9,8 @@ enum DemoCommand: Command {
         """
         offer-signer demo writes an example that runs as it is: a fresh P-256 key in the form of a .p8 file, a
         key ring, a catalogue, a caller with its API key, and a request. An example that is there already is
-        left as it is. The key is no App Store key: what it signs, the App Store refuses.
+        left as it is; it ends with 1 if that lacks a file, or another file is in the way. The key is no App Store
+        key: what it signs, the App Store refuses.
 
         Usage: offer-signer demo DIRECTORY
         """
@@ -32,8 +33,8 @@ enum DemoCommand: Command {
         """
         Start the service:
 
-        offer-signer serve --keys \(demo.path(.keys)) --offers \(demo.path(.offers)) \\
-          --database sqlite:\(demo.path(.database)) --clock-check warn
+        offer-signer serve --keys \(demo.word(.keys)) --offers \(demo.word(.offers)) \\
+          --database sqlite:\(demo.word(.database)) --clock-check warn
 
         Then, in another terminal, ask for a signature:
 
