@@ -163,6 +163,10 @@ struct CommandLineRow: CustomTestStringConvertible {
         ),
         CommandLineRow(arguments: ["customers"], complaint: "expected pseudonym or destroy-epoch"),
         CommandLineRow(arguments: ["customers", "pseudonym", "--customer-id", "ada"], complaint: "--app is missing"),
+        CommandLineRow(
+            arguments: ["customers", "pseudonym", "--app", "com.a", "--customer-id", "a b"],
+            complaint: "--customer-id: expected 1 to 64 visible ASCII characters, no spaces; what is given is not shown"
+        ),
         CommandLineRow(arguments: ["customers", "pseudonym", "--app", "com.a"], complaint: "1 to 16 names"),
         CommandLineRow(arguments: ["customers", "destroy-epoch", "a:b"], complaint: "1 to 16 letters or digits"),
         CommandLineRow(arguments: ["callers", "add", "x", "--role", "king"], complaint: "one of app, backend"),

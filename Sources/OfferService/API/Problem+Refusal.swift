@@ -79,7 +79,8 @@ extension Problem {
                 "invalid-idempotency-key",
                 "The Idempotency-Key header is not acceptable",
                 400,
-                "Expected one header of 1 to 255 printable ASCII characters, with or without double quotes around it."
+                "Expected one header of 1 to 255 visible ASCII characters without spaces and double quotes; one pair of "
+                    + "quotes may be around it."
             )
         case .idempotencyKeyReused:
             self.init(

@@ -75,10 +75,8 @@ package struct QueryParameters {
         var unknown: Set<String> = []
         for (name, _) in values where !asked.contains(name) && unknown.insert(name).inserted {
             let suggestion = nearest(to: name, among: asked).map { "; did you mean “\($0)”?" } ?? ""
-            note(
-                shown(name),
-                "is not a known parameter\(suggestion) (known: \(asked.sorted().joined(separator: ", ")))"
-            )
+            let known = asked.isEmpty ? "there is none here" : "known: " + asked.sorted().joined(separator: ", ")
+            note(shown(name), "is not a known parameter\(suggestion) (\(known))")
         }
         guard faults.isEmpty else { throw .request(.invalidParameters(faults)) }
     }

@@ -202,14 +202,14 @@ package struct ObjectReader {
         // Names in an object differ, so if every member was found, none is unknown.
         guard let object, found.nonzeroBitCount < object.count else { return }
         let names = asked.map(\.description)
-        let known = Set(names).sorted().joined(separator: ", ")
+        let known = names.isEmpty ? "there is none here" : "known: " + Set(names).sorted().joined(separator: ", ")
         var count = 0
         for member in object where !names.contains(member.name) {
             count += 1
             // Each suggestion takes time, and nobody reads a hundred.
             guard count <= Self.mostUnknownMembers else { continue }
             let suggestion = nearest(to: member.name, among: names).map { "; did you mean “\($0)”?" } ?? ""
-            mismatches.add(member.value, "is not a known member\(suggestion) (known: \(known))")
+            mismatches.add(member.value, "is not a known member\(suggestion) (\(known))")
         }
         if count > Self.mostUnknownMembers {
             mismatches.add(value, "has \(count - Self.mostUnknownMembers) more members that are not known")
@@ -237,12 +237,18 @@ extension JSONValue {
     /// What stands here, shortened, for messages; control and format characters are not repeated.
     package var summary: String {
         switch kind {
-        case .string: string.map(printable) ?? "a string"
+        case .string: string.map { (isLikeAnotherKind($0) ? "the text " : "") + printable($0) } ?? "a string"
         case .number: integer.map { "\($0)" } ?? double.map { "\($0)" } ?? "a number"
         case .boolean: bool == true ? "true" : "false"
         default: kind.noun
         }
     }
+}
+
+/// Whether a text would be a number, a boolean or null without its quotes, which then are what is wrong with it.
+private func isLikeAnotherKind(_ text: String) -> Bool {
+    guard text.utf8.count <= 32, let root = try? JSONDocument(Array(text.utf8)).root else { return false }
+    return [.number, .boolean, .null].contains(root.kind)
 }
 
 /// Text quoted for a message: at most 64 characters, what is not printable ASCII as U+XXXX.

@@ -35,24 +35,38 @@ enum CustomersCommand: Command {
         """
     }
 
-    /// The names under which a customer may be known.
-    private static let names: [(option: String, value: String, read: @Sendable (String) -> CustomerIdentity?)] = [
-        ("--customer-id", "ID", { text in (try? CustomerID(utf8: Array(text.utf8))).map(CustomerIdentity.customer) }),
-        (
-            "--anonymous-id", "ID",
-            { text in (try? AnonymousID(utf8: Array(text.utf8))).map(CustomerIdentity.anonymous) }
-        ),
-        ("--app-account-token", "UUID", { text in UniqueID(text).map(CustomerIdentity.appAccountToken) }),
-        (
-            "--application-username", "TEXT",
-            { text in (try? ApplicationUsername(text)).map(CustomerIdentity.applicationUsername) }
-        ),
-        (
-            "--original-transaction-id", "NUMBER",
-            { text in (try? TransactionID(text)).map(CustomerIdentity.originalTransaction) }
-        ),
-        ("--app-transaction-id", "NUMBER", { text in (try? TransactionID(text)).map(CustomerIdentity.appTransaction) }),
+    /// A name under which a customer may be known.
+    private struct Name {
+        let option: String
+        let value: String
+        let expected: String
+        let read: @Sendable (String) -> CustomerIdentity?
+    }
+
+    private static let names = [
+        Name(option: "--customer-id", value: "ID", expected: visible(64)) { text in
+            (try? CustomerID(text)).map(CustomerIdentity.customer)
+        },
+        Name(option: "--anonymous-id", value: "ID", expected: visible(64)) { text in
+            (try? AnonymousID(text)).map(CustomerIdentity.anonymous)
+        },
+        Name(option: "--app-account-token", value: "UUID", expected: "a UUID with its hyphens") { text in
+            UniqueID(text).map(CustomerIdentity.appAccountToken)
+        },
+        Name(option: "--application-username", value: "TEXT", expected: visible(255)) { text in
+            (try? ApplicationUsername(text)).map(CustomerIdentity.applicationUsername)
+        },
+        Name(option: "--original-transaction-id", value: "NUMBER", expected: digits) { text in
+            (try? TransactionID(text)).map(CustomerIdentity.originalTransaction)
+        },
+        Name(option: "--app-transaction-id", value: "NUMBER", expected: digits) { text in
+            (try? TransactionID(text)).map(CustomerIdentity.appTransaction)
+        },
     ]
+
+    private static let digits = "1 to 20 digits"
+
+    private static func visible(_ most: Int) -> String { "1 to \(most) visible ASCII characters, no spaces" }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--app"] + names.map(\.option))
@@ -93,7 +107,7 @@ enum CustomersCommand: Command {
             for text in arguments.values(name.option) {
                 // What was given is not repeated: it names somebody, and terminals are recorded.
                 guard let identity = name.read(text) else {
-                    throw CommandError(usage: "\(name.option): what is given is not one")
+                    throw CommandError(usage: "\(name.option): expected \(name.expected); what is given is not shown")
                 }
                 identities.append(identity)
             }

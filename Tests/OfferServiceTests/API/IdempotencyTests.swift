@@ -198,6 +198,7 @@ struct IdempotencyTests {
             let reply = try await service.send(call)
             #expect(reply.status == 400)
             #expect(reply.problem == "invalid-idempotency-key", "\(reply)")
+            #expect(reply.json["detail"].text?.contains("without spaces") == true, "\(reply)")
             let longest = service.call(offer: "open").with("Idempotency-Key", String(repeating: "k", count: 255))
             #expect(try await service.send(longest).status == 200)
         }

@@ -259,7 +259,7 @@ struct OffersFileTests {
             "atMost: 1",
             #"atMost: "1""#,
             "error: offers:12:90 /apps/0/plans/0/offers/1/eligibility/grants/atMost: expected a "
-                + "whole number, found “1”"
+                + "whole number, found the text “1”"
         ),
         IssueRow(
             "a cap with a fraction",

@@ -20,6 +20,13 @@ struct UnknownMemberTests {
         )
     }
 
+    @Test
+    func `is told that there is none where there is none`() throws {
+        let mismatches = Mismatches()
+        ObjectReader(try JSONDocument(Array(#"{"x":1}"#.utf8)).root, into: mismatches).finish()
+        #expect(mismatches.all.map(\.message) == ["is not a known member (there is none here)"])
+    }
+
     @Test(arguments: [20, 21, 100])
     func `is told of up to twenty times an object, and then counted`(count: Int) throws {
         let members = (0..<count).map { #""unheard\#($0)":0"# }.joined(separator: ",")
