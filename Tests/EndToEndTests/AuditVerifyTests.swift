@@ -51,6 +51,19 @@ extension EndToEnd {
             #expect(bad.end == .exited(2) && bad.errors.contains("NAME+ID+BASE64"), "\(bad)")
         }
 
+        @Test func `an exported folder is verified without keys, and says how`() async throws {
+            let demo = try await demoWithEntries()
+            let folder = demo.path(of: "tiles")
+            let export = try await Program.run(["audit", "export", "--tiles", folder, "--database", demo.location])
+            #expect(export.succeeded, "\(export)")
+            let elsewhere = ["--keys", demo.path(of: "none"), "--offers", demo.path(of: "none")]
+            let verify = ["audit", "verify", "--tiles", folder] + elsewhere
+            let keyless = try await Program.run(verify)
+            #expect(keyless.end == .exited(1) && keyless.errors.contains("with --key VKEY"), "\(keyless)")
+            let whole = try await Program.run(verify + ["--key", key(demo)])
+            #expect(whole.succeeded && whole.output.contains("The log is whole."), "\(whole)")
+        }
+
         /// The script in docs/audit-log.md under “Verify it”.
         private static func script() throws -> String {
             let page = try String(contentsOfFile: "\(Program.root)/docs/audit-log.md", encoding: .utf8)

@@ -63,6 +63,14 @@ extension EndToEnd {
 
             let lift = ["unseal", "--reason", "drill over"] + Self.database(demo)
             #expect(try await Program.run(lift).output == "lifted: administrator\n")
+            let idle = "nothing was sealed in the database"
+            let unseen = try await Program.run(lift)
+            #expect(
+                unseen.output.hasPrefix("\(idle); a seal file") && unseen.output.contains("--seal-file"),
+                "\(unseen)"
+            )
+            let named = ["--seal-file", demo.path(of: "sealed")]
+            #expect(try await Program.run(lift + named).output == "\(idle)\n")
             try await eventually("signatures are made again") { try !isSealed(again) }
             #expect(try await again.stop() == .exited(0))
         }

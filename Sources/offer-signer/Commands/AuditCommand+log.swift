@@ -51,7 +51,14 @@ extension AuditCommand {
                 throw CommandError(usage: "--key “\(text)” \(error)")
             }
         }
-        return try logKey(settings).verifierKey
+        do throws(CommandError) {
+            return try logKey(settings).verifierKey
+        } catch {
+            throw CommandError(
+                "\(error.message)\nOr give the log's verifier key with --key VKEY; then no keys file is read.",
+                error.exitCode
+            )
+        }
     }
 
     private static func logKey(_ settings: Settings) throws(CommandError) -> LogKey {

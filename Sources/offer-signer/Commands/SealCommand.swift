@@ -72,9 +72,14 @@ enum UnsealCommand: Command {
         } catch {
             throw CommandError(error)
         }
-        let list = lifted.map(\.rawValue).joined(separator: ", ")
-        Terminal.say(lifted.isEmpty ? "nothing was sealed in the database" : "lifted: \(list)")
+        Terminal.say(told(lifted, looksForFile: settings.sealWatch.sealFile != nil))
         return .success
+    }
+
+    private static func told(_ lifted: [SealCause], looksForFile: Bool) -> String {
+        guard lifted.isEmpty else { return "lifted: \(lifted.map(\.rawValue).joined(separator: ", "))" }
+        return "nothing was sealed in the database"
+            + (looksForFile ? "" : "; a seal file, if the service has one, is looked at only if --seal-file names it")
     }
 
     /// Reading a key tests it.
