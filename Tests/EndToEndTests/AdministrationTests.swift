@@ -156,6 +156,11 @@ extension EndToEnd {
             #expect(refusals.output.split(separator: "\n").count == 1, "\(refusals)")
             let future = try await Program.run(["audit", "query", "--from", "2126-01-01T00:00:00Z"] + database)
             #expect(future.succeeded && future.output.isEmpty, "\(future)")
+            for (key, isKnown) in [("ABC123DEFG", true), ("ABC123DEFH", false)] {
+                let none = try await Program.run(["audit", "query", "--event", "sign.failed", "--key", key] + database)
+                #expect(none.succeeded && none.output.isEmpty, "\(none)")
+                #expect(none.errors.contains("no entry names a key “\(key)”") != isKnown, "\(none)")
+            }
 
             let export = demo.directory.path(of: "export")
             let command = #""$1" audit export --database "$2" >"$3""#

@@ -175,6 +175,11 @@ struct CommandLineRow: CustomTestStringConvertible {
             complaint: "is not bound to apps"
         ),
         CommandLineRow(arguments: ["audit", "query", "--from", "yesterday"], complaint: "--from"),
+        CommandLineRow(
+            arguments: ["audit", "query", "--event", "sign.denied"],
+            complaint: "did you mean “sign.deny”?"
+        ),
+        CommandLineRow(arguments: ["audit", "query", "--event", "x"], complaint: "docs/audit-log.md has all of them"),
         CommandLineRow(arguments: ["serve", "--listen", "8080"], complaint: "--listen", exitCode: 1),
         CommandLineRow(
             arguments: ["serve"],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSON
 import OfferDomain
 import OfferService
 import Storage
@@ -111,7 +112,18 @@ enum AuditCommand: Command {
         for field in AuditQuery.Field.allCases {
             query.fields[field] = try arguments.value("--\(field.rawValue)")
         }
+        if let event = query.fields[.event] { try requireEvent(event) }
         return query
+    }
+
+    /// Refuses a name that no entry can have: an empty answer would say that nothing happened.
+    private static func requireEvent(_ name: String) throws(CommandError) {
+        guard AuditEventName(rawValue: name) == nil else { return }
+        let suggestion = nearest(to: name, among: AuditEventName.allCases.map(\.rawValue))
+        throw CommandError(
+            usage: "--event: no event is called “\(name)”"
+                + (suggestion.map { "; did you mean “\($0)”?" } ?? "; docs/audit-log.md has all of them")
+        )
     }
 
     private static func format(_ arguments: Arguments) throws(CommandError) -> AuditFormat? {
@@ -127,18 +139,16 @@ enum AuditCommand: Command {
         Terminal.say(bytes: format.head)
         do {
             let search = try AuditSearch(connection: try ledger.openForReading())
-            var (remaining, position): (Int, Int64?) = (query.limit, nil)
-            repeat {
-                var asked = query
-                asked.limit = min(remaining, 500)
-                let page = try search.page(asked, from: position)
+            count = try pages(of: query, in: search) { page in
                 var lines: [UInt8] = []
                 for (index, entry) in page.entries { format.append(index, entry, to: &lines) }
                 Terminal.say(bytes: lines)
-                remaining -= page.entries.count
-                count += page.entries.count
-                position = page.next
-            } while position != nil && remaining > 0
+            }
+            if count == 0, let key = query.fields[.key],
+                try pages(of: AuditQuery(fields: [.key: key], limit: 1), in: search, { _ in }) == 0
+            {
+                Terminal.complain("no entry names a key “\(key)”: it may be mistyped (keys list)")
+            }
         } catch let error as AuditReadError {
             throw CommandError(error.description, .unavailable)
         } catch {
@@ -148,6 +158,26 @@ enum AuditCommand: Command {
             .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count)),
             in: ledger
         )
+    }
+
+    /// Gives the answer page by page.
+    ///
+    /// - Returns: How many entries it had.
+    private static func pages(
+        of query: AuditQuery,
+        in search: AuditSearch,
+        _ each: (AuditPage) -> Void
+    ) throws(AuditReadError) -> Int {
+        var (count, position): (Int, Int64?) = (0, nil)
+        repeat {
+            var asked = query
+            asked.limit = min(query.limit - count, 500)
+            let page = try search.page(asked, from: position)
+            each(page)
+            count += page.entries.count
+            position = page.next
+        } while position != nil && count < query.limit
+        return count
     }
 
     /// Records what was read; the log must be readable also where it can't be written, so that only exits with 3.
