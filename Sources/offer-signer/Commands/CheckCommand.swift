@@ -9,10 +9,12 @@ enum CheckCommand: Command {
     static let summary = "say everything that is wrong with keys, offers and settings"
     static var help: String {
         """
-        offer-signer check reads settings, keys and offers as the service would, and says everything that is
-        wrong with them at once: the file with line and column, the path inside it, what was found, what was
-        expected. It opens every key and certificate, and compares the customers' ids and the log with the database and
-        the checkpoint file as serve does; where there is no database yet, it says so. It changes nothing.
+        offer-signer check reads settings, keys and offers as the service would, and says what is wrong with them at
+        once: the file with line and column, the path inside it, what was found, what was expected. Settings come
+        before files, syntax before members, and the bounds of a rule once all of the rule can be read.
+
+        It opens every key and certificate, and compares the customers' ids and the log with the database and the
+        checkpoint file as serve does; where there is no database yet, it says so. It changes nothing.
 
         Usage: offer-signer check [--live] [OPTIONS]
 
@@ -24,9 +26,9 @@ enum CheckCommand: Command {
         And it compares the offers of each app with what Google Play lists: what keeps one from being authorised,
         what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
 
-        Exit code 0 if all of that could be used, 1 if not; 3 if the database could not be used, or its log is not the one
-        that was signed, or with --live a store did not answer and nothing is known to be wrong. The address to listen on is tried only when the
-        service starts.
+        Exit code 0 if all of that could be used, 1 if not; 3 if the database could not be used, or its log is not
+        the one that was signed, or with --live a store did not answer and nothing is known to be wrong. The address
+        to listen on is tried only when the service starts.
 
         All settings are read as serve reads them. These decide what else is opened or asked:
 
