@@ -12,13 +12,16 @@ extension SubscriptionHistory {
         return readings.count == subscriptions.count ? readings.min() : nil
     }
 
+    /// Whether there is or was a subscription, whoever bought it.
+    var hasSubscription: Bool { chains.values.contains(where: \.isOfSubscription) }
+
     /// True if there is a subscription that the customer bought; false if the store was asked and there is none.
     ///
     /// Of who has one by family sharing alone nothing is said: Apple doesn't say that it makes a subscriber.
     var subscribedBefore: Fact<Bool>? {
         let bought = records.filter { $0.isSubscription && $0.isOwn }
         if let newest = bought.newest { return Fact(true, source: newest.source, observedAt: newest.signedAt) }
-        guard !chains.values.contains(where: \.isOfSubscription) else { return nil }
+        guard !hasSubscription else { return nil }
         return [statusesReadAt, historyReadAt].compactMap(\.self).max().map {
             Fact(false, source: .storeAPI, observedAt: $0)
         }

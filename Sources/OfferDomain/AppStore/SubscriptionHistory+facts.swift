@@ -25,6 +25,7 @@ extension SubscriptionHistory {
         known.tellPlace(&facts)
         known.tellOffers(&facts)
         known.tellRefunds(&facts)
+        if isCutShort || known.hasSubscription { facts.leaveListsOpen(at: now) }
         if isCutShort {
             // Some subscription may run; and to ask the store once more would not show which.
             facts.hasSubscription = true

@@ -44,13 +44,21 @@ extension CustomerFacts {
     }
 
     /// The same facts where the store could tell of more than they rest on: only what more can't change is kept.
-    package var open: CustomerFacts {
+    package func open(at now: Timestamp) -> CustomerFacts {
         var facts = self
         if subscribedBefore?.value == false { facts.subscribedBefore = nil }
         (facts.offersUsed, facts.offersSeen) = (nil, offersUsed ?? offersSeen)
         (facts.refundedAt, facts.refundsSeen) = (nil, refundedAt ?? refundsSeen)
+        facts.leaveListsOpen(at: now)
         if standing != .surely(.mostAlive) { facts.leaveSubscriptionOpen(with: CustomerFacts()) }
         return facts
+    }
+
+    /// Tells lists of which nothing was told as seen and empty: in this store there may be more, so that the other's
+    /// list is not the whole of both.
+    mutating func leaveListsOpen(at now: Timestamp) {
+        if offersUsed == nil { offersSeen = offersSeen ?? Fact([], source: .ledger, observedAt: now) }
+        if refundedAt == nil { refundsSeen = refundsSeen ?? Fact([], source: .ledger, observedAt: now) }
     }
 
     private mutating func takeSubscription(of other: CustomerFacts) {
@@ -87,7 +95,7 @@ extension CustomerFacts {
 
     /// The whole of a list if both have the whole, else what was seen of it.
     ///
-    /// A store that tells nothing takes nothing away.
+    /// A store that tells nothing, as one in which no subscription was seen, takes nothing away.
     private static func joined<Element>(
         _ one: (whole: Fact<[Element]>?, seen: Fact<[Element]>?),
         _ other: (whole: Fact<[Element]>?, seen: Fact<[Element]>?)

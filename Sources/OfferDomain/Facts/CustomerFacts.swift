@@ -17,10 +17,14 @@ package struct CustomerFacts: Hashable, Sendable {
     /// Every offer that the customer has used; empty if it is known to be none.
     package var offersUsed: Fact<[OfferUse]>?
     /// Offers that the customer has used, of perhaps more; told only where `offersUsed` isn't.
+    ///
+    /// Empty where there is a subscription, and no use was seen.
     package var offersSeen: Fact<[OfferUse]>?
     /// Every refund of a subscription; empty if it is known to be none.
     package var refundedAt: Fact<[Timestamp]>?
     /// Refunds, of perhaps more; told only where `refundedAt` isn't.
+    ///
+    /// Empty where there is a subscription, and no refund was seen.
     package var refundsSeen: Fact<[Timestamp]>?
     /// The win-back offers that the App Store says the customer may have, the best first.
     package var eligibleWinBackOffers: Fact<[OfferID]>?

@@ -66,14 +66,15 @@ struct StoreHistories {
     /// Of a customer of whom the App Store can still tell more, that nothing is known is not that there is nothing.
     private var ownAppStoreFacts: CustomerFacts {
         let facts = appStoreFacts
-        return canTellMore && !facts.hasSubscription && facts.statusesReadAt == nil ? facts.open : facts
+        guard canTellMore, !facts.hasSubscription, facts.statusesReadAt == nil else { return facts }
+        return facts.open(at: request.receivedAt)
     }
 
     private var googlePlayFacts: CustomerFacts {
         guard let googlePlay, let asked = request.googlePlayScope else { return CustomerFacts() }
         let scope = asked.within(environment).taking(formerOffers)
         let facts = fresh(googlePlay.facts(scope, at: request.receivedAt))
-        return canTellMore && !hasReadAll(googlePlay) ? facts.open : facts
+        return canTellMore && !hasReadAll(googlePlay) ? facts.open(at: request.receivedAt) : facts
     }
 
     /// Whether the offer's own store could be asked, or was and did not answer.

@@ -68,7 +68,7 @@ struct MergingTests {
             SubscriptionEvidence(source: .notification, transactions: [refunded])
         )
         #expect(try late.facts().status?.value == .active)
-        #expect(try late.facts().refundsSeen == nil)
+        #expect(try late.facts().refundsSeen?.value == [])
     }
 }
 

@@ -237,7 +237,7 @@ struct ChainChoiceTests {
             $0.used(.promotional, "spring")
         }
         #expect(try facts(real, test).status == nil)
-        #expect(try facts(real, test).offersSeen == nil)
+        #expect(try facts(real, test).offersSeen?.value == [])
         #expect(try facts(real, test).environment?.value == .production)
         #expect(try facts(test).environment?.value == .sandbox)
         let history = SubscriptionHistory(SubscriptionEvidence(source: .storeAPI, transactions: [real, test]))
@@ -311,6 +311,8 @@ struct ChainChoiceTests {
         // To ask again would not tell more.
         #expect(facts.unmet([.status, .refunds], olderThan: RuleRow.now) == [])
         #expect(history.merged(with: SubscriptionHistory()).isCutShort)
+        history.chains = [:]
+        #expect(try history.facts().offersSeen?.value == [] && history.facts().refundsSeen?.value == [])
     }
 
     @Test
@@ -323,7 +325,7 @@ struct ChainChoiceTests {
         var ended = revoked
         ended.revocationType = .known(.familyRevoked)
         #expect(try facts(revoked).refundsSeen?.value == [.ago(days: 1)])
-        #expect(try facts(shared).refundsSeen == nil)
-        #expect(try facts(ended).refundsSeen == nil)
+        #expect(try facts(shared).refundsSeen?.value == [])
+        #expect(try facts(ended).refundsSeen?.value == [])
     }
 }

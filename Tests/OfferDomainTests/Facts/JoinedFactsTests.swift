@@ -116,9 +116,24 @@ struct JoinedFactsTests {
     }
 
     @Test
+    func `lists are whole only if no store has more than was seen of it`() {
+        var whole = CustomerFacts()
+        (whole.offersUsed, whole.refundedAt) = (.stated([]), .stated([]))
+        var part = CustomerFacts()
+        part.leaveListsOpen(at: RuleRow.now)
+        for joined in [whole.joined(with: part), part.joined(with: whole)] {
+            #expect(joined.offersUsed == nil && joined.offersSeen?.value == [])
+            #expect(joined.refundedAt == nil && joined.refundsSeen?.value == [])
+        }
+        #expect(whole.joined(with: CustomerFacts()).refundedAt?.value == [])
+        whole.leaveListsOpen(at: RuleRow.now)
+        #expect(whole.offersSeen == nil && whole.refundsSeen == nil, "what is known is known")
+    }
+
+    @Test
     func `what a store could still tell more of decides nothing but what is surely so`() throws {
         for (name, facts) in Self.stands {
-            let context = EvaluationContext.about { $0.facts = facts.open }
+            let context = EvaluationContext.about { $0.facts = facts.open(at: RuleRow.now) }
             let active = Rule.status(in: [.active]).evaluate(in: context).answer
             #expect(active == (name == "active" ? .met : .undecided), "\(name)")
         }
@@ -126,6 +141,8 @@ struct JoinedFactsTests {
         facts.subscribedBefore = .stated(false)
         facts.offersUsed = .stated([])
         facts.refundedAt = .stated([])
-        #expect(facts.open.subscribedBefore == nil && facts.open.offersUsed == nil && facts.open.refundedAt == nil)
+        let open = facts.open(at: RuleRow.now)
+        #expect(open.subscribedBefore == nil && open.offersUsed == nil && open.refundedAt == nil)
+        #expect(facts.joined(with: CustomerFacts().open(at: RuleRow.now)).refundedAt == nil, "none is known of both")
     }
 }

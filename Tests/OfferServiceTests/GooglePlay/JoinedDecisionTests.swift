@@ -34,11 +34,13 @@ extension FakePlayWorld {
         )
     }
 
-    /// Has the App Store tell that a customer's subscription ended so long ago.
+    /// Has the App Store tell that a customer's subscription ended so long ago; where `isRead`, when it is asked for all
+    /// that there is.
     func lapseInAppStore(
         _ customer: String,
         daysAgo days: Int,
-        environment: StoreEnvironment = .production
+        environment: StoreEnvironment = .production,
+        isRead: Bool = false
     ) async throws {
         let now = service.clock.now
         var transaction = AppStoreTransaction(
@@ -61,7 +63,12 @@ extension FakePlayWorld {
         )
         let snapshot = service.current.value
         let report = SubscriptionReport(
-            SubscriptionEvidence(source: .notification, transactions: [transaction], statuses: [status]),
+            SubscriptionEvidence(
+                source: isRead ? .storeAPI : .notification,
+                transactions: [transaction],
+                statuses: [status],
+                historyReadAt: isRead ? now : nil
+            ),
             keys: AppPseudonyms(snapshot.pseudonyms, in: AppName(transaction.bundleID)),
             bundleID: transaction.bundleID,
             catalog: snapshot.catalog,
@@ -169,6 +176,35 @@ struct JoinedDecisionTests {
             world.tick(seconds: 3 * 86_400)
             let mixed = try await world.service.send(world.appStoreCall(Self.anna))
             #expect(mixed.status == 403, "\(mixed)")
+        }
+    }
+
+    @Test func `no list of one store stands for both where the other may have more`() async throws {
+        let refunds = "{not: {refunded: {withinDays: 90}}}"
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(refunds), appStoreKey: true) { world in
+            let token = try world.play.buy(.init("premium")).token
+            // Taken back without a word, since nobody listens.
+            _ = try world.play.happen(.revoke, to: token)
+            let google = try await world.service.send(
+                world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(token)"]"#)
+            )
+            #expect(google.problem == "eligibility-undecided", "\(google)")
+            for customer in ["anna", "bert"] { try await world.lapseInAppStore(customer, daysAgo: 60, isRead: true) }
+            let apple = try await world.service.send(world.appStoreCall(Self.anna))
+            #expect(apple.problem == "eligibility-undecided", "\(apple)")
+            let other = try await world.service.send(world.appStoreCall(#""customerId": "bert""#))
+            #expect(other.status == 200, "a store without a subscription takes nothing away: \(other)")
+        }
+        let uses = #"{usedOffers: {type: "promotional", atMost: 0}}"#
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(uses), appStoreKey: true) { world in
+            let token = try world.play.buy(.init("premium")).token
+            let call = world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(token)"]"#)
+            try await world.lapseInAppStore("anna", daysAgo: 60)
+            let unread = try await world.service.send(call)
+            #expect(unread.problem == "eligibility-undecided", "\(unread)")
+            try await world.lapseInAppStore("anna", daysAgo: 60, isRead: true)
+            let read = try await world.service.send(call)
+            #expect(read.status == 200, "\(read)")
         }
     }
 

@@ -55,6 +55,7 @@ extension GooglePlayHistory {
         known.tellPast(&facts)
         known.tellOffers(&facts, scope.offerType)
         known.tellRefunds(&facts)
+        if known.mayLack { facts.leaveListsOpen(at: now) }
         guard let chain = known.relevantChain(scope, at: now) else { return facts }
         facts.hasSubscription = true
         guard let speaker = chain.speaker else { return facts }
@@ -137,6 +138,9 @@ extension GooglePlayHistory {
             purchase.latest != nil && purchase.predecessors.allSatisfy { purchases[$0]?.latest != nil }
         }
     }
+
+    /// Whether there may be uses and refunds that nobody has seen: where there is a subscription, or may have been one.
+    private var mayLack: Bool { !granted.isEmpty || !isWhole }
 
     /// Adds whether there was a subscription, and where it was bought last.
     private func tellPast(_ facts: inout CustomerFacts) {
