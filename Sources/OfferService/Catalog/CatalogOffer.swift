@@ -161,10 +161,12 @@ package final class CatalogOffer: Sendable {
 
 extension CatalogOffer {
     /// What its store can be asked for.
+    ///
+    /// Of refunds at Google Play, which no answer tells, only whether they are this customer's, and all of them.
     var tellableFacts: FactNeeds {
         switch listing {
         case .appStore: FactNeeds.fromStatuses.union(.fromHistory)
-        case .googlePlay: FactNeeds.fromStatuses.union(.fromHistory).union(.region)
+        case .googlePlay: FactNeeds.fromStatuses.union(.fromHistory).union(.region).subtracting(.storefront)
         }
     }
 }

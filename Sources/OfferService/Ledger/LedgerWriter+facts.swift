@@ -10,6 +10,8 @@ extension LedgerWriter {
         var facts: CustomerFacts
         /// The keys of the subscription that the offer is for, in the offer's own store; its grants are counted too.
         var subscriptions: [[UInt8]] = []
+        /// What it is drawn from; `nil` if nobody had to look.
+        var histories: StoreHistories?
     }
 
     /// Merges what the request brings, and puts what the ledger knows beside what the request states.
@@ -27,7 +29,11 @@ extension LedgerWriter {
             isToldMore || !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
         else { return KnownCustomer(facts: request.facts) }
         let histories = try histories(request)
-        var known = KnownCustomer(facts: CustomerFacts(), subscriptions: histories.subscriptions)
+        var known = KnownCustomer(
+            facts: CustomerFacts(),
+            subscriptions: histories.subscriptions,
+            histories: histories
+        )
         known.facts = request.facts.filled(from: histories.facts)
         return known
     }

@@ -295,7 +295,7 @@ package final class LedgerWriter {
         var evaluation = Evaluation(decision: decision, subscriptions: known.subscriptions)
         if decision.outcome == .undecided, request.knowledge.mayAsk {
             let needs = known.facts.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
-            evaluation.storeNeeds = needs.intersection(request.offer.tellableFacts)
+            evaluation.storeNeeds = needs.intersection(known.histories?.tellableFacts ?? request.offer.tellableFacts)
         }
         return evaluation
     }

@@ -24,6 +24,13 @@ struct StoreHistories {
         }
     }
 
+    /// What the offer's own store can be asked for.
+    var tellableFacts: FactNeeds {
+        let tellable = request.offer.tellableFacts
+        guard let googlePlay, case .googlePlay = request.offer.listing else { return tellable }
+        return canTellRefunds(googlePlay) ? tellable : tellable.subtracting(.refunds)
+    }
+
     /// The keys of the subscription that the offer is for, in its own store; of Google Play's, those too that the
     /// request names and nobody has read.
     var subscriptions: [[UInt8]] {
@@ -90,6 +97,17 @@ struct StoreHistories {
                 guard let purchase = history.purchases[key], let observedAt = purchase.observedAt else { return false }
                 return !isTooOld(purchase.source, observedAt)
             }
+    }
+
+    /// Whether an answer of Google Play may help to know all refunds, though it tells none: by showing that purchases of which
+    /// messages told are this customer's, or are still as they were.
+    ///
+    /// One of which no message told leaves them open, and so does one of which nothing is known yet.
+    private func canTellRefunds(_ history: GooglePlayHistory) -> Bool {
+        guard !hasReadAll(history), let scope = request.googlePlayScope,
+            request.knowledge.googlePlayPurchases.isSubset(of: history.purchases.keys)
+        else { return false }
+        return history.facts(scope.within(environment), at: request.receivedAt).refundsSeen == nil
     }
 
     /// Leaves out what is too old for the offer.

@@ -187,6 +187,47 @@ struct AuthorizationTests {
         }
     }
 
+    @Test func `asks Google Play for no refunds, which no answer tells`() async throws {
+        let offers = Self.catalogue(", eligibility: {not: {refunded: {withinDays: 90}}}")
+        try await withFakePlay(offers: offers) { world in
+            let bought = try world.play.buy(.init("premium"))
+            let call = world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(bought.token)"]"#)
+            for _ in 0..<4 {
+                let reply = try await world.service.send(call)
+                #expect(reply.problem == "eligibility-undecided", "\(reply)")
+            }
+            #expect(try world.play.counts().requests(to: .purchase) == 0)
+            let learning = world.authorizationCall(#""customerId": "bob", "purchaseTokens": ["\#(bought.token)"]"#)
+            for _ in 0..<4 {
+                let reply = try await world.service.send(learning)
+                #expect(reply.problem == "eligibility-undecided", "\(reply)")
+            }
+            #expect(try world.play.counts().requests(to: .purchase) == 1, "whether there was a subscription")
+            try world.play.listen(false)
+            let silent = try await world.service.send(learning)
+            #expect(silent.problem == "eligibility-undecided", "\(silent)")
+        }
+    }
+
+    @Test func `asks whose purchase it is, where messages tell of its refunds`() async throws {
+        let offers = Self.catalogue(", eligibility: {not: {refunded: {withinDays: 90}}}, facts: {maximumAgeHours: 6}")
+        try await withFakePlay(offers: offers) { world in
+            let bought = try world.play.buy(.init("premium"))
+            try await world.deliver(bought)
+            func ask(_ caller: String, _ name: String) async throws -> Reply {
+                let members = #""\#(name)": "anna", "purchaseTokens": ["\#(bought.token)"]"#
+                return try await world.service.send(world.authorizationCall(as: caller, members))
+            }
+            #expect(try await ask("app", "anonymousId").status == 200)
+            #expect(try await ask("backend", "customerId").status == 200)
+            world.tick(seconds: 7 * 3600)
+            try world.play.advance(seconds: 7 * 3600)
+            let before = try world.play.counts().requests(to: .purchase)
+            #expect(try await ask("backend", "customerId").status == 200, "it is still as it was")
+            #expect(try world.play.counts().requests(to: .purchase) == before + 1)
+        }
+    }
+
     @Test func `refuses an app's purchase that names another account, and believes a backend`() async throws {
         let offers = Self.catalogue(", eligibility: {status: {in: [\"active\"]}}")
         try await withFakePlay(offers: offers) { world in
