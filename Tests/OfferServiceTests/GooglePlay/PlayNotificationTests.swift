@@ -180,12 +180,30 @@ struct PlayNotificationTests {
             try await world.deliver(PlayService.change(12, "revoked", sentDaysAgo: 3), id: "1")
             try await world.deliver(PlayService.voided("voided", sentDaysAgo: 3), id: "2")
             #expect(try world.service.entries("store.notification").count == 2)
+            #expect(try world.facts("revoked").status == nil, "nobody saw it")
             for (index, token) in ["revoked", "voided"].enumerated() {
                 try world.play.answer(token, PlaySample("ACTIVE"))
                 world.service.clock.advance(seconds: 1)
                 try await world.deliver(PlayService.change(2, token), id: "\(index + 3)")
                 #expect(try world.facts(token).refundedAt?.value == [PlaySample.now.adding(days: -3)])
             }
+        }
+    }
+
+    @Test(arguments: silences)
+    func `is revoked and won't renew once told so, whatever the store says of it`(
+        answer: Result<GooglePlayPurchaseAnswer, StoreError>
+    ) async throws {
+        try await withPlayService { world in
+            try world.play.answer("token", PlaySample("ACTIVE"))
+            try await world.deliver(PlayService.change(4, "token"), id: "1")
+            #expect(try world.facts("token").status?.value == .active)
+            world.play.answer("token", answer)
+            world.service.clock.advance(seconds: 60)
+            try await world.deliver(PlayService.change(12, "token", sentDaysAgo: -1 / 1440), id: "2")
+            try await world.deliver(PlayService.voided("token", sentDaysAgo: -1 / 1440), id: "3")
+            #expect(try world.facts("token").status?.value == .revoked)
+            #expect(try world.facts("token").autoRenews?.value == false)
         }
     }
 

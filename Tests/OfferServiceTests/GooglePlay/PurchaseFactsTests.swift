@@ -278,6 +278,25 @@ struct PurchaseFactsTests {
         }
     }
 
+    @Test func `takes what was taken back after it was last seen for revoked, until it is seen again`() throws {
+        for sample in [PlaySample("ACTIVE"), PlaySample("CANCELED", Self.item(20, renews: false))] {
+            for hours in [0, 5] {
+                let instant = PlaySample.now.adding(hours: hours)
+                var told = GooglePlayPurchaseRecord()
+                told.revokedAt = instant
+                var history = try history(sample)
+                history.merge(told, key: PurchaseKey(Array("token-0".utf8)))
+                let facts = history.facts(.premium, at: instant)
+                #expect(facts.status?.value == .revoked && facts.autoRenews?.value == false)
+                #expect(facts.expiresAt?.value == instant && facts.lapsed(atLeastDays: 0, at: instant) == .notMet)
+                #expect(facts.status?.source == .notification && facts.status?.observedAt == instant)
+            }
+            var seenSince = try history(sample)
+            seenSince.purchases[PurchaseKey(Array("token-0".utf8))]?.revokedAt = PlaySample.now.adding(hours: -1)
+            #expect(seenSince.premium.status?.value == .active, "what the store answered since is newer")
+        }
+    }
+
     @Test func `tells region and world, and never a test purchase for a real one`() throws {
         let real = PlaySample("EXPIRED", Self.item(-12, renews: false)) {
             $0.region = "DE"; $0.startedDaysAgo = 90

@@ -226,7 +226,12 @@ extension GooglePlayPurchaseStanding {
         facts.ownership = fact(.purchased)
         facts.environment = fact(latest.environment)
         facts.region = latest.region.map(fact)
-        facts.autoRenews = renews(scope).map(fact)
+        facts.autoRenews =
+            if let instant = purchase.takenBackAt {
+                Fact(false, source: .notification, observedAt: instant)
+            } else {
+                renews(scope).map(fact)
+            }
         facts.expirationIntent = expirationIntent.map(fact)
     }
 

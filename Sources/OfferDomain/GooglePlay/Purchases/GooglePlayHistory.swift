@@ -65,10 +65,10 @@ package struct GooglePlayHistory: Hashable, Sendable {
         guard let purchase = purchases[key] else { return false }
         if purchase.latest?.isReplaced == true { return true }
         // Google says the same where the buyer's account is gone; what had ended before, ended.
-        if purchase.isGone, purchase.isSuperseded, purchase.latest?.isLive != false { return true }
+        if purchase.isGone, purchase.isSuperseded, !purchase.hasEnded { return true }
         return purchases.contains { other, successor in
             guard other != key, successor.predecessors.contains(key), successor.isGranted else { return false }
-            guard let latest = purchase.latest, !purchase.isGone, latest.isLive else { return true }
+            guard let latest = purchase.latest, !purchase.isGone, !purchase.hasEnded else { return true }
             guard let begin = successor.latest?.startedAt else { return true }
             return latest.observedAt < begin
         }

@@ -17,6 +17,7 @@ extension GooglePlayPurchaseRecord {
     /// What is known at `now`; nil of a purchase that never came to anything, or that nobody saw before it was gone.
     func standing(_ key: PurchaseKey, at now: Timestamp) -> GooglePlayPurchaseStanding? {
         guard let latest, latest.isGranted else { return nil }
+        if let takenBackAt { return standing(key, latest, takenBackAt: takenBackAt) }
         let (status, isEndCertain) = isGone ? (ended, latest.hasEnded) : latest.claim(at: now, ended: ended)
         let observedAt = (isGone ? goneAt : nil) ?? latest.observedAt
         return GooglePlayPurchaseStanding(
@@ -26,6 +27,23 @@ extension GooglePlayPurchaseRecord {
             status: status.map { Fact($0, source: source, observedAt: observedAt) },
             end: latest.expiresAt.map { Fact($0, source: source, observedAt: latest.observedAt) },
             isEndCertain: isEndCertain
+        )
+    }
+
+    /// What is known of a purchase that the store told to be taken back, and of which it had no answer then or since.
+    private func standing(
+        _ key: PurchaseKey,
+        _ latest: GooglePlayObservation,
+        takenBackAt instant: Timestamp
+    ) -> GooglePlayPurchaseStanding {
+        let end = latest.expiresAt.map { min($0, instant) } ?? instant
+        return GooglePlayPurchaseStanding(
+            key: key,
+            purchase: self,
+            latest: latest,
+            status: Fact(.revoked, source: .notification, observedAt: instant),
+            end: Fact(end, source: .notification, observedAt: instant),
+            isEndCertain: true
         )
     }
 

@@ -148,6 +148,17 @@ extension GooglePlayPurchaseRecord {
         return latest.map { goneAt > $0.observedAt } ?? true
     }
 
+    /// When it was taken back, if it was live when it was last seen, and that was no later; else what was seen counts.
+    ///
+    /// No answer tells it where the store has none about the purchase any more.
+    var takenBackAt: Timestamp? {
+        guard let latest, latest.isLive, let revokedAt, revokedAt >= latest.observedAt else { return nil }
+        return revokedAt
+    }
+
+    /// Whether it had ended when it was last seen, or was taken back since.
+    var hasEnded: Bool { latest.map { !$0.isLive || takenBackAt != nil } ?? false }
+
     /// When the newest part of it was true; nil if there is none.
     package var observedAt: Timestamp? { [latest?.observedAt, goneAt].compactMap(\.self).max() }
 

@@ -30,6 +30,19 @@ struct PurchaseChainTests {
         #expect(GooglePlayHistory(("old", old, 50), ("new", new, 5)).facts.status?.value == .active)
     }
 
+    @Test func `goes on with the successor of a purchase that was taken back`() throws {
+        let old = try PlayPurchases.purchase(.active, from: 90)
+        let new = try PlayPurchases.purchase(.expired, from: 60, to: 12, linked: "old")
+        var history = GooglePlayHistory(("old", old, 50), ("new", new, 5))
+        history.purchases[PlayPurchases.key("old")]?.revokedAt = .ago(days: 1)
+        #expect(history.facts.status?.value == .expired)
+        var alone = GooglePlayHistory(("old", old, 50))
+        var told = GooglePlayPurchaseRecord()
+        (told.revokedAt, told.goneAt, told.isSuperseded) = (.ago(days: 1), .ago(days: 0), true)
+        alone.merge(told, key: PlayPurchases.key("old"))
+        #expect(alone.facts.status?.value == .revoked, "it ended before another could take its place")
+    }
+
     @Test(arguments: [GooglePlayPurchaseState.pending, .pendingPurchaseCancelled])
     func `lets a purchase that isn't paid replace nothing`(state: GooglePlayPurchaseState) throws {
         let old = try PlayPurchases.purchase(.active, from: 90)
