@@ -10,6 +10,7 @@ struct PurchaseDecodingTests {
             "ACTIVE",
             .init {
                 $0.offer = "trial-7d"; $0.phase = "freeTrial"; $0.expiresInDays = 3
+                $0.more = #""deferredItemReplacement":{"productId":"extra"}"#
             },
             .init {
                 $0.product = "extra"; $0.plan = "yearly"; $0.renews = false; $0.phase = "basePrice"
@@ -43,6 +44,7 @@ struct PurchaseDecodingTests {
         )
         #expect(purchase.lineItems[1].replaced?.offerID == "gone")
         #expect(purchase.lineItems.map(\.isRemovedLater) == [false, false, true])
+        #expect(purchase.lineItems.map(\.isReplacedLater) == [true, false, false])
     }
 
     @Test func `takes an empty object for a yes, and null for nothing`() throws {

@@ -48,6 +48,20 @@ struct RedemptionMatchTests {
         }
     }
 
+    @Test func `finds no use in an item that another purchase had and that a change of plan will replace`() async throws
+    {
+        try await withPlayService { world in
+            try world.grant(to: "anna", daysAgo: 31)
+            try await buy(world, "old", Self.used(world, by: "anna", daysAgo: 30))
+            var changed = try Self.used(world, by: "anna", daysAgo: 1)
+            changed.linked = "old"
+            changed.items[0].more = #""deferredItemReplacement":{"productId":"gold"}"#
+            try await buy(world, "new", changed)
+            #expect(try world.redemptions() == ["winback-50 redeemed customer"])
+            #expect(try world.facts("new").offersUsed?.value.map(\.offerID?.text) == ["winback-50"])
+        }
+    }
+
     @Test func `finds it by customer and time without a mark`() async throws {
         try await withPlayService { world in
             try world.grant(to: "anna", daysAgo: 30)

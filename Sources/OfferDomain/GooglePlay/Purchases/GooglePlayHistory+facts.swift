@@ -178,11 +178,11 @@ extension GooglePlayHistory {
         }
     }
 
-    /// Uses of purchases before this one that it alone shows: a change of plan makes another purchase, which names the
+    /// Uses of purchases before this one that it shows first: a change of plan makes another purchase, which names the
     /// offer that was left.
     private func usesBefore(_ purchase: GooglePlayPurchaseRecord) -> [GooglePlayOfferPath] {
         let known = purchase.predecessors.compactMap { purchases[$0] }.filter(\.isGranted)
-        return purchase.replacedOffers.filter { path in !known.contains { $0.uses[path] != nil } }
+        return purchase.replacedOffers.filter { path in !known.contains { $0.offers.contains(path) } }
     }
 
     /// Adds the refunds that the store told of.

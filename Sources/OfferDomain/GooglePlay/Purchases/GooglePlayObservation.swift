@@ -103,7 +103,7 @@ extension GooglePlayPurchase.LineItem {
             Content(productID), Content(basePlanID), Content(offerID), Content(expiresAt), Content(phase?.storeText),
             Content(plan == .prepaid), Content(renews), Content(ends), Content(replaced?.productID),
             Content(replaced?.basePlanID), Content(replaced?.offerID), Content(hasPromotionCode),
-            Content(isRemovedLater),
+            Content(isRemovedLater), Content(isReplacedLater),
         ]
     }
 

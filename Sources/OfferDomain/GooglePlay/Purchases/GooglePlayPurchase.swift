@@ -60,6 +60,8 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         package var hasPromotionCode = false
         /// Whether it will be gone at the next renewal.
         package var isRemovedLater = false
+        /// Whether another subscription takes its place at the next renewal: a change of plan that was put off.
+        package var isReplacedLater = false
 
         package init(productID: String) {
             self.productID = productID

@@ -38,8 +38,8 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     package var firstObservedAt: Timestamp?
     /// Every offer that an item of it was ever seen with: later, another item may stand in that one's place.
     package var uses: [GooglePlayOfferPath: Use] = [:]
-    /// Every offer that an item had in whose place one of this purchase is: uses of an earlier purchase, and none of
-    /// this one.
+    /// Every offer that an item had in whose place one of this purchase is, or will be: uses of an earlier purchase, and
+    /// none of this one.
     package var replacedOffers: Set<GooglePlayOfferPath> = []
     /// The purchases that this one took the place of.
     package var predecessors: Set<PurchaseKey> = []
@@ -83,11 +83,14 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
         firstObservedAt = observedAt
         self.mark = mark
         predecessors = Set([purchase.linkedToken, purchase.expiredToken].compactMap(\.self).map(keys.purchaseKey))
-        for item in purchase.lineItems { add(item, observedAt) }
+        for item in purchase.lineItems { add(item, observedAt, takesOver: purchase.linkedToken != nil) }
     }
 
-    private mutating func add(_ item: GooglePlayPurchase.LineItem, _ observedAt: Timestamp) {
-        if let offerID = item.offerID {
+    /// Adds what an item shows; where the purchase `takesOver` from another, an item that goes at its end is that one's.
+    private mutating func add(_ item: GooglePlayPurchase.LineItem, _ observedAt: Timestamp, takesOver: Bool) {
+        if let offerID = item.offerID, takesOver, item.isReplacedLater {
+            replacedOffers.insert(GooglePlayOfferPath(item.productID, item.basePlanID, offerID))
+        } else if let offerID = item.offerID {
             let use = Use(
                 firstSeenAt: observedAt,
                 paidInFullAt: item.phase?.known == .basePrice ? observedAt : nil,

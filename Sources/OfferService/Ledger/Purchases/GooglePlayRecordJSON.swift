@@ -160,6 +160,7 @@ extension GooglePlayPurchase.LineItem {
         }
         writer.member("signupPromotion", hasPromotionCode)
         writer.member("deferredItemRemoval", isRemovedLater)
+        writer.member("deferredItemReplacement", isReplacedLater)
         writer.endObject()
     }
 
@@ -188,6 +189,7 @@ extension GooglePlayPurchase.LineItem {
         }
         hasPromotionCode = object.flag("signupPromotion")
         isRemovedLater = object.flag("deferredItemRemoval")
+        isReplacedLater = object.flag("deferredItemReplacement")
     }
 }
 

@@ -168,6 +168,25 @@ struct PlayRedemptionTests {
         #expect(twice.facts.offersUsed?.value.count == 2)
     }
 
+    @Test func `counts an offer that runs on until a deferred change of plan once, with its own purchase`() throws {
+        func changed(from linked: String?) throws -> GooglePlayPurchase {
+            var purchase = try PlayPurchases.purchase(.active, from: 30, to: -9, offer: "win", linked: linked)
+            purchase.lineItems[0].isReplacedLater = true
+            return purchase
+        }
+        let old = try PlayPurchases.purchase(.expired, from: 90, to: 30, offer: "win", for: .forReplacement)
+        let new = try changed(from: "old")
+        let both = GooglePlayHistory(("old", old, 30), ("new", new, 29))
+        #expect(both.redemption?.purchase == PlayPurchases.key("old"))
+        #expect(both.facts.offersUsed?.value.map(\.offerID?.text) == ["win"])
+        let twice = GooglePlayHistory(("old", old, 30), ("new", new, 29), ("newer", try changed(from: "new"), 28))
+        #expect(twice.facts.offersUsed?.value.count == 1, "changed once more before it came to that")
+        let newAlone = GooglePlayHistory(("new", new, 29))
+        #expect(newAlone.redemption == nil && newAlone.facts.offersSeen?.value.count == 1, "nobody saw it there")
+        let unlinked = GooglePlayHistory(("new", try changed(from: nil), 29))
+        #expect(unlinked.redemption?.offer.offerID == "win", "it is of no other purchase")
+    }
+
     @Test func `sees each item's offer`() throws {
         var purchase = try PlayPurchases.purchase(.active, offer: "first")
         purchase.lineItems += try PlayPurchases.purchase(.active, offer: "second").lineItems

@@ -97,6 +97,7 @@ extension GooglePlayPurchase.LineItem {
         phase = reader.member("offerPhase")?.oneMember()
         hasPromotionCode = reader.member("signupPromotion") != nil
         isRemovedLater = reader.member("deferredItemRemoval") != nil
+        isReplacedLater = reader.member("deferredItemReplacement") != nil
         if let value = reader.member("offerDetails") {
             var details = ObjectReader(value, into: mismatches)
             (basePlanID, offerID) = (details.text("basePlanId"), details.text("offerId"))
