@@ -148,11 +148,17 @@ extension Rule {
     }
 
     /// Of refunds that others may follow, tells only that there was one; when it is forgotten, another may not be.
+    ///
+    /// That there was none is told where none of these days can be missing.
     private func refundedAmongSeen(_ days: Int, _ context: EvaluationContext) -> Finding {
-        guard let latest = context.facts.refundsSeen?.value.max(), latest.adding(days: days) > context.now else {
+        let (seen, since) = (context.facts.refundsSeen?.value, context.facts.refundsToldSince?.value)
+        if let latest = seen?.max(), latest.adding(days: days) > context.now {
+            return Finding(self, .met, .refunded)
+        }
+        guard seen != nil, let since, since.adding(days: days) <= context.now else {
             return Finding(self, .undecided, .refundsUnknown)
         }
-        return Finding(self, .met, .refunded)
+        return Finding(self, .notMet, .notRefunded)
     }
 
     private func window(_ from: Timestamp?, _ until: Timestamp?, _ now: Timestamp) -> Finding {

@@ -37,6 +37,7 @@ extension CustomerFacts {
             (refundedAt, refundsSeen),
             (other.refundedAt, other.refundsSeen)
         )
+        facts.refundsToldSince = facts.refundedAt == nil ? refundsToldSince(with: other) : nil
         facts.storefront = storefront ?? other.storefront
         facts.region = region ?? other.region
         facts.environment = environment ?? other.environment
@@ -49,6 +50,7 @@ extension CustomerFacts {
         if subscribedBefore?.value == false { facts.subscribedBefore = nil }
         (facts.offersUsed, facts.offersSeen) = (nil, offersUsed ?? offersSeen)
         (facts.refundedAt, facts.refundsSeen) = (nil, refundedAt ?? refundsSeen)
+        facts.refundsToldSince = nil
         facts.leaveListsOpen(at: now)
         if standing != .surely(.mostAlive) { facts.leaveSubscriptionOpen(with: CustomerFacts()) }
         return facts
@@ -59,6 +61,14 @@ extension CustomerFacts {
     mutating func leaveListsOpen(at now: Timestamp) {
         if offersUsed == nil { offersSeen = offersSeen ?? Fact([], source: .ledger, observedAt: now) }
         if refundedAt == nil { refundsSeen = refundsSeen ?? Fact([], source: .ledger, observedAt: now) }
+    }
+
+    /// The later of two instants, if the one store has all refunds since the one, and the other since the other; a store
+    /// that has all of them, or tells nothing, makes no difference.
+    private func refundsToldSince(with other: CustomerFacts) -> Fact<Timestamp>? {
+        let parts = [self, other].filter { $0.refundsSeen != nil }
+        let instants = parts.compactMap(\.refundsToldSince)
+        return instants.count == parts.count ? instants.max { $0.value < $1.value } : nil
     }
 
     private mutating func takeSubscription(of other: CustomerFacts) {

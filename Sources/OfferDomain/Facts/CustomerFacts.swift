@@ -26,6 +26,8 @@ package struct CustomerFacts: Hashable, Sendable {
     ///
     /// Empty where there is a subscription, and no refund was seen.
     package var refundsSeen: Fact<[Timestamp]>?
+    /// Since when no refund is missing in `refundsSeen`; told only beside it.
+    package var refundsToldSince: Fact<Timestamp>?
     /// The win-back offers that the App Store says the customer may have, the best first.
     package var eligibleWinBackOffers: Fact<[OfferID]>?
     package var storefront: Fact<Storefront>?
@@ -73,6 +75,8 @@ package struct CustomerFacts: Hashable, Sendable {
         facts.offersSeen = facts.offersUsed == nil ? offersSeen ?? other.offersSeen : nil
         facts.refundedAt = refundedAt ?? other.refundedAt
         facts.refundsSeen = facts.refundedAt == nil ? refundsSeen ?? other.refundsSeen : nil
+        let toldSince = refundsSeen == nil ? other.refundsToldSince : refundsToldSince
+        facts.refundsToldSince = facts.refundedAt == nil ? toldSince : nil
         facts.eligibleWinBackOffers = eligibleWinBackOffers ?? other.eligibleWinBackOffers
         facts.storefront = storefront ?? other.storefront
         facts.region = region ?? other.region
@@ -123,6 +127,7 @@ extension CustomerFacts {
         if facts.offersUsed == nil { facts.offersSeen = offersSeen ?? offersUsed }
         facts.refundedAt = fresh(refundedAt)
         if facts.refundedAt == nil { facts.refundsSeen = refundsSeen ?? refundedAt }
+        facts.refundsToldSince = fresh(refundsToldSince)
         return facts
     }
 }

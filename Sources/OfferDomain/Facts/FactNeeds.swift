@@ -91,7 +91,7 @@ extension CustomerFacts {
             (.expiry, expiresAt?.observedAt), (.autoRenew, autoRenews?.observedAt),
             (.ownership, ownership?.observedAt), (.storefront, storefront?.observedAt),
             (.environment, environment?.observedAt), (.offersUsed, offersUsed?.observedAt),
-            (.refunds, refundedAt?.observedAt), (.region, region?.observedAt),
+            (.refunds, (refundedAt?.observedAt ?? refundsToldSince?.observedAt)), (.region, region?.observedAt),
         ]
         return all.filter { needs.contains($0.need) }
     }

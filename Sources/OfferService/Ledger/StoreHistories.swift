@@ -107,7 +107,8 @@ struct StoreHistories {
         guard !hasReadAll(history), let scope = request.googlePlayScope,
             request.knowledge.googlePlayPurchases.isSubset(of: history.purchases.keys)
         else { return false }
-        return history.facts(scope.within(environment), at: request.receivedAt).refundsSeen == nil
+        let facts = history.facts(scope.within(environment), at: request.receivedAt)
+        return facts.refundsSeen == nil || facts.refundsToldSince != nil
     }
 
     /// Leaves out what is too old for the offer.

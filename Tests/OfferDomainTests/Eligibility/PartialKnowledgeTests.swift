@@ -41,6 +41,18 @@ struct PartialKnowledgeTests {
             RuleRow(.refunded(withinDays: 90), .undecided, .refundsUnknown, "nobody told whether there were refunds") {
                 $0.facts.refundsSeen = .stated([.ago(days: 90)])
             },
+            RuleRow(.refunded(withinDays: 90), .notMet, .notRefunded, "no refund in the last 90 days") {
+                $0.facts.refundsSeen = .stated([.ago(days: 90)])
+                $0.facts.refundsToldSince = .stated(.ago(days: 90))
+            },
+            RuleRow(.refunded(withinDays: 91), .met, .refunded, "a refund in the last 91 days") {
+                $0.facts.refundsSeen = .stated([.ago(days: 90)])
+                $0.facts.refundsToldSince = .stated(.ago(days: 91))
+            },
+            RuleRow(.refunded(withinDays: 91), .undecided, .refundsUnknown, "nobody told whether there were refunds") {
+                $0.facts.refundsSeen = .stated([])
+                $0.facts.refundsToldSince = .stated(.ago(days: 90))
+            },
         ]
     }
 

@@ -140,7 +140,9 @@ struct PlayNotificationTests {
             try await world.deliver(PlayService.voided("token", sentDaysAgo: 3), id: "1")
             try await world.deliver(PlayService.voided("token", sentDaysAgo: 3), id: "2")
             try await world.deliver(PlayService.voided("token", productType: 2, sentDaysAgo: 2), id: "3")
-            #expect(try world.facts("token").refundedAt?.value == [PlaySample.now.adding(days: -3)])
+            let facts = try world.facts("token")
+            #expect(facts.refundsSeen?.value == [PlaySample.now.adding(days: -3)])
+            #expect(facts.refundsToldSince?.value == PlaySample.now.adding(days: -3))
             #expect(world.play.asked == ["token", "token"])
         }
     }
@@ -165,6 +167,31 @@ struct PlayNotificationTests {
         }
     }
 
+    @Test func `knows no refunds of a purchase that it was not told of, nor of before it was`() async throws {
+        try await withPlayService { world in
+            // Taken back 20 days ago, when nobody listened.
+            let left = PlaySample.Item {
+                $0.expiresInDays = -20; $0.renews = false
+            }
+            try world.play.answer("left", PlaySample("EXPIRED", left))
+            try world.play.answer(
+                "again",
+                PlaySample("ACTIVE") {
+                    $0.startedDaysAgo = 1; $0.expired = "left"
+                }
+            )
+            try await world.deliver(PlayService.change(4, "again", sentDaysAgo: 1), id: "1")
+            let facts = try world.facts("again")
+            #expect(facts.offersUsed?.value == [] && facts.offersUsed?.source == .notification)
+            #expect(facts.refundedAt == nil && facts.refundsToldSince == nil)
+            try world.play.answer("old", PlaySample("ACTIVE"))
+            try await world.deliver(PlayService.change(2, "old"), id: "2")
+            #expect(try world.facts("old").refundedAt == nil)
+            try await world.deliver(PlayService.change(4, "old", sentDaysAgo: 39), id: "3")
+            #expect(try world.facts("old").refundedAt?.value == [], "the first message came late")
+        }
+    }
+
     /// What the store says of a purchase that it doesn't tell of.
     static let silences: [Result<GooglePlayPurchaseAnswer, StoreError>] = [
         .success(.notFound), .success(.gone(isSuperseded: false)), .failure(.notFound(code: 0)),
@@ -185,7 +212,7 @@ struct PlayNotificationTests {
                 try world.play.answer(token, PlaySample("ACTIVE"))
                 world.service.clock.advance(seconds: 1)
                 try await world.deliver(PlayService.change(2, token), id: "\(index + 3)")
-                #expect(try world.facts(token).refundedAt?.value == [PlaySample.now.adding(days: -3)])
+                #expect(try world.facts(token).refundsSeen?.value == [PlaySample.now.adding(days: -3)])
             }
         }
     }

@@ -346,20 +346,36 @@ struct PurchaseFactsTests {
     }
 
     /// Answers about purchases never tell refunds.
-    @Test func `tells that there was no refund only if the store tells of each purchase by itself`() throws {
+    @Test func `tells that there was no refund only if the store told of each purchase since it began`() throws {
         var history = try history(PlaySample("ACTIVE"), PlaySample("EXPIRED", Self.item(-12, renews: false)))
         #expect(history.premium.refundedAt == nil && history.premium.refundsSeen?.value == [])
         #expect(history.premium.answer(Self.notRefunded) == .undecided)
         let keys = history.purchases.keys.sorted()
-        history.purchases[keys[0]]?.isReported = true
+        history.purchases[keys[0]]?.reportedSince = PlaySample.now.adding(days: -40)
         #expect(history.premium.answer(Self.notRefunded) == .undecided, "nobody would have told of the other one's")
         history.purchases[keys[1]]?.isReported = true
+        #expect(history.premium.answer(Self.notRefunded) == .undecided, "it isn't known since when")
+        history.purchases[keys[1]]?.reportedSince = PlaySample.now.adding(days: -37)
         #expect(history.premium.refundedAt?.value == [])
         #expect(history.premium.answer(Self.notRefunded) == .met)
         history.purchases[keys[1]]?.refunds = [PlaySample.now.adding(days: -3)]
         #expect(history.premium.answer(Self.notRefunded) == .notMet)
-        history.purchases[keys[0]]?.isReported = false
+        history.purchases[keys[0]]?.reportedSince = nil
         #expect(history.premium.answer(Self.notRefunded) == .notMet, "one that was seen is enough")
+    }
+
+    @Test func `knows of no refund before the first message, and of all after it`() throws {
+        var history = try history(PlaySample("ACTIVE"), PlaySample("ACTIVE") { $0.startedDaysAgo = 400 })
+        let keys = history.purchases.keys.sorted()
+        history.purchases[keys[0]]?.reportedSince = PlaySample.now.adding(days: -40)
+        history.purchases[keys[1]]?.reportedSince = PlaySample.now.adding(days: -20)
+        #expect(history.premium.refundedAt == nil)
+        #expect(history.premium.refundsToldSince?.value == PlaySample.now.adding(days: -20))
+        #expect(history.premium.answer(Self.notRefunded) == .undecided)
+        #expect(history.premium.answer(.not(.refunded(withinDays: 20))) == .met)
+        #expect(history.premium.answer(Self.notRefunded, at: PlaySample.now.adding(days: 70)) == .met)
+        history.purchases[keys[1]]?.predecessors = [PurchaseKey(Array("never-seen".utf8))]
+        #expect(history.premium.answer(.not(.refunded(withinDays: 20))) == .undecided)
     }
 
     private static let notRefunded = Rule.not(.refunded(withinDays: 90))

@@ -187,16 +187,20 @@ extension GooglePlayHistory {
 
     /// Adds the refunds that the store told of.
     ///
-    /// No answer about a purchase tells them, only notifications do. So there are no others only where each purchase is
-    /// one of which the store tells by itself.
+    /// No answer about a purchase tells them, only notifications do. So there are no others only where the store has told
+    /// of each purchase by itself since it began; and none since the first message about the purchase where that was last.
     private func tellRefunds(_ facts: inout CustomerFacts) {
         guard let observedAt else { return }
         let refunds = Set(granted.flatMap { $0.refunds + ($0.revokedAt.map { [$0] } ?? []) }).sorted()
-        if isWhole, granted.allSatisfy(\.isReported) {
+        let late = granted.filter { !$0.isReportedFromStart }
+        if isWhole, late.isEmpty {
             facts.refundedAt = Fact(refunds, source: .notification, observedAt: observedAt)
-        } else if !refunds.isEmpty {
-            facts.refundsSeen = Fact(refunds, source: .notification, observedAt: observedAt)
+            return
         }
+        facts.refundsSeen = Fact(refunds, source: .notification, observedAt: observedAt)
+        let instants = late.compactMap(\.reportedSince)
+        guard isWhole, instants.count == late.count, let since = instants.max() else { return }
+        facts.refundsToldSince = Fact(since, source: .notification, observedAt: observedAt)
     }
 }
 

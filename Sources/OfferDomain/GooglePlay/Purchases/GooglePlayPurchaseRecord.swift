@@ -32,8 +32,12 @@ package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
 /// the same in any order, in any grouping, and however often the same part comes.
 package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     package var latest: GooglePlayObservation?
-    /// Whether the store has told of it by itself, and so will of every change.
+    /// Whether the store has told of it by itself, or of one that took its place, and so will of every change.
     package var isReported = false
+    /// When the store first told something of this very purchase by itself: a refund of it is told from then on.
+    ///
+    /// Nil of one that was asked about for the sake of another, and of a record of before this was kept.
+    package var reportedSince: Timestamp?
     /// When the store first told of it.
     package var firstObservedAt: Timestamp?
     /// Every offer that an item of it was ever seen with: later, another item may stand in that one's place.
@@ -110,6 +114,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     package mutating func merge(_ other: GooglePlayPurchaseRecord) {
         latest = latest.map { one in other.latest.map(one.newer(of:)) ?? one } ?? other.latest
         isReported = isReported || other.isReported
+        reportedSince = [reportedSince, other.reportedSince].compactMap(\.self).min()
         firstObservedAt = [firstObservedAt, other.firstObservedAt].compactMap(\.self).min()
         uses.merge(other.uses) { $0.merged(with: $1) }
         replacedOffers.formUnion(other.replacedOffers)
@@ -170,6 +175,14 @@ extension GooglePlayPurchaseRecord {
 
     /// Whether there was a subscription: of a purchase that nobody saw before it was gone, that isn't known.
     var isGranted: Bool { latest?.isGranted ?? false }
+
+    /// Whether the store has told of it by itself since it began, so that no refund of it is missing.
+    ///
+    /// The first message counts as one of the beginning for three days, since the very first may have been lost.
+    var isReportedFromStart: Bool {
+        guard let reportedSince, let startedAt = latest?.startedAt else { return false }
+        return reportedSince <= startedAt.adding(days: 3)
+    }
 
     /// When an offer was used.
     ///

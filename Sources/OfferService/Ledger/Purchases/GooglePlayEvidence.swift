@@ -5,8 +5,10 @@ package import OfferDomain
 package struct GooglePlayEvidence: Sendable {
     /// When the store was asked.
     package var observedAt: Timestamp
-    /// Whether the store was asked because it had told of the purchases by itself.
+    /// Whether the store was asked because it had told of one of the purchases by itself.
     package var isReported = false
+    /// Purchases that the store told of by itself, and when.
+    package var reports: [(token: PurchaseToken, at: Timestamp)] = []
     package var purchases: [(token: PurchaseToken, answer: GooglePlayPurchaseAnswer)] = []
     /// Purchases that were taken back, and when.
     package var revocations: [(token: PurchaseToken, at: Timestamp)] = []
@@ -47,6 +49,11 @@ extension GooglePlayEvidence {
                 history.merge(record, key: key)
             case .notFound: break
             }
+        }
+        for (token, instant) in reports {
+            var record = GooglePlayPurchaseRecord()
+            record.reportedSince = instant
+            history.merge(record, key: keys.purchaseKey(of: token))
         }
         for (token, instant) in revocations {
             var record = GooglePlayPurchaseRecord()

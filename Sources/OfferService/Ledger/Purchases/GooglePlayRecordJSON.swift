@@ -15,6 +15,7 @@ extension GooglePlayPurchaseRecord {
             latest.write(to: &writer)
         }
         writer.member("reported", isReported)
+        writer.member("reportedSince", reportedSince)
         writer.member("firstObservedAt", firstObservedAt)
         writer.array("uses", uses.sorted { $0.key < $1.key }) { Self.write($0.key, $0.value, to: &$1) }
         writer.array("replacedOffers", replacedOffers.sorted()) { offer, writer in
@@ -57,6 +58,7 @@ extension GooglePlayPurchaseRecord {
             self.latest = latest
         }
         isReported = object.flag("reported")
+        reportedSince = object.instant("reportedSince")
         firstObservedAt = object.instant("firstObservedAt")
         for value in object["uses"]?.array.map(Array.init) ?? [] {
             guard let (offer, use) = value.object.flatMap(Self.use) else { return nil }

@@ -65,6 +65,7 @@ extension SplitMix {
             if chance(in: 8) { record.goneAt = .ago(days: Int.random(in: 0...3, using: &self)) }
             record.isSuperseded = record.goneAt != nil && chance(in: 2)
             if chance(in: 8) { record.revokedAt = .ago(days: Int.random(in: 0...3, using: &self)) }
+            if chance(in: 3) { record.reportedSince = .ago(days: Int.random(in: 0...50, using: &self)) }
             if chance(in: 6) { record.refunds = [.ago(days: Int.random(in: 0...3, using: &self))] }
             history.merge(record, key: PlayPurchases.key(token))
             guard !chance(in: 5) else { return history }

@@ -145,6 +145,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
     /// What the notification itself tells, whatever the store says of the purchase: no answer tells it again.
     private func told(_ notification: DeveloperNotification, at now: Timestamp) -> GooglePlayEvidence {
         var evidence = GooglePlayEvidence(observedAt: now)
+        evidence.reports = notification.question.map { [($0.token, notification.sentAt)] } ?? []
         switch notification.content {
         case .subscription(let type, let token):
             if SubscriptionChange(rawValue: type) == .revoked { evidence.revocations = [(token, notification.sentAt)] }
