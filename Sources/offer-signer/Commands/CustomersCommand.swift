@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import OfferService
+import Storage
 
 /// `offer-signer customers`.
 enum CustomersCommand: Command {
@@ -92,6 +93,9 @@ enum CustomersCommand: Command {
             throw CommandError("the offers file has no app that the ledger calls \(app)")
         }
         let ledger = LedgerAccess(location: settings.database, clock: .system)
+        let issues: [ConfigurationIssue]
+        do { issues = try loaded.epochIssues(in: ledger) } catch { throw CommandError(error.description, .unavailable) }
+        if !issues.isEmpty { throw CommandError(ConfigurationError(issues)) }
         do {
             let lookup = CustomerLookup(ledger: ledger, pseudonyms: loaded.keys.pseudonyms)
             for user in try lookup.users(identities, in: app) { Terminal.say(user.text) }

@@ -54,6 +54,8 @@ enum ReconcileCommand {
     private static func recompute(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> Bool {
         let loaded: LoadedConfiguration
         do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
+        let issues = try read(ledger) { _ throws(StorageError) in try loaded.epochIssues(in: ledger) }
+        if !issues.isEmpty { throw CommandError(ConfigurationError(issues)) }
         let outcome = try read(ledger) { connection throws(StorageError) in
             try ReconciliationCheck(
                 connection: connection,

@@ -55,6 +55,12 @@ struct EpochRegisterTests {
             "epoch 1 is on record and is not listed"
         ),
         Row(
+            "two names for one secret",
+            after: one,
+            listing: #"[{epoch: "2", file: "a.key"}, {epoch: "1", file: "a.key"}]"#,
+            "epochs 2 and 1 have one secret"
+        ),
+        Row(
             "the new one alone",
             after: two,
             listing: #"{epoch: "2", file: "b.key"}"#,

@@ -26,7 +26,8 @@ struct EpochRemnantsTests {
             let id = ids.originalTransactionID
             try await world.vouch(ids, Self.ada)
             #expect(try await world.service.send(world.signedDataCall("running", id)).status == 200)
-            #expect(try await world.sign("running", Self.ada).status == 200)
+            let call = world.call(as: "backend", "running", Self.ada).with("Idempotency-Key", "k")
+            #expect(try await world.service.send(call).status == 200)
             try await world.service.transfer(from: "device-1", to: "ada")
             let remnants = try Self.keys(world, ids).union(Self.grants(world.service))
             #expect(try Set(world.service.rows(with: remnants)).count > 10, "they are everywhere")
@@ -60,12 +61,18 @@ struct EpochRemnantsTests {
         async throws
     {
         try await withStoreService(asksStore: false) { world in
-            let ids = try world.customer([.init(.active, periods: 3)]).subscriptions[0]
+            let next: FakeAppStore.Members = ["offerType": 2, "offerIdentifier": "store_open"]
+            let ids = try world.customer([.init(.active, periods: 3, renewalInfo: next)]).subscriptions[0]
+            let id = ids.originalTransactionID
             try await world.vouch(ids, Self.ada)
             try world.service.beginEpoch("2")
+            try world.service.moveEpochs(days: -10)
             try await world.vouch(ids, Self.ada)
+            try await world.deliver(.init("DID_CHANGE_RENEWAL_PREF", transactionID: id))
+            #expect(try world.service.rows(["SELECT state FROM app_store_redemptions"]) == ["pending"])
             let tables: [StaticString] = [
                 "SELECT record FROM app_store_transactions ORDER BY transaction_key",
+                "SELECT state FROM app_store_redemptions",
                 "SELECT hex(chain) FROM app_store_chains", "SELECT hex(subject) FROM app_store_customers",
                 "SELECT hex(subject) FROM subscription_holders",
             ]
@@ -78,7 +85,7 @@ struct EpochRemnantsTests {
             let connection = try world.service.ledger.open()
             try connection.run(SQL("UPDATE app_store_chains SET history_complete_at = 1"))
             try world.service.beginEpoch("3")
-            try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", transactionID: ids.originalTransactionID))
+            try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", transactionID: id))
             try world.service.destroyEpoch("2")
             let complete = try world.service.rows([
                 "SELECT coalesce(history_complete_at, 0) || '' FROM app_store_chains"
@@ -86,6 +93,53 @@ struct EpochRemnantsTests {
             #expect(complete == ["0"])
             let count = try world.service.rows(["SELECT count(*) || '' FROM app_store_transactions"])
             #expect(try #require(count.first.flatMap { Int($0) }) < ids.transactionIDs.count)
+        }
+    }
+
+    @Test func `no entry has a grant of it beside names in force`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            let facts = #""facts": {"subscribedBefore": true}"#
+            let call = world.call(as: "backend", "open", #"\#(Self.ada), \#(facts)"#).with("Idempotency-Key", "k")
+            let grant = try await world.service.send(call).json["grantId"]
+            let offer = FakeAppStore.Offer(2, "store_open", period: 0)
+            let ids = try world.customer([.init(.active, periods: 1, startedDaysAgo: -0.001, offers: [offer])])
+                .subscriptions[0]
+            try world.service.beginEpoch("2")
+            let before = try world.service.entries().count
+            try await world.vouch(ids, Self.ada)
+            #expect(try await world.service.send(call).json["grantId"] == grant)
+            let later = world.service.call(as: "backend", world.body("open", facts))
+            #expect(try await world.service.send(later).status == 200)
+            let entries = try world.service.entries().dropFirst(before).map(Tree.init)
+            #expect(try world.service.redemptions() == ["store_open redeemed granted"])
+            let use = try #require(entries.first { $0["ev"] == .text("offer.redemption") })
+            #expect(use["match"] == .text("grant") && !use.names.contains("grant"), "\(use)")
+            let signed = entries.filter { $0["ev"] == .text("sign.intent") }
+            #expect(signed.map { $0["grant"] == grant } == [true, false])
+            #expect(signed.map { $0["users"].elements.count } == [0, 1], "\(signed)")
+        }
+    }
+
+    @Test func `a use of which the beginning is forgotten is no use without a grant`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            let offers = (0..<4).map {
+                FakeAppStore.Offer(2, "store_open", discountType: "PAY_AS_YOU_GO", period: $0)
+            }
+            let ids = try world.customer([.init(.active, periods: 4, startedDaysAgo: 100, offers: offers)])
+                .subscriptions[0]
+            try world.service.beginEpoch("2")
+            try world.service.moveEpochs(days: -60)
+            for isForgotten in [false, true] {
+                if isForgotten { try world.service.destroyEpoch("1") }
+                let connection = try world.service.ledger.open()
+                for statement: StaticString in [
+                    "DELETE FROM app_store_redemptions", "DELETE FROM app_store_transactions",
+                    "DELETE FROM app_store_chains",
+                ] { try connection.run(SQL(statement)) }
+                try await world.deliver(.init("DID_RENEW", transactionID: ids.originalTransactionID))
+                let uses = try world.service.uses()
+                #expect(uses == (isForgotten ? [] : ["redeemed none"]), "\(isForgotten)")
+            }
         }
     }
 
@@ -143,6 +197,45 @@ struct EpochRemnantsTests {
             for token in ["a", "b"] { try await tell(token, at: "third-\(token)") }
             #expect(try world.service.rows(with: remnants).isEmpty)
             #expect(try world.service.rows(["SELECT count(*) || '' FROM google_play_purchases"]) == ["2"])
+        }
+    }
+
+    @Test func `a retry under the next secret gives an id out that names its customer`() async throws {
+        try await withFakePlay { world in
+            let call = world.authorizationCall(#""customerId": "anna", "facts": {"subscribedBefore": true}"#)
+                .with("Idempotency-Key", "k")
+            let first = try await world.service.send(call)
+            try world.service.beginEpoch("2")
+            let second = try await world.service.send(call)
+            #expect(first.json["grantId"] == second.json["grantId"], "\(second)")
+            #expect(first.json["obfuscatedAccountId"] != second.json["obfuscatedAccountId"])
+            let known = try world.service.rows([
+                "SELECT lower(hex(account)) || lower(hex(customer)) FROM google_play_accounts ORDER BY entry_index"
+            ])
+            let accounts = try [first, second].map {
+                String(try #require($0.json["obfuscatedAccountId"].text).prefix(32))
+            }
+            #expect(known == [accounts[0] + accounts[1], accounts[1] + accounts[1]])
+        }
+    }
+
+    @Test func `a purchase that names an id of it is still its holder's`() async throws {
+        try await withFakePlay(offers: GivenOutAccountTests.offers, appStoreKey: true) { world in
+            let facts = #""facts": {"subscribedBefore": true, "status": "active"}"#
+            let bob = world.authorizationCall(#""customerId": "bob", \#(facts)"#)
+            let id = try await world.service.send(bob).json["obfuscatedAccountId"].text
+            let bought = try world.play.buy(.init("premium", obfuscatedAccountID: id))
+            try await world.deliver(bought)
+            try world.service.beginEpoch("2")
+            let named = #""purchaseTokens": ["\#(bought.token)"]"#
+            #expect(
+                try await world.service.send(world.authorizationCall(#""customerId": "bob", \#(named)"#)).status == 200
+            )
+            try world.service.destroyEpoch("1")
+            let stranger = world.authorizationCall(as: "app", #""anonymousId": "device-1", \#(named)"#)
+            #expect(try await world.service.send(stranger).problem == "purchase-of-other-account")
+            let own = world.authorizationCall(as: "app", #""anonymousId": "bob", \#(named)"#)
+            #expect(try await world.service.send(own).status == 200)
         }
     }
 

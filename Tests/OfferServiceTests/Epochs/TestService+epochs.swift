@@ -8,6 +8,7 @@ import Storage
 extension TestService {
     /// Puts a new secret of customers' ids into force, as a reload does.
     func beginEpoch(_ name: String) throws {
+        clock.advance(seconds: 1)
         var bytes: [UInt8] = []
         let random = try SystemRandom()
         for _ in 0..<2 { bytes += UniqueID.version4(random.next(), random.next()).bytes }
@@ -33,6 +34,16 @@ extension TestService {
             return [.epochDestroyed(name)]
         }
         use(current.value.pseudonyms.without([name]))
+    }
+
+    /// Has the later epochs begin by so many days later; what is known of them is as if it had always been so.
+    func moveEpochs(days: Int64) throws {
+        try ledger.open().run(
+            SQL(
+                "UPDATE customer_epochs SET begun_at = begun_at + ? WHERE ordinal > 0",
+                .integer(days * 86_400_000)
+            )
+        )
     }
 
     /// The rows, but for those of the log, that have one of these somewhere in them: bytes as they are, or as records write
