@@ -202,8 +202,9 @@ package struct LoadedConfiguration: Sendable {
         } catch {
             throw .records(error)
         }
-        do { _ = try LogReader(connection: connection).checkedHead() } catch { throw .records(LedgerError(error)) }
-        return (StoredLogHeads(newest: nil, open: ledger.openForReading), stored)
+        let head: TreeHead
+        do { head = try LogReader(connection: connection).checkedHead() } catch { throw .records(LedgerError(error)) }
+        return (StoredLogHeads(newest: { head }, open: ledger.openForReading), stored)
     }
 
     /// What keeps the secrets of customers' ids from being used with that database; little if there is none yet.

@@ -21,7 +21,9 @@ extension KeyRingFile {
             return epoch
         }
         for (index, epoch) in epochs.enumerated() {
-            guard let other = epochs[..<index].first(where: epoch.hasSameSecret) else { continue }
+            guard let other = epochs[..<index].first(where: epoch.hasSameSecret), other.name != epoch.name else {
+                continue
+            }
             mismatches.add(
                 value,
                 "epochs \(other.name) and \(epoch.name) have one secret: nothing would change with it"

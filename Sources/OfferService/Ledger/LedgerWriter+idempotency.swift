@@ -99,7 +99,8 @@ extension LedgerWriter {
             intents: try intents(request.deliverable, allows, earlier.nonce, earlier.signedAt),
             basis: .replay(decision)
         )
-        try giveOut(request, entry: try record(grant, request))
+        let isNew = try isOfNewestEpoch(grant.id, signedAt: grant.signedAt)
+        try giveOut(request, entry: try record(grant, request, namesUsers: isNew))
         return grant
     }
 

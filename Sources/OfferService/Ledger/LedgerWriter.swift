@@ -370,9 +370,12 @@ package final class LedgerWriter {
     }
 
     /// One entry for each signature that will be made.
-    func record(_ grant: Grant, _ request: DecisionRequest) throws(LedgerError) -> Int64 {
+    func record(
+        _ grant: Grant,
+        _ request: DecisionRequest,
+        namesUsers: Bool = true
+    ) throws(LedgerError) -> Int64 {
         let first = tree.size
-        let namesUsers = newestEpoch.map { grant.signedAt >= $0.begunAt } ?? true
         switch request.deliverable {
         case .signature(let plan):
             for intent in grant.intents {

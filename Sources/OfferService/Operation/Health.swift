@@ -61,6 +61,8 @@ package final class Health: CommitObserver {
     package func failed(_ error: LedgerError) {
         metrics.failed(error)
         log(.error, "records could not be written", ["reason": .text(error.description)])
+        // What one request reads or wants signed says nothing of the disk.
+        if error.isOfOneRequest { return }
         let now = clock.now()
         state.withLock { $0.commitFailure = ($0.commitFailure?.since ?? now, error.description) }
     }

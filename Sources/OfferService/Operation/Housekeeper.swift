@@ -71,8 +71,6 @@ final class Housekeeper: Sendable {
                 elapsed += isRegular ? interval : 0
                 if isRegular, elapsed.isMultiple(of: 60_000) { recordCounts() }
             }
-            // Before the end of the service is on record.
-            resume()
             recordCounts()
             hasEnded.signal()
         }

@@ -259,7 +259,7 @@ struct WitnessTests {
             try fakes[1].trust(stage.place.key.verifierKey.description)
             try fakes[1].behave()
             #expect(stage.waits { stage.isSigned(4) })
-            #expect(stage.witnesses.reports[1].state == .current)
+            #expect(stage.waits { stage.witnesses.reports[1].state == .current })
         }
     }
 

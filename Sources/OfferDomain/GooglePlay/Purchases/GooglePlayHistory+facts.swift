@@ -182,7 +182,9 @@ extension GooglePlayHistory {
     /// offer that was left.
     private func usesBefore(_ purchase: GooglePlayPurchaseRecord) -> [GooglePlayOfferPath] {
         let known = purchase.predecessors.compactMap { purchases[$0] }.filter(\.isGranted)
-        return purchase.replacedOffers.filter { path in !known.contains { $0.offers.contains(path) } }
+        return purchase.replacedOffers.filter { path in
+            purchase.uses[path] == nil && !known.contains { $0.offers.contains(path) }
+        }
     }
 
     /// Adds the refunds that the store told of.

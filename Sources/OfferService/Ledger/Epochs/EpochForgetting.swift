@@ -36,9 +36,15 @@ struct EpochForgetting {
         let places = [epoch, next].map { SQLValue.integer(NewGrantRow.first(of: $0.firstEntry)) }
         try connection.run(SQL("DELETE FROM new_grants WHERE place >= ? AND place < ?", places))
         // A retry would give out what is forgotten, under another name; and bodies with ids could be tried out.
-        try connection.run(
-            SQL("DELETE FROM idempotency_keys WHERE recorded_at < ?", .integer(next.begunAt.milliseconds))
-        )
+        let begunAt = try beginning()
+        try connection.run(SQL("DELETE FROM idempotency_keys WHERE recorded_at < ?", .integer(begunAt)))
+    }
+
+    /// When the next epoch began by the time of the log, which never goes back, in milliseconds.
+    private func beginning() throws(StorageError) -> Int64 {
+        let sql = SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(next.firstEntry))
+        let entry = try connection.first(sql) { $0.blob(0) }
+        return entry.flatMap { AuditEntry.recordedMilliseconds($0) } ?? next.begunAt.milliseconds
     }
 
     private static let entries: [StaticString] = [
@@ -250,10 +256,13 @@ extension GooglePlayPurchaseRecord {
 
 extension LedgerWriter {
     /// Whether a grant may be named beside keys in force: it is of the epoch in force, or there is no other.
-    func isOfNewestEpoch(_ grantID: UniqueID?) throws(LedgerError) -> Bool {
+    ///
+    /// One that is not among those whose use a store will tell goes by when it was signed, if that is given.
+    func isOfNewestEpoch(_ grantID: UniqueID?, signedAt: Timestamp? = nil) throws(LedgerError) -> Bool {
         guard let newestEpoch, let grantID else { return true }
         let entries = try database { () throws(StorageError) in try issued.entries(of: [grantID]) }
-        return entries[grantID].map { $0 >= newestEpoch.firstEntry } ?? false
+        if let entry = entries[grantID] { return entry >= newestEpoch.firstEntry }
+        return signedAt.map { $0 >= newestEpoch.begunAt } ?? false
     }
 
     /// Once an epoch has ended, a report without the marks of grants that are gone: Google Play goes on telling them.
