@@ -224,8 +224,11 @@ def reads_only(setup: Setup, pair: Pair, place: Place) -> Row:
     problems = says(service, "session is read-only")
     time.sleep(2)
     problems += watch.problems()
+    # With a checkpoint file of its own: beside the one that runs it would be refused that first.
+    own, place.checkpoint_file = place.checkpoint_file, place.path("refused.checkpoint")
     problems += refuses_to_start(place, pair.standby.url("offers"), "the server only reads: it is a standby")
     problems += refuses_to_start(place, pair.url, "session is read-only")
+    place.checkpoint_file = own
     pair.primary.start()
     row.attempt(place, *problems, *recovers(place))
     return concluded(row, place, load, service)
