@@ -64,7 +64,7 @@ package final class Service: Sendable {
         let reloads = ledger.isShared ? try? InstanceTable(connection: ledger.openForReading()).reloads() : nil
         let loaded = try Self.load(settings)
         do throws(CheckpointFileError) {
-            checkpointLock = ledger.isShared ? try CheckpointFile(path: settings.checkpointPath).lock() : nil
+            checkpointLock = ledger.isShared ? try Self.lock(CheckpointFile(path: settings.checkpointPath), log) : nil
         } catch {
             throw .log(.file(error))
         }
@@ -281,6 +281,17 @@ package final class Service: Sendable {
             return try LoadedConfiguration(settings)
         } catch {
             throw .configuration(error)
+        }
+    }
+
+    /// Nothing but to be warned of is a lock that can't be had; another service that has it keeps this one from starting.
+    private static func lock(_ file: CheckpointFile, _ log: Log) throws(CheckpointFileError) -> InstanceLock? {
+        do throws(CheckpointFileError) {
+            return try file.lock()
+        } catch {
+            guard !error.isInUse else { throw error }
+            log(.warning, "another service could use the same checkpoint file", ["reason": .text(error.description)])
+            return nil
         }
     }
 

@@ -17,6 +17,9 @@ struct AuditEntriesRequest: Sendable {
         var parameters = QueryParameters(text)
         var query = AuditQuery(order: .newest, limit: Self.standardLimit)
         for field in AuditQuery.Field.allCases { query.fields[field] = parameters.value(field.rawValue) }
+        if let name = query.fields[.event], !name.isEmpty, let fault = AuditEventName.fault(of: name) {
+            parameters.note("event", "must be the name of an event: \(fault)")
+        }
         let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
         query.from = parameters.value("from", instant, Timestamp.init(rfc3339:))
         query.until = parameters.value("until", instant, Timestamp.init(rfc3339:))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSON
 
 /// What an entry's `ev` member can say; docs/audit-log.md has a row for each.
 package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
@@ -37,4 +38,12 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case storeNotification = "store.notification"
     case storeToken = "store.token"
     case offerRedemption = "offer.redemption"
+
+    /// What is wrong with a name that no entry can have; whoever asks for it would take an empty answer for “nothing happened”.
+    package static func fault(of name: String) -> String? {
+        guard AuditEventName(rawValue: name) == nil else { return nil }
+        let suggestion = nearest(to: name, among: allCases.map(\.rawValue))
+        return "no event is called \(printable(name))"
+            + (suggestion.map { "; did you mean “\($0)”?" } ?? "; docs/audit-log.md has all of them")
+    }
 }

@@ -44,12 +44,17 @@ struct LogStartCheckTests {
     @Test func `a checkpoint file is one service's at a time, also once it was replaced`() throws {
         let directory = try TemporaryDirectory()
         let file = CheckpointFile(path: directory.path(of: "checkpoint"))
-        let lock = try #require(try file.lock())
+        let lock = try file.lock()
         try file.write(Array("note\n".utf8))
         #expect(throws: CheckpointFileError.inUse(path: file.path, process: getpid())) { try file.lock() }
         lock.release()
-        #expect(try file.lock() != nil)
-        #expect(try CheckpointFile(path: directory.path(of: "nowhere/checkpoint")).lock() == nil)
+        _ = try file.lock()
+        #expect {
+            try CheckpointFile(path: directory.path(of: "nowhere/checkpoint")).lock()
+        } throws: { error in
+            guard case CheckpointFileError.cannotLock(let reason) = error else { return false }
+            return reason.contains("nowhere/checkpoint.lock")
+        }
     }
 
     @Test func `starts a log that fits, and one that is new`() async throws {

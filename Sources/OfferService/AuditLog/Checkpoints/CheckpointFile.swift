@@ -48,12 +48,13 @@ package struct CheckpointFile: Sendable {
     ///
     /// The lock is on `PATH.lock`, because the file itself is replaced with each checkpoint.
     ///
-    /// - Returns: nil where no lock can be had, as in a folder that can't be written to.
-    package func lock() throws(CheckpointFileError) -> InstanceLock? {
+    /// - Throws: ``CheckpointFileError/inUse(path:process:)``; ``CheckpointFileError/cannotLock(_:)`` where no lock can be
+    ///   had, as in a folder that can't be written to.
+    package func lock() throws(CheckpointFileError) -> InstanceLock {
         do throws(StorageError) {
             return try InstanceLock(of: path)
         } catch {
-            guard case .inUse(_, let process) = error else { return nil }
+            guard case .inUse(_, let process) = error else { throw .cannotLock("\(error)") }
             throw .inUse(path: path, process: process)
         }
     }
@@ -80,6 +81,7 @@ package struct CheckpointFile: Sendable {
 package enum CheckpointFileError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotRead(String)
     case cannotWrite(String)
+    case cannotLock(String)
     /// Another service writes its checkpoints to it; its process is known where it could be read.
     case inUse(path: String, process: Int32?)
 
@@ -90,6 +92,7 @@ package enum CheckpointFileError: Error, Hashable, Sendable, CustomStringConvert
         switch self {
         case .cannotRead(let reason): "The checkpoint file can't be read: \(reason)."
         case .cannotWrite(let reason): "The checkpoint file can't be written: \(reason)."
+        case .cannotLock(let reason): "The checkpoint file can't be locked: \(reason)"
         case .inUse(let path, let process):
             "The checkpoint file \(path) is another service's\(process.map { " (process \($0))" } ?? ""): each service that "
                 + "shares a database needs one of its own; see --checkpoint-file."
