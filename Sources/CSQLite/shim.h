@@ -16,3 +16,8 @@ static inline int shim_sqlite3_bind_static_text(sqlite3_stmt *statement, int ind
 static inline int shim_sqlite3_bind_static_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
     return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_STATIC);
 }
+
+// sqlite3_config is variadic. Without this count, whose total nobody asks for, SQLite locks nothing to allocate memory.
+static inline int shim_sqlite3_config_without_memory_status(void) {
+    return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}

@@ -18,6 +18,9 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
     /// No answer of the App Store tells it.
     package static let region = FactNeeds(rawValue: 1 << 9)
 
+    /// Each need by itself.
+    fileprivate static let each = (0..<10).map { FactNeeds(rawValue: 1 << $0) }
+
     /// What one call of Get All Subscription Statuses tells.
     package static let fromStatuses: FactNeeds = [
         .subscribedBefore, .status, .expiry, .autoRenew, .ownership, .storefront, .environment,
@@ -63,8 +66,8 @@ extension CustomerFacts {
     /// asking again would not tell it. That there once was a subscription never grows old.
     package func unmet(_ needs: FactNeeds, olderThan instant: Timestamp) -> FactNeeds {
         var unmet = needs
-        for (need, observedAt) in observations(of: needs) {
-            if let observedAt, observedAt >= instant { unmet.remove(need) }
+        for need in FactNeeds.each where needs.contains(need) {
+            if let observedAt = observedAt(need), observedAt >= instant { unmet.remove(need) }
         }
         if subscribedBefore?.value == true { unmet.remove(.subscribedBefore) }
         if let statusesReadAt, statusesReadAt >= instant { unmet.subtract(.fromStatuses) }
@@ -77,22 +80,28 @@ extension CustomerFacts {
     /// Of a decision that rests on these facts, this is how old its evidence is.
     package func oldestObservation(of needs: FactNeeds) -> Timestamp? {
         let lasting: FactNeeds = subscribedBefore?.value == true ? .subscribedBefore : []
-        return observations(of: needs.subtracting(lasting)).compactMap(\.observedAt).min()
+        return FactNeeds.each.filter(needs.subtracting(lasting).contains).compactMap(observedAt).min()
     }
 
     /// Whether nothing that is needed is missing.
     package func isComplete(for needs: FactNeeds) -> Bool {
-        observations(of: needs).allSatisfy { $0.observedAt != nil }
+        FactNeeds.each.allSatisfy { !needs.contains($0) || observedAt($0) != nil }
     }
 
-    private func observations(of needs: FactNeeds) -> [(need: FactNeeds, observedAt: Timestamp?)] {
-        let all: [(need: FactNeeds, observedAt: Timestamp?)] = [
-            (.subscribedBefore, subscribedBefore?.observedAt), (.status, status?.observedAt),
-            (.expiry, expiresAt?.observedAt), (.autoRenew, autoRenews?.observedAt),
-            (.ownership, ownership?.observedAt), (.storefront, storefront?.observedAt),
-            (.environment, environment?.observedAt), (.offersUsed, offersUsed?.observedAt),
-            (.refunds, (refundedAt?.observedAt ?? refundsToldSince?.observedAt)), (.region, region?.observedAt),
-        ]
-        return all.filter { needs.contains($0.need) }
+    /// When the fact that one of the needs reads was observed.
+    private func observedAt(_ need: FactNeeds) -> Timestamp? {
+        switch need {
+        case .subscribedBefore: subscribedBefore?.observedAt
+        case .status: status?.observedAt
+        case .expiry: expiresAt?.observedAt
+        case .autoRenew: autoRenews?.observedAt
+        case .ownership: ownership?.observedAt
+        case .storefront: storefront?.observedAt
+        case .environment: environment?.observedAt
+        case .offersUsed: offersUsed?.observedAt
+        case .refunds: refundedAt?.observedAt ?? refundsToldSince?.observedAt
+        case .region: region?.observedAt
+        default: nil
+        }
     }
 }

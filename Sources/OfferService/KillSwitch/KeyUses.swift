@@ -6,6 +6,8 @@ import Storage
 package struct KeyUses: Sendable {
     package private(set) var last: [KeyID: Timestamp] = [:]
     private var changed: Set<KeyID> = []
+    /// The newest use that was noted since they were written last; most are of the same key at the same time.
+    private var newest: (key: KeyID, time: Timestamp)?
 
     package init() {}
 
@@ -16,13 +18,15 @@ package struct KeyUses: Sendable {
             if let id = try? KeyID(row.text(0)) { found[id] = Timestamp(milliseconds: row.integer(1)) }
         }
         last = found
-        changed = []
+        (changed, newest) = ([], nil)
     }
 
     mutating func note(_ event: AuditEvent, at now: Timestamp) {
         guard let key = event.usedKey else { return }
+        if let newest, newest.time == now, newest.key == key { return }
         last[key] = now
         changed.insert(key)
+        newest = (key, now)
     }
 
     /// Writes what this transaction has added.
@@ -41,6 +45,7 @@ package struct KeyUses: Sendable {
             )
         }
         changed.removeAll(keepingCapacity: true)
+        newest = nil
     }
 }
 

@@ -9,7 +9,9 @@ package import Storage
 /// is told so, and nothing of the batch is on disk.
 package final class Committer: Sendable {
     /// One thing to be written, and who waits for it.
-    enum Job: Sendable {
+    ///
+    /// Indirect, because it is handed on many times: one reference is cheaper to copy than all that a case holds.
+    indirect enum Job: Sendable {
         case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
         case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
         /// Of no event: tries whether records can be written again.

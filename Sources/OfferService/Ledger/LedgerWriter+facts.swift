@@ -158,7 +158,9 @@ extension DecisionRequest {
 
     /// The keys of the names alone, without those of subscriptions.
     var customers: [[UInt8]] {
-        identities.filter(\.identity.namesCustomer).map(\.pseudonym.ledgerKey)
+        var customers: [[UInt8]] = []
+        for (identity, pseudonym) in identities where identity.namesCustomer { customers.append(pseudonym.ledgerKey) }
+        return customers
     }
 
     /// The key of the customer that the caller names as known; it is named first.

@@ -32,10 +32,7 @@ package final class LedgerWriter {
     private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// The entries of this transaction; of a large one the first.
     private(set) var freshEntries = EntryBuffer()
-    /// Grants of this transaction that are not yet added to their day.
-    private var pendingDays: [DayKey: Int64] = [:]
-    /// What earlier transactions granted, as this one has read it; nobody else writes meanwhile.
-    private var earlierDays: [Int64: (firstDay: Int, counts: [Int: Int])] = [:]
+    private var days: GrantDays
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
     let links: CustomerLinks
@@ -58,11 +55,6 @@ package final class LedgerWriter {
     /// What it learnt of those at Google Play.
     package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
 
-    private struct DayKey: Hashable {
-        let offer: Int64
-        let day: Int
-    }
-
     /// Writes through a connection that has ``LedgerSchema`` applied.
     ///
     /// A log that does not begin with the tree of `durableHead` is not written to.
@@ -77,6 +69,7 @@ package final class LedgerWriter {
         self.instance = instance
         self.durableHead = durableHead
         log = LogTables(connection: connection)
+        days = GrantDays(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
         grants = GrantTable(connection: connection, portions: portions, instance: instance, looksForAll: looksForAll)
         successions = KeySuccessions(grants)
@@ -98,8 +91,7 @@ package final class LedgerWriter {
     @discardableResult
     package func begin(at now: Timestamp) throws(LedgerError) -> Bool {
         isCommitting = false
-        pendingDays.removeAll(keepingCapacity: true)
-        earlierDays.removeAll(keepingCapacity: true)
+        days.forget()
         claimsReadAhead.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
@@ -206,7 +198,7 @@ package final class LedgerWriter {
 
     /// Makes everything since ``begin(at:)`` durable.
     package func commit() throws(LedgerError) {
-        for (key, count) in pendingDays { try add(count, to: key) }
+        try database { () throws(StorageError) in try days.write() }
         let head = try writeTree()
         try database { () throws(StorageError) in try keyUses.write(connection) }
         isCommitting = true
@@ -306,7 +298,7 @@ package final class LedgerWriter {
         /// The keys of the subscription that the offer is for.
         let subscriptions: [[UInt8]]
         /// What the store should be asked for before the decision counts.
-        var storeNeeds: FactNeeds = []
+        var storeNeeds = FactNeeds()
     }
 
     /// Brings what was kept under secrets of earlier epochs to the keys in force; costs nothing where there is but one.
@@ -361,7 +353,7 @@ package final class LedgerWriter {
             }
             try issue(grant.id, request, entry: index)
             try giveOut(request, entry: index)
-            pendingDays[DayKey(offer: request.offer.ledgerKey, day: grant.signedAt.utcDay), default: 0] += 1
+            days.add(request.offer.ledgerKey, on: grant.signedAt.utcDay)
         }
         if let claim = request.idempotency {
             try remember(claim, grant, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
@@ -402,20 +394,6 @@ package final class LedgerWriter {
         return first
     }
 
-    private func add(_ count: Int64, to key: DayKey) throws(LedgerError) {
-        try run(
-            SQL(
-                """
-                INSERT INTO grants_per_day (offer_key, day, granted) VALUES (?, ?, ?)
-                ON CONFLICT (offer_key, day) DO UPDATE SET granted = grants_per_day.granted + excluded.granted
-                """,
-                .integer(key.offer),
-                .integer(Int64(key.day)),
-                .integer(count)
-            )
-        )
-    }
-
     func intents(
         _ deliverable: Deliverable,
         _ allows: Bool,
@@ -438,7 +416,9 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            let subjects = request.subjects(with: known.subscriptions) + (try linked(to: request.customers))
+            var subjects = request.subjects(with: known.subscriptions)
+            let linked = try linked(to: request.customers)
+            if !linked.isEmpty { subjects += linked }
             history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
             if offer.needs.otherStore, let key = offer.otherStoreKey {
                 history.byCustomerInOtherStore = try grantTimes(of: subjects, key)
@@ -470,11 +450,13 @@ package final class LedgerWriter {
     /// When the offer was granted to any of the subjects, each grant once, in order.
     private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
         if memory != nil { return try rememberedGrantTimes(of: subjects, offerKey) }
-        var found: Set<UniqueID> = []
+        var found: [UniqueID] = []
         for subject in subjects {
-            found.formUnion(try database { () throws(StorageError) in try grants.grants(of: offerKey, to: subject) })
+            let ids = try database { () throws(StorageError) in try grants.grants(of: offerKey, to: subject) }
+            if !ids.isEmpty { found += ids }
         }
-        return found.map(\.timestamp).sorted()
+        // Most who ask have none, and a set is an allocation.
+        return found.isEmpty ? [] : Set(found).map(\.timestamp).sorted()
     }
 
     private func grantsPerDay(
@@ -487,27 +469,7 @@ package final class LedgerWriter {
             case .forever: 0
             case .days(let days): today - days + 1
             }
-        var counts = try earlierGrantsPerDay(offerKey, from: firstDay)
-        for (key, count) in pendingDays where key.offer == offerKey && key.day >= firstDay {
-            counts[key.day, default: 0] += Int(count)
-        }
-        return counts.sorted { $0.key < $1.key }.map { GrantHistory.DayCount(day: $0.key, count: $0.value) }
-    }
-
-    private func earlierGrantsPerDay(_ offerKey: Int64, from firstDay: Int) throws(LedgerError) -> [Int: Int] {
-        if let known = earlierDays[offerKey], known.firstDay == firstDay { return known.counts }
-        var counts: [Int: Int] = [:]
-        try rows(
-            SQL(
-                "SELECT day, granted FROM grants_per_day WHERE offer_key = ? AND day >= ?",
-                .integer(offerKey),
-                .integer(Int64(firstDay))
-            )
-        ) { row in
-            counts[Int(row.integer(0))] = Int(row.integer(1))
-        }
-        earlierDays[offerKey] = (firstDay, counts)
-        return counts
+        return try database { () throws(StorageError) in try days.counts(of: offerKey, from: firstDay) }
     }
 
     // MARK: - SQL

@@ -4,10 +4,14 @@ import Glibc
 
 /// The file of a SQLite database.
 enum SQLiteFile {
+    /// Told to the library once, before its first use; what comes later it refuses, and goes on as it was.
+    private static let isPrepared = shim_sqlite3_config_without_memory_status() == SQLITE_OK
+
     /// Opens a database and returns the handle, which the caller must close.
     static func open(_ path: String, _ options: SQLiteOptions) throws(StorageError) -> OpaquePointer {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .cannotOpen(EngineReport("the path is not a path")) }
         try refuseWithoutItsLog(path)
+        _ = isPrepared
         if options.access == .readWrite, options.makesDatabase { try create(path) }
         let flags = (options.access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX
         var handle: OpaquePointer?

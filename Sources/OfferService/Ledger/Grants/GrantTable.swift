@@ -199,13 +199,16 @@ package final class GrantTable {
         if !known.isEmpty { known[Question(subject: subject, offerKey: offerKey)]?.append(grantID) }
         granted?.insert(subject)
         if newest.entry != entry { newest = (entry, 0) }
-        let values: [SQLValue] = [.blob(subject), .integer(offerKey), .blob(grantID.bytes)]
+        let id = SQLValue.blob(grantID.bytes)
         // Who comes again and again is found at once, not in many places.
         guard try entries(of: subject).count < portions.mostPlaces, newest.rows < NewGrantRow.mostOfAnEntry else {
             try connection.enqueue(
                 SQL(
                     "INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)",
-                    [.integer(entry)] + values
+                    .integer(entry),
+                    .blob(subject),
+                    .integer(offerKey),
+                    id
                 )
             )
             return
@@ -214,7 +217,10 @@ package final class GrantTable {
         try connection.enqueue(
             SQL(
                 "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)",
-                [.integer(place)] + values
+                .integer(place),
+                .blob(subject),
+                .integer(offerKey),
+                id
             )
         )
         newest.rows += 1
