@@ -41,12 +41,20 @@ package struct JSONWriter: Sendable {
         // One look at the capacity for all of it.
         bytes.append(addingCapacity: name.utf8CodeUnitCount + 4) { target in
             if needsComma { target.append(.comma) }
-            target.append(.doubleQuote)
-            unsafe target.append(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-            target.append(.doubleQuote)
-            target.append(.colon)
+            target.append(name: name)
         }
         needsComma = false
+    }
+
+    /// Writes a member as ``name(_:)`` and ``string(plain:)`` do.
+    package mutating func member(_ name: StaticString, plain text: String) {
+        let text = text.utf8.span
+        bytes.append(addingCapacity: name.utf8CodeUnitCount + text.count + 6) { target in
+            if needsComma { target.append(.comma) }
+            target.append(name: name)
+            target.append(quoted: text)
+        }
+        needsComma = true
     }
 
     /// Writes a string that is known to need no escape: a name out of a list, or an identifier.
@@ -54,9 +62,7 @@ package struct JSONWriter: Sendable {
         let text = text.utf8.span
         bytes.append(addingCapacity: text.count + 3) { target in
             if needsComma { target.append(.comma) }
-            target.append(.doubleQuote)
-            unsafe text.withUnsafeBufferPointer { unsafe target.append($0) }
-            target.append(.doubleQuote)
+            target.append(quoted: text)
         }
         needsComma = true
     }
@@ -102,6 +108,12 @@ package struct JSONWriter: Sendable {
         guard value.isFinite else { return null() }
         beginValue()
         appendShortest(value, to: &bytes)
+    }
+
+    /// Puts a value that `append` adds to the bytes; it is not looked at.
+    package mutating func value(appending append: (inout [UInt8]) -> Void) {
+        beginValue()
+        append(&bytes)
     }
 
     /// Puts a value that is JSON already; it is not looked at.
@@ -173,11 +185,30 @@ extension JSONWriter {
             digits[first] = .zero + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         } while rest > 0
-        for place in first..<digits.count { bytes.append(digits[place]) }
+        bytes.append(addingCapacity: digits.count - first) { target in
+            for place in first..<digits.count { target.append(digits[place]) }
+        }
     }
 }
 
 extension OutputSpan<UInt8> {
+    /// Appends a name that needs no escape, and the colon after it.
+    @inline(__always)
+    fileprivate mutating func append(name: StaticString) {
+        append(.doubleQuote)
+        unsafe append(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        append(.doubleQuote)
+        append(.colon)
+    }
+
+    /// Appends a string that needs no escape.
+    @inline(__always)
+    fileprivate mutating func append(quoted text: Span<UInt8>) {
+        append(.doubleQuote)
+        unsafe text.withUnsafeBufferPointer { unsafe append($0) }
+        append(.doubleQuote)
+    }
+
     /// Appends all of `text`, for which there must be room.
     @inline(__always)
     fileprivate mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
@@ -205,19 +236,20 @@ extension Span<UInt8> {
     /// - Returns: The first byte that is not so, or, if there is none, the first of the fewer than eight at the end.
     @inline(__always)
     package func endOfPlainWords(from start: Int) -> Int {
-        var index = start
-        while index + 8 <= count {
-            let word = UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
-            let isControl = word &- 0x2020_2020_2020_2020
-            let quote = word ^ 0x2222_2222_2222_2222
-            let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-            let isQuote = quote &- 0x0101_0101_0101_0101
-            let isBackslash = backslash &- 0x0101_0101_0101_0101
+        let rest = extracting(start..<count)
+        let end = rest.count & ~7
+        var index = 0
+        while index < end {
+            let loaded = unsafe rest.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let word = UInt64(littleEndian: loaded)
+            // With this bit turned over, the quote comes right after the control characters.
+            let controlOrQuote = (word ^ 0x0202_0202_0202_0202) &- 0x2121_2121_2121_2121
+            let backslash = (word ^ 0x5C5C_5C5C_5C5C_5C5C) &- 0x0101_0101_0101_0101
             // The high bit of a byte is set if it is unusual; after an unusual one, of others perhaps too, but not before.
-            let unusual = (isControl | isQuote | isBackslash | word) & 0x8080_8080_8080_8080
-            if unusual != 0 { return index + unusual.trailingZeroBitCount / 8 }
+            let unusual = (controlOrQuote | backslash | word) & 0x8080_8080_8080_8080
+            if unusual != 0 { return start + index + unusual.trailingZeroBitCount / 8 }
             index += 8
         }
-        return index
+        return start + end
     }
 }

@@ -9,7 +9,8 @@ struct ResponseWriterTests {
 
     private func head(_ response: Response, toHead: Bool = false, closes: Bool = false) -> (String, Bool, Bool) {
         var output: [UInt8] = []
-        let (hasBody, closes) = ResponseWriter.appendHead(
+        var writer = ResponseWriter()
+        let (hasBody, closes) = writer.appendHead(
             of: response,
             to: &output,
             date: Self.date,

@@ -67,16 +67,28 @@ package enum Base64 {
         let (bytes, alphabet) = (bytes.span, alphabet.span)
         text.append(addingCapacity: (bytes.count + 2) / 3 * 4) { text in
             var next = 0
-            while next < bytes.count {
-                let count = min(3, bytes.count - next)
-                var group = UInt32(bytes[next]) << 16
-                if count > 1 { group |= UInt32(bytes[next + 1]) << 8 }
-                if count > 2 { group |= UInt32(bytes[next + 2]) }
-                for index in 0...UInt32(count) { text.append(alphabet[Int(group >> (18 - 6 * index) & 63)]) }
-                for _ in count..<3 where padded { text.append(paddingCharacter) }
-                next += count
+            while next + 3 <= bytes.count {
+                let group = UInt32(bytes[next]) << 16 | UInt32(bytes[next + 1]) << 8 | UInt32(bytes[next + 2])
+                append(group, characters: 4, of: alphabet, to: &text)
+                next += 3
             }
+            guard next < bytes.count else { return }
+            let isLast = next + 1 == bytes.count
+            let group = UInt32(bytes[next]) << 16 | (isLast ? 0 : UInt32(bytes[next + 1]) << 8)
+            append(group, characters: isLast ? 2 : 3, of: alphabet, to: &text)
+            if padded { text.append(repeating: paddingCharacter, count: isLast ? 2 : 1) }
         }
+    }
+
+    /// Appends the first so many of a group's four characters.
+    @inline(__always)
+    private static func append(
+        _ group: UInt32,
+        characters count: UInt32,
+        of alphabet: Span<UInt8>,
+        to text: inout OutputSpan<UInt8>
+    ) {
+        for index in 0..<count { text.append(alphabet[Int(group >> (18 - 6 * index) & 63)]) }
     }
 
     private static func decode(_ text: ArraySlice<UInt8>, values: [UInt8]) -> [UInt8]? {

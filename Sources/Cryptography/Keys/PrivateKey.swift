@@ -69,13 +69,19 @@ package final class PrivateKey: @unchecked Sendable {
             unsafe digest.withBytes { digest in
                 let digest = unsafe digest.bindMemory(to: UInt8.self)
                 var isSigned = false
-                let der = unsafe [UInt8](
-                    unsafeUninitializedCapacity: ECDSASignature.maximumDERByteCount
-                ) { target, count in
-                    count = target.count
-                    isSigned =
-                        unsafe EVP_PKEY_sign(context, target.baseAddress, &count, digest.baseAddress, digest.count) == 1
-                    if !isSigned { count = 0 }
+                let der = [UInt8](capacity: ECDSASignature.maximumDERByteCount) { target in
+                    unsafe target.withUnsafeMutableBufferPointer { target, count in
+                        var length = target.count
+                        isSigned =
+                            unsafe EVP_PKEY_sign(
+                                context,
+                                target.baseAddress,
+                                &length,
+                                digest.baseAddress,
+                                digest.count
+                            ) == 1
+                        if isSigned { count = length }
+                    }
                 }
                 return isSigned ? der : nil
             }

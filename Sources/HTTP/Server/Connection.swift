@@ -53,8 +53,10 @@ final class Connection: @unchecked Sendable {
     /// What was read and not scanned, because a request before it is being answered: from `pendingStart` on.
     private var pending: [UInt8] = []
     private var pendingStart = 0
-    /// What the socket did not take, in order.
-    private var unsent: [ArraySlice<UInt8>] = []
+    /// What the socket did not take yet.
+    private var unsent: ArraySlice<UInt8> = []
+    /// What follows it: the rest of a body that is too large for one piece with the head.
+    private var unsentBody: ArraySlice<UInt8> = []
     private var worker: Worker?
     private var closesAfterAnswer = false
     /// How many requests were answered since others had their turn.
@@ -122,6 +124,7 @@ final class Connection: @unchecked Sendable {
         channel.close(hasFailed: hasFailed)
         pending = []
         unsent = []
+        unsentBody = []
         giveBodyBytesBack()
         if isCountedForAddress { server.state.dismiss(peer.group) }
         if isTurnedAway { server.state.endTurningAway() }
@@ -236,7 +239,9 @@ final class Connection: @unchecked Sendable {
             return refuse(.tooManyBodyBytes)
         }
         enter(.body)
-        if scanner.clientWaits { send(ResponseWriter.goOn[...]) }
+        guard scanner.clientWaits else { return }
+        unsent += ResponseWriter.goOn
+        sendUnsent()
     }
 
     /// Counts what has come of the body since it was counted last; false if there is no room for it.
@@ -276,7 +281,7 @@ final class Connection: @unchecked Sendable {
             body: scanned.body,
             peer: peer
         )
-        worker = server.hand(Assignment(request: request, answersHead: scanned.method == .head, connection: self))
+        worker = server.hand(Assignment(request, answersHead: scanned.method == .head, connection: self))
     }
 
     /// Answers the request that ``Worker`` was given.
@@ -301,8 +306,8 @@ final class Connection: @unchecked Sendable {
     private func write(_ response: Response, answersHead: Bool, closes: Bool) {
         let (message, bodyStart, closes) = server.render(response, answersHead: answersHead, closes: closes)
         closesAfterAnswer = closes
-        unsent.append(message[...])
-        if bodyStart < response.body.count { unsent.append(response.body[bodyStart...]) }
+        if unsent.isEmpty { unsent = message[...] } else { unsent += message }
+        if bodyStart < response.body.count { unsentBody = response.body[bodyStart...] }
     }
 
     private func answerHasBeenSent() {
@@ -319,24 +324,17 @@ final class Connection: @unchecked Sendable {
 
     // MARK: Sending
 
-    private func send(_ bytes: ArraySlice<UInt8>) {
-        guard unsent.isEmpty else { return unsent.append(bytes) }
-        var rest = bytes
-        while !rest.isEmpty, phase != .closed {
-            switch unsafe channel.send(rest.span.bytes) {
-            case .sent(let count): rest = rest.dropFirst(count)
-            case .full: return unsent.append(rest)
-            case .failed: end(hasFailed: true)
-            }
-        }
-    }
-
-    /// Goes on where the socket was full.
+    /// Sends as much as the socket takes.
     private func sendUnsent() {
-        let pieces = unsent
-        unsent = []
-        for piece in pieces where phase != .closed { send(piece) }
-        guard unsent.isEmpty else { return }
+        while !unsent.isEmpty {
+            switch unsafe channel.send(unsent.span.bytes) {
+            case .sent(let count): unsent = unsent.dropFirst(count)
+            case .full: return
+            case .failed: return end(hasFailed: true)
+            }
+            // Not as an empty slice, which would keep all of the answer.
+            if unsent.isEmpty { (unsent, unsentBody) = (unsentBody, []) }
+        }
         switch phase {
         case .writing: answerHasBeenSent()
         case .leaving: lastAnswerHasBeenSent()

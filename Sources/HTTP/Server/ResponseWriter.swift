@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Puts a ``Response`` into the form that goes over the wire.
-enum ResponseWriter {
+///
+/// The status line and the responder's fields are kept as they were last written, for most answers have the same.
+struct ResponseWriter {
     /// Tells a client that waits for it to send the body (RFC 9110, section 10.1.1).
     static let goOn = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    private var status = 0
+    private var headers: [(name: String, value: String)] = []
+    /// The status line with that status, and those headers.
+    private var beginning: [UInt8] = []
+    /// Whether one of those headers says so.
+    private var headersClose = false
 
     /// Appends the status line and the fields with the empty line after them.
     ///
@@ -11,7 +20,7 @@ enum ResponseWriter {
     /// have becomes 500 without a body.
     ///
     /// - Returns: Whether the body follows, and whether the connection closes after it.
-    static func appendHead(
+    mutating func appendHead(
         of response: Response,
         to output: inout [UInt8],
         date: [UInt8],
@@ -20,37 +29,37 @@ enum ResponseWriter {
     ) -> (hasBody: Bool, closes: Bool) {
         let isPossible = (200...599).contains(response.status)
         let status = isPossible ? response.status : 500
+        begin(status, response.headers)
         let mayHaveBody = status != 204 && status != 304
-        var closes = closes
-
-        output.append("HTTP/1.1 ")
-        output.append(decimal: status)
-        output.append(ASCII.space)
-        output.append(phrase(for: status))
-        output.append("\r\n")
-        for (name, value) in response.headers {
-            switch role(of: name, value) {
-            case .plain: append(name, value, to: &output)
-            case .close: closes = true
-            case .omitted: break
+        let closes = closes || headersClose
+        let length = mayHaveBody ? isPossible ? response.body.count : 0 : nil
+        output.append(addingCapacity: beginning.count + date.count + 80) { output in
+            output.append(beginning.span)
+            output.append(date.span)
+            if let length {
+                output.append("Content-Length: ")
+                output.append(decimal: length)
+                output.append("\r\n")
             }
-        }
-        output.append(contentsOf: date)
-        if mayHaveBody {
-            output.append("Content-Length: ")
-            output.append(decimal: isPossible ? response.body.count : 0)
+            if closes { output.append("Connection: close\r\n") }
             output.append("\r\n")
         }
-        if closes { output.append("Connection: close\r\n") }
-        output.append("\r\n")
         return (mayHaveBody && isPossible && !answersHead, closes)
     }
 
-    private static func append(_ name: String, _ value: String, to output: inout [UInt8]) {
-        output.append(text: name)
-        output.append(": ")
-        output.append(text: value)
-        output.append("\r\n")
+    private mutating func begin(_ status: Int, _ headers: [(name: String, value: String)]) {
+        guard status != self.status || !headers.elementsEqual(self.headers, by: ==) else { return }
+        self.status = status
+        self.headers = headers
+        headersClose = false
+        beginning = Array("HTTP/1.1 \(status) \(Self.phrase(for: status))\r\n".utf8)
+        for (name, value) in headers {
+            switch Self.role(of: name, value) {
+            case .plain: for part in [name, ": ", value, "\r\n"] { beginning.append(contentsOf: part.utf8) }
+            case .close: headersClose = true
+            case .omitted: break
+            }
+        }
     }
 
     private enum Role {
@@ -139,13 +148,21 @@ enum ResponseWriter {
     }
 }
 
-extension [UInt8] {
+extension OutputSpan<UInt8> {
     fileprivate mutating func append(_ text: StaticString) {
-        unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount).span)
     }
 
-    fileprivate mutating func append(text: String) {
-        unsafe text.utf8.span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    /// Appends all of `text`, for which there must be room.
+    fileprivate mutating func append(_ text: Span<UInt8>) {
+        precondition(text.count <= freeCapacity, "no room for a text")
+        unsafe text.withUnsafeBufferPointer { text in
+            unsafe withUnsafeMutableBufferPointer { buffer, count in
+                guard let target = buffer.baseAddress, let source = text.baseAddress else { return }
+                unsafe (target + count).update(from: source, count: text.count)
+                count += text.count
+            }
+        }
     }
 
     /// Appends a number that is not negative in decimal digits.

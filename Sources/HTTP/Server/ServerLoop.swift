@@ -15,8 +15,7 @@ final class ServerLoop: @unchecked Sendable {
 
     /// Where connections read into, one after the other: what is in it is taken before the next one reads.
     let inputBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
-    /// Where answers are put together, one after the other.
-    private var output: [UInt8] = []
+    private var responseWriter = ResponseWriter()
     private var dateLine = DateLine()
     private var listener: OpaquePointer?
     private var listenerIsPaused = false
@@ -139,19 +138,22 @@ final class ServerLoop: @unchecked Sendable {
         answersHead: Bool,
         closes: Bool
     ) -> (message: [UInt8], bodyStart: Int, closes: Bool) {
-        output.removeAll(keepingCapacity: true)
-        let (hasBody, closes) = ResponseWriter.appendHead(
+        var message: [UInt8] = []
+        message.reserveCapacity(min(Self.pieceByteCount, response.body.count + 512))
+        let (hasBody, closes) = responseWriter.appendHead(
             of: response,
-            to: &output,
+            to: &message,
             date: dateLine.now(),
             answersHead: answersHead,
             closes: closes
         )
-        guard hasBody else { return (output, response.body.count, closes) }
-        let bodyStart = min(response.body.count, max(0, 16 * 1024 - output.count))
-        output.append(contentsOf: response.body[..<bodyStart])
-        return (output, bodyStart, closes)
+        guard hasBody else { return (message, response.body.count, closes) }
+        let bodyStart = min(response.body.count, max(0, Self.pieceByteCount - message.count))
+        message.append(contentsOf: response.body[..<bodyStart])
+        return (message, bodyStart, closes)
     }
+
+    private static let pieceByteCount = 16 * 1024
 
     // MARK: Answering
 

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request on its way to the responder, and who sends the answer.
-struct Assignment: Sendable {
+///
+/// A class, because it is handed on several times, and a request has many parts to copy.
+final class Assignment: Sendable {
     let request: Request
     let answersHead: Bool
     let connection: Connection
+
+    init(_ request: Request, answersHead: Bool, connection: Connection) {
+        self.request = request
+        self.answersHead = answersHead
+        self.connection = connection
+    }
 }
 
 /// A task that has the responder answer one request after the other, whichever connection they come from.

@@ -134,6 +134,15 @@ extension Finding {
 // MARK: - Caps
 
 extension Finding {
+    /// The number of grants that the sentence begins with, in decimal; nil if it begins with none.
+    package var leadingCount: Int? {
+        switch (subject, code) {
+        case (.grants, .grantsBelowCap), (.grants, .grantsCapReached), (.budget, .budgetLeft), (.budget, .budgetSpent):
+            counted
+        default: nil
+        }
+    }
+
     private var capSentence: String {
         switch code {
         case .customerUnknown: return "it is not known whose grants to count: no customer id, token or user name"
@@ -142,24 +151,14 @@ extension Finding {
         }
         switch subject {
         case .grants(let atMost, let perDays, _, _):
-            return sentence(of: grants(counted), " ", span(perDays, calendar: false), atMost)
+            return "\(grants(counted)) \(span(perDays, calendar: false)), at most \(atMost) allowed"
         case .budget(let atMost, let perDays, _):
-            return sentence(of: grants(counted), " to all customers ", span(perDays, calendar: true), atMost)
+            return "\(grants(counted)) to all customers \(span(perDays, calendar: true)), at most \(atMost) allowed"
         case .cooldown(let needed, _, _):
             guard case .count = observation else { return "no grant before this one" }
             return "the last grant was \(days(counted)) ago, \(needed) needed"
         default: return ""
         }
-    }
-
-    /// Nearly every answer has such a sentence, with another number than before, so it is put together without interpolation.
-    private func sentence(of grants: String, _ scope: String, _ span: String, _ atMost: Int) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(96)
-        for part in [grants, scope, span, ", at most "] { text.append(contentsOf: part.utf8) }
-        text.append(decimal: Int64(atMost))
-        text.append(contentsOf: " allowed".utf8)
-        return String(decoding: text, as: UTF8.self)
     }
 
     private func span(_ perDays: Int?, calendar: Bool) -> String {

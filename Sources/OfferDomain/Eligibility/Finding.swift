@@ -44,7 +44,8 @@ package struct Finding: Hashable, Sendable {
     /// The rule's name in an offers file, or `appStoreFloor`.
     package var rule: String { isFloor ? "appStoreFloor" : subject.name }
 
-    /// What can differ between two findings of one rule that has no rules inside; everything told of it follows.
+    /// What can differ between two findings of one rule that has no rules inside; everything told of it follows, but for
+    /// the number that the sentence begins with.
     package struct Variable: Hashable, Sendable {
         let answer: Answer
         let code: FindingCode
@@ -56,6 +57,8 @@ package struct Finding: Hashable, Sendable {
     /// See ``Variable``; nil if there are rules inside.
     package var variable: Variable? {
         guard children.isEmpty else { return nil }
+        // Of that number there follows only whether it is one grant or several.
+        let observation = leadingCount.map { .count(min($0, 2)) } ?? observation
         return Variable(answer: answer, code: code, observation: observation, turnsAt: turnsAt, isFloor: isFloor)
     }
 

@@ -16,22 +16,24 @@ extension Timestamp {
         let date = CivilDate(daysSince1970: utcDay)
         let millisecondOfDay = Int(milliseconds - Int64(utcDay) * Timestamp.millisecondsPerDay)
         let (second, fraction) = millisecondOfDay.quotientAndRemainder(dividingBy: 1000)
-        text.append(decimal: date.year, digits: 4)
-        text.append(0x2D)
-        text.append(decimal: date.month, digits: 2)
-        text.append(0x2D)
-        text.append(decimal: date.day, digits: 2)
-        text.append(0x54)
-        text.append(decimal: second / 3600, digits: 2)
-        text.append(0x3A)
-        text.append(decimal: second / 60 % 60, digits: 2)
-        text.append(0x3A)
-        text.append(decimal: second % 60, digits: 2)
-        if fraction > 0 {
-            text.append(0x2E)
-            text.append(decimal: fraction, digits: 3)
+        text.append(addingCapacity: 24) { text in
+            text.append(decimal: date.year, digits: 4)
+            text.append(0x2D)
+            text.append(decimal: date.month, digits: 2)
+            text.append(0x2D)
+            text.append(decimal: date.day, digits: 2)
+            text.append(0x54)
+            text.append(decimal: second / 3600, digits: 2)
+            text.append(0x3A)
+            text.append(decimal: second / 60 % 60, digits: 2)
+            text.append(0x3A)
+            text.append(decimal: second % 60, digits: 2)
+            if fraction > 0 {
+                text.append(0x2E)
+                text.append(decimal: fraction, digits: 3)
+            }
+            text.append(0x5A)
         }
-        text.append(0x5A)
     }
 
     /// Reads a date and time with `T` and with `Z` or a numeric offset, all of it or nothing.
@@ -113,19 +115,22 @@ private struct DigitReader {
     }
 }
 
-extension [UInt8] {
-    /// Appends a number in decimal, with leading zeros up to so many digits.
+extension OutputSpan<UInt8> {
+    /// Appends a number that is not negative in so many decimal digits, which must do.
+    @inline(__always)
     fileprivate mutating func append(decimal number: Int, digits: Int) {
-        var limit = 10
-        for _ in 1..<digits {
-            if number < limit { append(0x30) }
-            limit *= 10
+        var unit = 1
+        for _ in 1..<digits { unit *= 10 }
+        while unit > 0 {
+            append(0x30 &+ UInt8(truncatingIfNeeded: number / unit % 10))
+            unit /= 10
         }
-        append(decimal: Int64(number))
     }
+}
 
+extension [UInt8] {
     /// Appends a number in decimal.
-    mutating func append(decimal number: Int64) {
+    package mutating func append(decimal number: Int64) {
         if number < 0 { append(0x2D) }
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var first = digits.count
@@ -135,6 +140,8 @@ extension [UInt8] {
             digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         } while rest > 0
-        for place in first..<digits.count { append(digits[place]) }
+        append(addingCapacity: digits.count - first) { text in
+            for place in first..<digits.count { text.append(digits[place]) }
+        }
     }
 }

@@ -25,14 +25,9 @@ package struct DecisionJSON: Sendable {
     /// Writes the decision; without its findings only the outcome is told, and when to ask again.
     func write(showsFindings: Bool, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.name("outcome")
-        writer.string(plain: decision.outcome.rawValue)
-        writer.name("policy")
-        writer.string(plain: policyName)
-        if let instant = decision.nextEligibleAt {
-            writer.name("nextEligibleAt")
-            writer.string(plain: instant.rfc3339)
-        }
+        writer.member("outcome", plain: decision.outcome.rawValue)
+        writer.member("policy", plain: policyName)
+        if let instant = decision.nextEligibleAt { writer.member("nextEligibleAt", plain: instant.rfc3339) }
         if showsFindings {
             writer.name("findings")
             texts.write(decision.findings, to: &writer)

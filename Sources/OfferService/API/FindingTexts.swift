@@ -4,62 +4,83 @@ import OfferDomain
 
 /// The findings of one offer's rules as JSON, each kept as it was last written.
 ///
-/// Most customers are told the same words, so most findings need not be put into words again.
+/// Most customers are told the same words, so most findings need not be put into words again. How many grants there were
+/// is another number nearly each time: where a sentence begins with it, the rest is kept.
 package final class FindingTexts: Sendable {
-    /// A finding as it was last written, by its rule's place among the offer's.
-    private struct Text {
-        var variable: Finding.Variable?
-        var json: [UInt8] = []
-    }
-
-    private let last = Guarded<[Text]>([])
+    /// By the place of their rules among the offer's.
+    private let last = Guarded<[FindingText]>([])
 
     package init() {}
 
     /// Writes the array of findings.
     func write(_ findings: [Finding], to writer: inout JSONWriter) {
-        // A view on them, so that none is copied.
-        let findings = findings.span
         writer.beginArray()
         last.withLock { last in
-            while last.count < findings.count { last.append(Text()) }
-            for place in findings.indices {
-                let variable = findings[place].variable
-                if variable == nil || last[place].variable != variable {
-                    last[place] = Text(variable: variable, json: Self.json(of: findings[place]))
+            for (place, finding) in findings.enumerated() {
+                let variable = finding.variable
+                if place == last.count {
+                    last.append(FindingText(finding, variable))
+                } else if variable == nil || last[place].variable != variable {
+                    last[place] = FindingText(finding, variable)
                 }
-                writer.value(json: last[place].json)
+                last[place].write(count: finding.leadingCount, to: &writer)
             }
         }
         writer.endArray()
     }
+}
 
-    private static func json(of finding: Finding) -> [UInt8] {
+/// A finding as it was last written.
+private struct FindingText {
+    let variable: Finding.Variable?
+    /// What comes before the number that the sentence begins with; all of it if there is none.
+    private let beginning: [UInt8]
+    private let end: [UInt8]
+
+    init(_ finding: Finding, _ variable: Finding.Variable?) {
+        self.variable = variable
         var writer = JSONWriter(reserving: 192)
-        write(finding, to: &writer)
-        return writer.bytes
+        let sentence = writer.write(finding)
+        if let count = finding.leadingCount {
+            beginning = Array(writer.bytes[..<sentence])
+            end = Array(writer.bytes[(sentence + String(count).utf8.count)...])
+        } else {
+            beginning = writer.bytes
+            end = []
+        }
     }
 
-    private static func write(_ finding: Finding, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.name("rule")
-        writer.string(plain: finding.rule)
-        writer.name("answer")
-        writer.string(plain: finding.answer.rawValue)
-        writer.name("code")
-        writer.string(plain: finding.code.rawValue)
-        writer.name("because")
-        writer.string(finding.because)
-        if let instant = finding.nextEligibleAt {
-            writer.name("nextEligibleAt")
-            writer.string(plain: instant.rfc3339)
+    func write(count: Int?, to writer: inout JSONWriter) {
+        guard let count else { return writer.value(json: beginning) }
+        writer.value { bytes in
+            bytes.append(contentsOf: beginning)
+            bytes.append(decimal: Int64(count))
+            bytes.append(contentsOf: end)
         }
+    }
+}
+
+extension JSONWriter {
+    /// Writes a finding with those inside it.
+    ///
+    /// - Returns: Where its sentence begins.
+    @discardableResult
+    fileprivate mutating func write(_ finding: Finding) -> Int {
+        beginObject()
+        member("rule", plain: finding.rule)
+        member("answer", plain: finding.answer.rawValue)
+        member("code", plain: finding.code.rawValue)
+        name("because")
+        let sentence = bytes.count + 1
+        string(finding.because)
+        if let instant = finding.nextEligibleAt { member("nextEligibleAt", plain: instant.rfc3339) }
         if !finding.children.isEmpty {
-            writer.name("findings")
-            writer.beginArray()
-            for child in finding.children { write(child, to: &writer) }
-            writer.endArray()
+            name("findings")
+            beginArray()
+            for child in finding.children { write(child) }
+            endArray()
         }
-        writer.endObject()
+        endObject()
+        return sentence
     }
 }

@@ -24,11 +24,9 @@ struct SignatureAnswer: Sendable {
         writer.name("grantId")
         writer.string { grant.id.append(to: &$0) }
         if case .promotionalOffer(let offerID, _, _) = plan.statement {
-            writer.name("identifier")
-            writer.string(plain: offerID.text)
+            writer.member("identifier", plain: offerID.text)
         }
-        writer.name("keyIdentifier")
-        writer.string(plain: plan.key.id.text)
+        writer.member("keyIdentifier", plain: plan.key.id.text)
         writer.name("nonce")
         writer.string { grant.nonce.append(to: &$0) }
         writer.name("timestamp")
@@ -36,8 +34,7 @@ struct SignatureAnswer: Sendable {
         if case .introductoryOfferEligibility(let transactionID) = plan.statement {
             writer.name("allowIntroductoryOffer")
             writer.boolean(grant.allows)
-            writer.name("transactionId")
-            writer.string(plain: transactionID.text)
+            writer.member("transactionId", plain: transactionID.text)
         }
         writeSignatures(to: &writer)
         if case .promotionalOffer = plan.statement {

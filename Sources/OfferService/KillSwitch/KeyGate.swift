@@ -13,14 +13,27 @@ package final class KeyGate: Sendable {
         package let serial: Int
     }
 
+    /// How many uses of a key are under way; those of keys that have no switch of their own are one.
+    private struct Uses {
+        let key: KeyID?
+        var count = 0
+    }
+
     private struct State {
         var stored = KillSwitches()
         var seals: [SealCause: Held<ActiveSeal>] = [:]
         var keys: [KeyID: Held<Requester>] = [:]
         var serial = 0
-        /// How many uses of each key are under way; those of keys that have no switch of their own are under nil.
-        var uses: [KeyID?: Int] = [:]
+        /// Of keys that were ever used: few, and sooner found by a look at each than by a hash of their names.
+        var uses: [Uses] = []
         var waiting = 0
+
+        mutating func beginUse(of key: KeyID?) -> Int {
+            let place = uses.firstIndex { $0.key == key } ?? uses.count
+            if place == uses.count { uses.append(Uses(key: key)) }
+            uses[place].count += 1
+            return place
+        }
 
         mutating func nextSerial() -> Int {
             serial += 1
@@ -63,21 +76,24 @@ package final class KeyGate: Sendable {
         _ key: KeyID?,
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Result<Value, KeyStop> {
-        let stop = state.withLock { state in
-            let stop = state.stop(of: key)
-            if stop == nil { state.uses[key, default: 0] += 1 }
-            return stop
+        let place: Int
+        do throws(KeyStop) {
+            place = try state.withLock { state throws(KeyStop) in
+                if let stop = state.stop(of: key) { throw stop }
+                return state.beginUse(of: key)
+            }
+        } catch {
+            return .failure(error)
         }
-        if let stop { return .failure(stop) }
-        defer { end(key) }
+        defer { endUse(at: place) }
         // Asked after the use was counted: whoever waits for it to end has not yet said that this instance obeys.
         if isCutOff { return .failure(.cutOff) }
         return .success(try body())
     }
 
-    private func end(_ key: KeyID?) {
+    private func endUse(at place: Int) {
         let hasWaiting = state.withLock { state in
-            state.uses[key, default: 1] -= 1
+            state.uses[place].count -= 1
             return state.waiting > 0
         }
         if hasWaiting { state.wakeAll() }
@@ -89,8 +105,8 @@ package final class KeyGate: Sendable {
     package func waitUntilUnused(_ key: KeyID? = nil) {
         state.withLock { $0.waiting += 1 }
         _ = state.wait { state in
-            let uses = key.map { state.uses[$0] ?? 0 } ?? state.uses.values.reduce(0, +)
-            return uses == 0 ? true : nil
+            let isUsed = state.uses.contains { $0.count > 0 && (key == nil || $0.key == key) }
+            return isUsed ? nil : true
         }
         state.withLock { $0.waiting -= 1 }
     }

@@ -48,10 +48,36 @@ package enum Metric: Hashable, Sendable {
 
 /// Counts what the service does, for Prometheus.
 package final class Metrics: CommitObserver {
+    private final class Counter {
+        let metric: Metric
+        var count = 0
+
+        init(_ metric: Metric) {
+            self.metric = metric
+        }
+    }
+
     private struct State {
-        var counts: [Metric: Int] = [:]
+        var counters: [Metric: Counter] = [:]
+        /// The counter of each family that was used last: mostly the next one too, and sooner compared than found by a
+        /// hash of its texts.
+        var last = [Counter?](repeating: nil, count: MetricFamily.allCases.count)
         var batches = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
         var commitSeconds = Histogram(bounds: [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1])
+
+        mutating func counter(of metric: Metric) -> Counter {
+            let family = metric.family.rawValue
+            if let last = last[family], last.metric == metric { return last }
+            let counter = counters[metric] ?? addCounter(of: metric)
+            last[family] = counter
+            return counter
+        }
+
+        private mutating func addCounter(of metric: Metric) -> Counter {
+            let counter = Counter(metric)
+            counters[metric] = counter
+            return counter
+        }
     }
 
     private let state = Guarded(State())
@@ -59,7 +85,7 @@ package final class Metrics: CommitObserver {
     package init() {}
 
     package func count(_ metric: Metric, by amount: Int = 1) {
-        state.withLock { $0.counts[metric, default: 0] += amount }
+        state.withLock { $0.counter(of: metric).count += amount }
     }
 
     package func committed(requests: Int, microseconds: Int64) {
@@ -95,11 +121,13 @@ package final class Metrics: CommitObserver {
     }
 
     /// How often something was counted.
-    package subscript(_ metric: Metric) -> Int { state.withLock { $0.counts[metric] ?? 0 } }
+    package subscript(_ metric: Metric) -> Int { state.withLock { $0.counters[metric]?.count ?? 0 } }
 
     /// The counters and histograms in the Prometheus text format, version 0.0.4.
     package func text(gauges: [Gauge]) -> String {
-        let (counts, batches, seconds) = state.withLock { ($0.counts, $0.batches, $0.commitSeconds) }
+        let (counts, batches, seconds) = state.withLock {
+            ($0.counters.mapValues(\.count), $0.batches, $0.commitSeconds)
+        }
         var page = PrometheusPage()
         for family in MetricFamily.allCases {
             let samples = counts.compactMap { metric, count in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The names and help texts of the counters.
-package enum MetricFamily: CaseIterable, Sendable {
+package enum MetricFamily: Int, CaseIterable, Sendable {
     case requests, batchItems, decisions, refusals, signatures, signatureFailures, selfVerifications, replays,
         commitFailures
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
