@@ -12,8 +12,8 @@ package struct SipHashKey: Hashable, Sendable {
     package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         let span = bytes.span
-        first = span.littleEndianWord(at: 0, count: 8)
-        second = span.littleEndianWord(at: 8, count: 8)
+        first = span.littleEndianWord(at: 0)
+        second = span.littleEndianWord(at: 8)
     }
 
     private init() {
@@ -27,8 +27,7 @@ package struct SipHashKey: Hashable, Sendable {
     package func code(of bytes: borrowing Span<UInt8>) -> UInt64 {
         var state = SipHashState(first, second)
         let wordBytes = state.compressWords(of: bytes)
-        let rest = bytes.littleEndianWord(at: wordBytes, count: bytes.count - wordBytes)
-        return state.finish(rest, byteCount: bytes.count)
+        return state.finish(bytes.littleEndianRest(from: wordBytes), byteCount: bytes.count)
     }
 
     /// The hash of the bytes with one more byte after them.
@@ -36,7 +35,7 @@ package struct SipHashKey: Hashable, Sendable {
         var state = SipHashState(first, second)
         let wordBytes = state.compressWords(of: bytes)
         let restCount = bytes.count - wordBytes
-        let rest = bytes.littleEndianWord(at: wordBytes, count: restCount) | UInt64(last) << UInt64(8 * restCount)
+        let rest = bytes.littleEndianRest(from: wordBytes) | UInt64(last) << UInt64(8 * restCount)
         guard restCount == 7 else { return state.finish(rest, byteCount: bytes.count + 1) }
         state.compress(rest)
         return state.finish(0, byteCount: bytes.count + 1)
@@ -47,6 +46,8 @@ package struct SipHashKey: Hashable, Sendable {
 }
 
 /// The four words that are stirred.
+///
+/// All is inlined, so that they stay in registers: values are short, and there are many of them.
 private struct SipHashState {
     private var word0: UInt64
     private var word1: UInt64
@@ -61,17 +62,17 @@ private struct SipHashState {
     }
 
     /// Takes in all whole words, and answers how many bytes that were.
+    @inline(__always)
     mutating func compressWords(of bytes: borrowing Span<UInt8>) -> Int {
         var place = 0
         while place + 8 <= bytes.count {
-            compress(
-                UInt64(littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self))
-            )
+            compress(bytes.littleEndianWord(at: place))
             place += 8
         }
         return place
     }
 
+    @inline(__always)
     mutating func compress(_ word: UInt64) {
         word3 ^= word
         stir()
@@ -80,6 +81,7 @@ private struct SipHashState {
     }
 
     /// Takes in the last bytes, fewer than 8, and the length.
+    @inline(__always)
     mutating func finish(_ rest: UInt64, byteCount: Int) -> UInt64 {
         compress(rest | UInt64(truncatingIfNeeded: byteCount) << 56)
         word2 ^= 0xFF
@@ -87,6 +89,7 @@ private struct SipHashState {
         return word0 ^ word1 ^ word2 ^ word3
     }
 
+    @inline(__always)
     private mutating func stir() {
         word0 &+= word1
         word1 = word1.rotated(13) ^ word0
@@ -102,14 +105,23 @@ private struct SipHashState {
 }
 
 extension UInt64 {
+    @inline(__always)
     fileprivate func rotated(_ bits: UInt64) -> UInt64 { self << bits | self >> (64 - bits) }
 }
 
 extension Span<UInt8> {
-    /// Up to 8 bytes as one word.
-    fileprivate func littleEndianWord(at start: Int, count: Int) -> UInt64 {
+    @inline(__always)
+    fileprivate func littleEndianWord(at start: Int) -> UInt64 {
+        UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
+    }
+
+    /// The bytes from `start` on, which are the last ones and fewer than 8, as one word.
+    @inline(__always)
+    fileprivate func littleEndianRest(from start: Int) -> UInt64 {
+        // The word that ends where the bytes end has them on top; with all 8 to go, the shift leaves nothing.
+        if count >= 8 { return littleEndianWord(at: count - 8) >> UInt64(8 * (8 - (count - start))) }
         var word: UInt64 = 0
-        for place in 0..<count { word |= UInt64(self[start + place]) << UInt64(8 * place) }
+        for place in start..<count { word |= UInt64(self[place]) << UInt64(8 * (place - start)) }
         return word
     }
 }

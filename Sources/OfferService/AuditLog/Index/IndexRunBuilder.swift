@@ -13,6 +13,7 @@ package struct IndexRunBuilder: Sendable {
     private var counter = UsageCounter()
     /// Key and offset in one word each, which sorts and compares quickly.
     private var words: [UInt64] = []
+    private var recent = RecentKeys()
     /// The entry at hand.
     private var entry = IndexedEntry()
 
@@ -58,13 +59,25 @@ package struct IndexRunBuilder: Sendable {
     /// Takes what was read of the next entry.
     private mutating func addRead(_ text: Span<UInt8>) {
         precondition(!isFull, "a run has room for its entries")
-        let offset = UInt64(count)
-        for (field, value) in entry.terms {
-            let key = keys.key(field, text.extracting(value.start..<value.end))
-            words.append(key << UInt64(AuditIndexFormat.offsetBits) | offset)
-        }
+        Self.append(entry.terms, text, of: count, keys, &recent, to: &words)
         counter.add(entry, text)
         count += 1
+    }
+
+    private static func append(
+        _ terms: [(field: AuditQuery.Field, value: IndexedEntry.Place)],
+        _ text: Span<UInt8>,
+        of offset: Int,
+        _ keys: IndexTermKeys,
+        _ recent: inout RecentKeys,
+        to words: inout [UInt64]
+    ) {
+        words.append(addingCapacity: terms.count) { words in
+            for (field, value) in terms {
+                let key = recent.key(field, text.extracting(value.range), keys)
+                words.append(key << UInt64(AuditIndexFormat.offsetBits) | UInt64(offset))
+            }
+        }
     }
 
     /// The entries under a key, of those that it has been given.
@@ -79,20 +92,17 @@ package struct IndexRunBuilder: Sendable {
     package func sealed() -> IndexRun {
         precondition(isFull, "only a whole run is stored")
         var writer = IndexPartWriter(run: run, keys: keys)
-        var offsets: [UInt64] = []
-        var current: UInt64?
-        let mask: UInt64 = 1 << UInt64(AuditIndexFormat.offsetBits) - 1
-        for word in words.sorted() {
-            let key = word >> UInt64(AuditIndexFormat.offsetBits)
-            if key != current {
-                if let current { writer.add(current, offsets) }
-                current = key
-                offsets.removeAll(keepingCapacity: true)
-            }
-            // Two values of one entry may have the same key.
-            if offsets.last != word & mask { offsets.append(word & mask) }
+        let keyStart = UInt64(AuditIndexFormat.offsetBits)
+        // Entries were added in their order, so those under one key are in it already.
+        let sorted = words.sorted(byBits: keyStart..<keyStart + UInt64(keys.format.keyBits))
+        var start = 0
+        while start < sorted.count {
+            let key = sorted[start] >> keyStart
+            var end = start + 1
+            while end < sorted.count, sorted[end] >> keyStart == key { end += 1 }
+            writer.add(key, sorted.span.extracting(start..<end))
+            start = end
         }
-        if let current { writer.add(current, offsets) }
         return IndexRun(run: run, parts: writer.finish(), usage: usage.bytes)
     }
 }
@@ -103,67 +113,4 @@ package struct IndexRun: Hashable, Sendable {
     package let parts: [IndexPart]
     /// ``LogUsage/bytes`` of its entries.
     package let usage: [UInt8]
-}
-
-/// Packs postings into parts.
-private struct IndexPartWriter {
-    private let run: Int64
-    private let keys: IndexTermKeys
-    private var finished: [IndexPart] = []
-    private var firstKey: UInt64 = 0
-    private var previousKey: UInt64 = 0
-    private var body: [UInt8] = []
-
-    init(run: Int64, keys: IndexTermKeys) {
-        self.run = run
-        self.keys = keys
-    }
-
-    mutating func add(_ key: UInt64, _ offsets: [UInt64]) {
-        var list = Self.list(offsets, keys.format)
-        if !body.isEmpty, body.count + list.count + 8 > IndexPart.targetBytes { endPart(before: key) }
-        body.append(varint: key - previousKey)
-        body.append(contentsOf: list)
-        list.removeAll()
-        previousKey = key
-    }
-
-    mutating func finish() -> [IndexPart] {
-        endPart(before: IndexPart.endOfKeys)
-        return finished
-    }
-
-    private mutating func endPart(before end: UInt64) {
-        var whole: [UInt8] = []
-        whole.append(varint: end - firstKey)
-        finished.append(IndexPart(run: run, firstKey: firstKey, body: whole + body, keys.hash))
-        (firstKey, previousKey) = (end, end)
-        body.removeAll(keepingCapacity: true)
-    }
-
-    private static func list(_ offsets: [UInt64], _ format: AuditIndexFormat) -> [UInt8] {
-        var list: [UInt8] = []
-        list.append(varint: UInt64(offsets.count))
-        var previous: UInt64 = 0
-        for offset in offsets {
-            list.append(varint: offset - previous)
-            previous = offset
-        }
-        guard list.count > format.entriesPerRun / 8 else { return list }
-        var set = EntrySet(none: format.entriesPerRun)
-        for offset in offsets { set.insert(Int(offset)) }
-        return [0] + set.words.flatMap(\.littleEndianBytes)
-    }
-}
-
-extension [UInt8] {
-    /// Appends a number in groups of 7 bits, the lowest first (LEB128).
-    mutating func append(varint value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
-    }
 }

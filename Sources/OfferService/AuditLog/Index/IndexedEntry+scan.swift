@@ -9,10 +9,10 @@ extension IndexedEntry {
     /// repeats, integers, and lists of nothing deeper than objects.
     mutating func scan(_ entry: Span<UInt8>) -> Bool {
         var scan = EntryScan()
+        let members = MemberTable.all
         return entry.count <= AuditEntry.maximumBytes
             && scan.object(entry) { scan, name in
-                let member = MemberTable.all.member(named: name, entry)
-                return scan.value(of: member, entry, into: &self)
+                scan.value(of: members.member(named: name), entry, into: &self)
             } && scan.position == entry.count
     }
 }
@@ -31,14 +31,15 @@ private struct EntryScan {
     }
 
     /// An object; `value` is to read what stands after each name.
+    @inline(__always)
     mutating func object(
         _ entry: Span<UInt8>,
-        _ value: (inout EntryScan, IndexedEntry.Place) -> Bool
+        _ value: (inout EntryScan, MemberName) -> Bool
     ) -> Bool {
         guard take(UInt8(ascii: "{"), entry) else { return false }
-        var last: IndexedEntry.Place?
+        var last: MemberName?
         repeat {
-            guard let name = string(entry), isInOrder(last, name, entry), take(UInt8(ascii: ":"), entry),
+            guard let name = name(entry), last?.precedes(name, entry) ?? true, take(UInt8(ascii: ":"), entry),
                 value(&self, name)
             else { return false }
             last = name
@@ -46,13 +47,21 @@ private struct EntryScan {
         return take(UInt8(ascii: "}"), entry)
     }
 
-    private func isInOrder(_ last: IndexedEntry.Place?, _ name: IndexedEntry.Place, _ entry: Span<UInt8>) -> Bool {
-        guard let last else { return true }
-        for place in 0..<min(last.end - last.start, name.end - name.start) {
-            let (before, after) = (entry[last.start + place], entry[name.start + place])
-            if before != after { return before < after }
+    @inline(__always)
+    private mutating func name(_ entry: Span<UInt8>) -> MemberName? {
+        let start = position + 1
+        // Nearly every name is read from one word.
+        if start + 8 <= entry.count, entry[position] == UInt8(ascii: "\"") {
+            let word = entry.word(at: start)
+            let length = word.plainBytes
+            if length < 8, entry[start + length] == UInt8(ascii: "\"") {
+                position = start + length + 1
+                guard countNode() else { return nil }
+                let place = IndexedEntry.Place(start: start, end: start + length)
+                return MemberName(place, word: word.byteSwapped & .max << UInt64(64 - 8 * length))
+            }
         }
-        return last.end - last.start < name.end - name.start
+        return string(entry).map { MemberName($0, entry) }
     }
 
     mutating func value(
@@ -111,8 +120,8 @@ private struct EntryScan {
                 return scan.integer(entry) != nil
             }
             guard let string = scan.string(entry) else { return false }
-            guard let member else { return true }
-            switch MemberTable.packed(name, entry) {
+            guard let member, name.isShort else { return true }
+            switch name.word {
             case MemberTable.caller: indexed.note(.caller, string, of: member)
             case MemberTable.code: indexed.note(.code, string, of: member)
             default: break
@@ -126,6 +135,7 @@ private struct EntryScan {
         guard take(UInt8(ascii: "\""), entry) else { return nil }
         let start = position
         var end = entry.endOfPlainWords(from: start)
+        // Fewer than eight bytes may be left.
         while end < entry.count, entry[end].isPlain { end += 1 }
         guard end < entry.count, entry[end] == UInt8(ascii: "\"") else { return nil }
         position = end + 1
@@ -137,10 +147,15 @@ private struct EntryScan {
         let isNegative = take(UInt8(ascii: "-"), entry)
         let start = position
         var value: Int64 = 0
+        if start + 8 <= entry.count, let digits = entry.word(at: start).eightDigits {
+            value = digits
+            position += 8
+        }
         while position < entry.count, position - start < 18 {
             let digit = entry[position] &- UInt8(ascii: "0")
             guard digit < 10 else { break }
-            value = 10 * value + Int64(digit)
+            // 18 digits fit.
+            value = 10 &* value &+ Int64(digit)
             position += 1
         }
         guard position > start, entry[start] != UInt8(ascii: "0") || position == start + 1, countNode() else {
@@ -167,50 +182,5 @@ extension UInt8 {
     /// Whether a string has it as it is: ASCII that needs no escape.
     fileprivate var isPlain: Bool {
         self >= 0x20 && self < 0x80 && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
-    }
-}
-
-/// Finds members by their names, each of which fits a word.
-private struct MemberTable {
-    static let all = MemberTable()
-    static let caller = packed("caller")
-    static let code = packed("code")
-
-    private var names: [UInt64] = Array(repeating: 0, count: 64)
-    private var members: [IndexedEntry.Member?] = Array(repeating: nil, count: 64)
-
-    private init() {
-        for (name, member) in IndexedEntry.Member.names {
-            let word = Self.packed(name)
-            var place = Self.place(of: word)
-            while names[place] != 0 { place = (place + 1) % 64 }
-            (names[place], members[place]) = (word, member)
-        }
-    }
-
-    func member(named name: IndexedEntry.Place, _ entry: Span<UInt8>) -> IndexedEntry.Member? {
-        let word = Self.packed(name, entry)
-        guard word != 0 else { return nil }
-        var place = Self.place(of: word)
-        while names[place] != word {
-            if names[place] == 0 { return nil }
-            place = (place + 1) % 64
-        }
-        return members[place]
-    }
-
-    private static func place(of word: UInt64) -> Int { Int((word &* 0x9E37_79B9_7F4A_7C15) >> 58) }
-
-    /// A name of 1 to 8 bytes as a word; 0 for a longer one and for none.
-    static func packed(_ name: IndexedEntry.Place, _ entry: Span<UInt8>) -> UInt64 {
-        guard name.end - name.start <= 8 else { return 0 }
-        var word: UInt64 = 0
-        for place in name.start..<name.end { word = word << 8 | UInt64(entry[place]) }
-        return word
-    }
-
-    private static func packed(_ name: String) -> UInt64 {
-        let span = name.utf8.span
-        return packed(IndexedEntry.Place(start: 0, end: span.count), span)
     }
 }

@@ -7,6 +7,8 @@ struct IndexedEntry: Sendable {
     struct Place: Sendable {
         let start: Int
         let end: Int
+
+        var range: Range<Int> { start..<end }
     }
 
     /// What a member's value is to the index.
@@ -48,7 +50,7 @@ struct IndexedEntry: Sendable {
     /// Forgets what was read.
     mutating func reset() {
         terms.removeAll(keepingCapacity: true)
-        codes.removeAll(keepingCapacity: true)
+        if !codes.isEmpty { codes.removeAll(keepingCapacity: true) }
         (time, event, key, grant, rule, outcome, fault) = (nil, nil, nil, nil, nil, nil, nil)
         isDenied = false
     }
