@@ -13,6 +13,7 @@ struct GrantTableTests {
         var portions = GrantPortions()
         (portions.fewest, portions.most, portions.step, portions.mostPlaces) = (12, 12, 3, 3)
         (portions.room, portions.rows) = (1, 25)
+        (portions.mostToCopy, portions.mostParts) = (5, 4)
         return portions
     }
 
@@ -110,6 +111,36 @@ struct GrantTableTests {
             table.committed(nextEntry: entry)
         }
 
+        /// A subject gets another name, which some of its grants may have already.
+        func rename() throws {
+            try begin()
+            let pair = subjects.shuffled(using: &generator).prefix(2)
+            for subject in pair {
+                try table.settle(subject)
+                table.change(subject)
+            }
+            let renamed = durable.filter { $0.subject == pair[0] }
+            let named = renamed.map { Given(subject: pair[1], offer: $0.offer, id: $0.id) }
+            try insert(Array(named), through: connection)
+            try connection.run(SQL("DELETE FROM grants WHERE subject = ?", .blob(pair[0])))
+            durable.subtract(renamed)
+            durable.formUnion(named)
+            try connection.commit()
+            table.committed(nextEntry: entry)
+        }
+
+        /// Somebody else has a subject forgotten.
+        func forgetElsewhere() throws {
+            let subject = try #require(subjects.randomElement(using: &generator))
+            let other = try place.ledger.open()
+            try other.run(SQL("DELETE FROM grants WHERE subject = ?", .blob(subject)))
+            try other.run(SQL("DELETE FROM new_grants WHERE subject = ?", .blob(subject)))
+            durable = durable.filter { $0.subject != subject }
+            try begin()
+            connection.rollback()
+            table.undone()
+        }
+
         /// Somebody else grants something, and has carried it over already, or writes another key for a grant.
         func grantElsewhere() throws {
             let subject = try #require(subjects.randomElement(using: &generator))
@@ -170,18 +201,25 @@ struct GrantTableTests {
         }
     }
 
-    @Test(arguments: 0..<8 as Range<UInt64>)
-    func `whatever is carried over, undone, or interrupted, the same grants are found`(seed: UInt64) throws {
-        let world = try World(seed: seed)
+    @Test(arguments: 0..<8 as Range<UInt64>, [(step: 3, copied: 5), (step: 40, copied: 100), (step: 3, copied: 1)])
+    func `whatever is carried over, undone, or interrupted, the same grants are found`(
+        seed: UInt64,
+        at once: (step: Int, copied: Int)
+    ) throws {
+        var portions = Self.small
+        (portions.step, portions.mostToCopy) = once
+        let world = try World(seed: seed, portions: portions)
         var (merges, readings) = (0, 0)
         for _ in 0..<200 {
-            switch Int.random(in: 0..<26, using: &world.generator) {
+            switch Int.random(in: 0..<28, using: &world.generator) {
             case 0..<6: try world.grant(isUndone: false)
             case 6: try world.grant(isUndone: true)
             case 7: try world.settle()
             case 8: try world.reopen()
             case 9: try world.share()
             case 10: try world.grantElsewhere()
+            case 11: try world.rename()
+            case 12: try world.forgetElsewhere()
             default:
                 try world.table.refresh()
                 if world.table.isMergeDue { merges += 1 }
@@ -192,7 +230,7 @@ struct GrantTableTests {
             }
             try world.expect(world.durable)
         }
-        #expect(merges > 20)
+        #expect(merges > (once.step == 3 ? 20 : 2))
         #expect(readings > (TestedEngine.isPostgreSQL ? -1 : 1))
         #expect(try world.count("SELECT count(*) FROM grants") > 0)
     }

@@ -230,6 +230,7 @@ package final class GrantTable {
     /// Carries the grants of a subject over at once, so that all of them stand in `grants`.
     func settle(_ subject: [UInt8]) throws(StorageError) {
         for entry in try entries(of: subject) {
+            merge?.toCopy?.forget(entry)
             try connection.run(
                 SQL(
                     """
@@ -259,7 +260,11 @@ package struct GrantPortions: Sendable {
     /// Between these, one for so many entries of the log: as there come to be more customers, fewer share a page.
     package var entriesForEach: Int64 = 16
     /// So many are carried over in one transaction.
-    package var step = 256
+    package var step = 512
+    /// Before, about so many at the most are read together, which takes some 50 bytes for each.
+    package var mostToCopy = 36_864
+    /// That is done for so many parts at the most: all rows are read for each, and for more parts looking for each costs less.
+    package var mostParts = 16
     /// So many grants of one subject are new at most.
     package var mostPlaces = 8
     /// For so many subjects with grants there is room in memory at first.
@@ -272,6 +277,12 @@ package struct GrantPortions: Sendable {
     func size(ofLog entries: Int64) -> Int {
         max(fewest, min(most, Int(clamping: entries / entriesForEach)))
     }
+
+    /// In how many parts so many are read before they are copied; 0 where each is looked for.
+    func parts(of count: Int) -> Int {
+        let parts = (count + mostToCopy - 1) / mostToCopy
+        return parts > mostParts ? 0 : parts
+    }
 }
 
 // MARK: - Carrying over
@@ -280,10 +291,23 @@ package struct GrantPortions: Sendable {
 private struct GrantMerge {
     /// The grants that were recorded before this entry.
     let end: Int64
+    /// About how many they are.
+    let count: Int
+    /// In so many parts they are read before they are copied; 0 where each is looked for.
+    let parts: Int
     /// The subjects with a prefix before this are done.
     var prefix = 0
+    /// Those of the part at hand.
+    var toCopy: GrantsToCopy?
 
     var hasAll: Bool { prefix == 1 << GrantPlaces.subjectBits }
+
+    /// The prefixes of the part that begins where it stands.
+    var nextPart: Range<Int> {
+        let all = 1 << GrantPlaces.subjectBits
+        let width = (all + parts - 1) / parts
+        return prefix..<min(all, (prefix / width + 1) * width)
+    }
 }
 
 extension GrantTable {
@@ -298,7 +322,10 @@ extension GrantTable {
     func mergeSome() throws(StorageError) {
         if isMergeDue, merge == nil, let instance { try leaveToOthers(instance) }
         guard isMergeDue else { return }
-        var current = merge ?? GrantMerge(end: nextEntry)
+        var current =
+            merge ?? GrantMerge(end: nextEntry, count: places.count, parts: portions.parts(of: places.count))
+        // What was read has no other owner, or else each change would copy it.
+        merge = nil
         do throws(StorageError) {
             if current.hasAll {
                 let end = current.end
@@ -307,15 +334,16 @@ extension GrantTable {
                     return
                 }
                 places.remove(before: end)
-                (merge, mergesAbove) = (nil, 0)
+                mergesAbove = 0
             } else {
-                current.prefix = try connection.transaction { () throws(StorageError) in try copySome(current) }
+                try connection.transaction { () throws(StorageError) in
+                    if try !readSomeToCopy(&current) { try copySome(&current) }
+                }
                 merge = current
             }
         } catch {
             // There may be no room for it; what is asked for must not wait until there is.
             mergesAbove = places.count + portions.fewest
-            merge = nil
             throw error
         }
     }
@@ -333,27 +361,53 @@ extension GrantTable {
             .map(NewGrantRow.entry(ofPlace:))
     }
 
-    /// Copies the grants of the next subjects, and answers where to go on.
-    private func copySome(_ merge: GrantMerge) throws(StorageError) -> Int {
-        let all = 1 << GrantPlaces.subjectBits
-        let width = max(1, all * portions.step / max(1, places.count))
-        let prefixes = merge.prefix..<min(all, merge.prefix + width)
-        for place in places.places(in: prefixes, before: merge.end) {
-            let first = [16, 8, 0].map { UInt8(truncatingIfNeeded: place.prefix >> $0) }
-            try connection.enqueue(
-                SQL(
-                    """
-                    INSERT INTO grants (subject, offer_key, grant_id, entry_index)
-                    SELECT subject, offer_key, grant_id, place / 256 FROM new_grants
-                    WHERE place >= ? AND place < ? AND subject >= ? AND subject < ? ON CONFLICT DO NOTHING
-                    """,
-                    NewGrantRow.places(of: place.entry) + [
-                        .blob(first), .blob(first + [UInt8](repeating: 0xFF, count: 14)),
-                    ]
-                )
+    /// Reads some of the grants of the part at hand; answers whether there were any to read.
+    private func readSomeToCopy(_ merge: inout GrantMerge) throws(StorageError) -> Bool {
+        guard merge.parts > 0, let stamp = try connection.stampOfOthers() else { return false }
+        if merge.prefix >= merge.toCopy?.prefixes.upperBound ?? 0 {
+            // Before the next ones need memory.
+            merge.toCopy = nil
+            merge.toCopy = GrantsToCopy(
+                of: merge.nextPart,
+                in: min(try firstNewEntry() ?? merge.end, merge.end)..<merge.end,
+                stamp: stamp,
+                room: merge.count / merge.parts * 33 / 32
             )
         }
-        return prefixes.upperBound
+        merge.toCopy?.forgetAll(unless: stamp)
+        return try merge.toCopy?.readSome(8 * portions.step, from: connection) ?? false
+    }
+
+    /// Copies the grants of the next subjects.
+    private func copySome(_ merge: inout GrantMerge) throws(StorageError) {
+        let all = 1 << GrantPlaces.subjectBits
+        let width = max(1, all * portions.step / max(1, places.count))
+        let prefixes = merge.prefix..<min(merge.toCopy?.prefixes.upperBound ?? all, merge.prefix + width)
+        var rows = GrantRows()
+        for place in places.places(in: prefixes, before: merge.end) {
+            if let toCopy = merge.toCopy, toCopy.add(place, to: &rows.values) {
+                try rows.insertMany(into: connection)
+            } else {
+                try copy(place)
+            }
+        }
+        try rows.insertAll(into: connection)
+        merge.prefix = prefixes.upperBound
+        if merge.hasAll { merge.toCopy = nil }
+    }
+
+    /// Copies what stands at a place, if it still does.
+    private func copy(_ place: (prefix: Int, entry: Int64)) throws(StorageError) {
+        try connection.enqueue(
+            SQL(
+                """
+                INSERT INTO grants (subject, offer_key, grant_id, entry_index)
+                SELECT subject, offer_key, grant_id, place / 256 FROM new_grants
+                WHERE place >= ? AND place < ? AND subject >= ? AND subject < ? ON CONFLICT DO NOTHING
+                """,
+                NewGrantRow.places(of: place.entry) + NewGrantRow.subjects(of: place.prefix..<place.prefix + 1)
+            )
+        )
     }
 
     /// Removes what was copied, from its beginning; answers whether that was all.

@@ -19,4 +19,12 @@ enum NewGrantRow {
     static func places(of entry: Int64) -> [SQLValue] {
         [.integer(first(of: entry)), .integer(first(of: entry) + mostOfAnEntry)]
     }
+
+    /// The subjects with these prefixes: the first, and one behind the last.
+    static func subjects(of prefixes: Range<Int>) -> [SQLValue] {
+        let ends = [prefixes.lowerBound, prefixes.upperBound - 1].map { prefix in
+            [16, 8, 0].map { UInt8(truncatingIfNeeded: prefix >> $0) }
+        }
+        return [.blob(ends[0]), .blob(ends[1] + [UInt8](repeating: 0xFF, count: 14))]
+    }
 }
