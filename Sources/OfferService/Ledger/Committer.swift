@@ -29,34 +29,11 @@ package final class Committer: Sendable {
     /// Changes what is only derived from the log, as an index over it is.
     package typealias Derivation = @Sendable (any DatabaseConnection) throws(StorageError) -> Void
 
-    /// Work that no request waits for, done between two batches, in a transaction of its own: if it fails, nothing else does.
-    private struct Chore: Sendable {
-        let body: Derivation
-        let done: @Sendable (Result<Void, LedgerError>) -> Void
-    }
-
-    private struct Queue {
-        var jobs: [Job] = []
-        /// In those jobs.
-        var requests = 0
-        var chores: [Chore] = []
-        var isStopping = false
-
-        /// Takes all jobs, in their order.
-        mutating func takeJobs() -> [Job] {
-            var taken: [Job] = []
-            taken.reserveCapacity(64)
-            swap(&taken, &jobs)
-            requests = 0
-            return taken
-        }
-    }
-
     /// Opens the connection that the committer owns; called again after an I/O error, which leaves a
     /// connection in a state that nothing is known of.
     package typealias Opener = @Sendable () throws(StorageError) -> any DatabaseConnection
 
-    private let queue = Guarded(Queue())
+    private let queue = Guarded(CommitQueue())
     private let hasEnded = Guarded(false)
     private let newestHead = Guarded(TreeHead.empty)
     private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
@@ -73,6 +50,7 @@ package final class Committer: Sendable {
     private let instance: UniqueID?
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
+    private let gathering: Gathering
     private let portions: GrantPortions
     private let logKeeper: WriteAheadLogKeeper?
     /// What this committer has recorded, for whoever follows the log.
@@ -83,7 +61,7 @@ package final class Committer: Sendable {
         /// For each one, as it comes.
         case forEachRequest
         /// When ``takeWaiting()`` is called, which whoever asks must do: once for all requests of a turn, so that they
-        /// are committed together.
+        /// are committed together, and for a short time not before as many have come as there were; see ``Gathering``.
         case onceATurn
     }
 
@@ -101,6 +79,7 @@ package final class Committer: Sendable {
         instance: UniqueID? = nil,
         maximumWaiting: Int = 4096,
         wakeUp: WakeUp = .forEachRequest,
+        gathering: Gathering = Gathering(),
         portions: GrantPortions = GrantPortions(),
         place: DatabasePlace? = nil,
         logKeeper: WriteAheadLogKeeper? = nil,
@@ -114,6 +93,7 @@ package final class Committer: Sendable {
         self.instance = instance
         self.maximumWaiting = maximumWaiting
         self.wakeUp = wakeUp
+        self.gathering = gathering
         self.portions = portions
         self.place = place
         self.logKeeper = logKeeper
@@ -137,53 +117,40 @@ package final class Committer: Sendable {
 
     /// Decides and records; returns when the record is durable.
     package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
-        try await withCheckedContinuation { continuation in
-            if let refusal = submit(.decide(request, continuation), wakes: wakeUp == .forEachRequest) {
-                continuation.resume(returning: .failure(refusal))
-            }
-        }.get()
+        try await ask { .decide(request, $0) }
     }
 
     /// Decides and records many requests in one transaction; returns when all of the records are durable.
     package func decide(_ batch: DecisionBatch) async throws(LedgerError) -> BatchVerdict {
-        try await withCheckedContinuation { continuation in
-            if let refusal = submit(.decideAll(batch, continuation), wakes: wakeUp == .forEachRequest) {
-                continuation.resume(returning: .failure(refusal))
-            }
-        }.get()
+        try await ask { .decideAll(batch, $0) }
     }
 
     /// Decides without granting or recording; what the stores told meanwhile is durable when it returns.
     package func preview(_ preview: OfferPreview) async throws(LedgerError) -> [PreviewedOffer] {
-        try await withCheckedContinuation { continuation in
-            if let refusal = submit(.preview(preview, continuation), wakes: wakeUp == .forEachRequest) {
-                continuation.resume(returning: .failure(refusal))
-            }
-        }.get()
+        try await ask { .preview(preview, $0) }
     }
 
     /// Merges what the store told into the ledger; returns when it is durable.
     package func absorb(_ report: SubscriptionReport) async throws(LedgerError) -> Absorption {
-        try await withCheckedContinuation { continuation in
-            if let refusal = submit(.absorb(report, continuation), wakes: wakeUp == .forEachRequest) {
-                continuation.resume(returning: .failure(refusal))
-            }
-        }.get()
+        try await ask { .absorb(report, $0) }
     }
 
     /// Merges what Google Play told into the ledger; returns when it is durable.
     package func absorb(_ report: GooglePlayPurchaseReport) async throws(LedgerError) -> Absorption {
-        try await withCheckedContinuation { continuation in
-            if let refusal = submit(.absorbGooglePlay(report, continuation), wakes: wakeUp == .forEachRequest) {
-                continuation.resume(returning: .failure(refusal))
-            }
-        }.get()
+        try await ask { .absorbGooglePlay(report, $0) }
     }
 
     /// Links an anonymous customer to a known one; returns when that is durable.
     package func transfer(_ transfer: CustomerTransfer) async throws(LedgerError) -> TransferOutcome {
+        try await ask { .transfer(transfer, $0) }
+    }
+
+    @inline(__always)
+    private func ask<Answer>(
+        _ job: (CheckedContinuation<Result<Answer, LedgerError>, Never>) -> Job
+    ) async throws(LedgerError) -> Answer {
         try await withCheckedContinuation { continuation in
-            if let refusal = submit(.transfer(transfer, continuation), wakes: wakeUp == .forEachRequest) {
+            if let refusal = submit(job(continuation), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))
             }
         }.get()
@@ -271,7 +238,7 @@ package final class Committer: Sendable {
     /// For a thread that may block: one of our own, never one of Swift's shared pool.
     package func doBlocking(_ body: @escaping Derivation) throws(LedgerError) {
         let outcome = Guarded<Result<Void, LedgerError>?>(nil)
-        let chore = Chore(body: body) { result in
+        let chore = CommitQueue.Chore(body: body) { result in
             outcome.withLock { $0 = result }
             outcome.wakeOne()
         }
@@ -287,19 +254,21 @@ package final class Committer: Sendable {
     /// How many requests wait now.
     package var waiting: Int { queue.withLock { $0.requests } }
 
-    /// Lets the thread begin with what waits.
+    /// Lets the thread begin with what waits, unless more is soon to come.
     package func takeWaiting() {
-        if queue.withLock({ !$0.jobs.isEmpty }) { queue.wakeOne() }
+        if queue.withLock({ $0.isReady }) { queue.wakeOne() }
     }
 
-    private func submit(_ job: Job, wakes: Bool, isLimited: Bool = true) -> LedgerError? {
+    /// Adds a job to what waits, and says why if it is refused.
+    ///
+    /// One that `wakes` is not put off; any other is begun by ``takeWaiting()``.
+    func submit(_ job: Job, wakes: Bool, isLimited: Bool = true) -> LedgerError? {
         let refusal: LedgerError? = queue.withLock { queue in
             if queue.isStopping { return .stopped }
             // Who only looks makes room for who is granted something.
             let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
             if isLimited, queue.requests >= most { return .overloaded }
-            queue.jobs.append(job)
-            queue.requests += job.requestCount
+            queue.add(job, isUrgent: wakes)
             return nil
         }
         if wakes { queue.wakeOne() }
@@ -316,6 +285,13 @@ package final class Committer: Sendable {
             if queue.isStopping { return .some(nil) }
             return hasLeisureWork ? [] : .none
         }
+    }
+
+    /// Waits after a batch until those who were in it have most likely come again.
+    private func gather() {
+        guard wakeUp == .onceATurn, queue.withLock({ $0.expectMore(gathering) }) else { return }
+        queue.wait(atMost: gathering.microseconds) { $0.isReady }
+        queue.withLock { $0.expectNoMore() }
     }
 }
 
@@ -337,6 +313,7 @@ extension Committer {
             if !batch.isEmpty || !doChore(with: &writer) { readGranted(of: &writer) }
             if !batch.isEmpty { mergeGrants(of: &writer) }
             if let writer { logKeeper?.look(writer.connection) }
+            if !batch.isEmpty { gather() }
         }
         // Before the connection that commits: whoever closes last carries all of the log over, and removes it.
         logKeeper?.stop()

@@ -17,7 +17,12 @@ final class Guarded<Value>: @unchecked Sendable {
         unsafe mutex.initialize(to: pthread_mutex_t())
         unsafe changed.initialize(to: pthread_cond_t())
         unsafe pthread_mutex_init(mutex, nil)
-        unsafe pthread_cond_init(changed, nil)
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        // Or else somebody who sets the time makes a wait longer.
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(changed, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -46,6 +51,16 @@ final class Guarded<Value>: @unchecked Sendable {
         }
     }
 
+    /// Lends the value after each ``wakeOne()`` or ``wakeAll()`` until `isReached`, but no longer than that.
+    func wait(atMost microseconds: Int64, until isReached: (inout Value) -> Bool) {
+        var end = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &end)
+        end.add(microseconds: microseconds)
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while !isReached(&value), unsafe pthread_cond_timedwait(changed, mutex, &end) == 0 {}
+    }
+
     /// Lets a thread that waits look again; costs next to nothing when none does.
     func wakeOne() {
         unsafe pthread_cond_signal(changed)
@@ -54,5 +69,13 @@ final class Guarded<Value>: @unchecked Sendable {
     /// Lets all threads that wait look again.
     func wakeAll() {
         unsafe pthread_cond_broadcast(changed)
+    }
+}
+
+extension timespec {
+    fileprivate mutating func add(microseconds: Int64) {
+        let nanoseconds = Int64(tv_nsec) + microseconds % 1_000_000 * 1000
+        tv_sec += Int(microseconds / 1_000_000 + nanoseconds / 1_000_000_000)
+        tv_nsec = Int(nanoseconds % 1_000_000_000)
     }
 }

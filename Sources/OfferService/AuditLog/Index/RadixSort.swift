@@ -3,7 +3,7 @@
 extension [UInt64] {
     /// The words in the order of some of their bits; those that have these in common stay in the order that they had.
     ///
-    /// Digit by digit from the lowest: of so many words nearly all comparisons would be wrong guesses of the processor.
+    /// Digit by digit from the lowest: the processor guesses wrongly how every other comparison ends.
     func sorted(byBits bits: Range<UInt64>) -> [UInt64] {
         // So many places to write to at once are still quick to reach, and a key of 40 bits has four digits.
         let digitBits: UInt64 = 10

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long a commit is put off so that more can share it.
+///
+/// Callers who were answered together mostly ask again together. Those who come while the others are being answered would
+/// otherwise be committed first, and from then on there would be two commits, each for half of them, where one would do.
+package struct Gathering: Sendable {
+    /// Jobs are waited for only if so many are expected: where fewer come, the processors are mostly free for more commits.
+    package var fewest = 48
+    /// A commit of so many gains little by more.
+    package var most = 64
+    /// From the end of the last commit on; less than a request takes where so many come.
+    package var microseconds: Int64 = 2000
+
+    package init() {}
+
+    /// How many jobs to wait for after a commit, if so many were in it or have come since; 1 for none but the next.
+    func wanted(of expected: Int) -> Int { expected < fewest ? 1 : min(expected, most) }
+}
+
+/// What waits for the committer, and for how many jobs it waits in turn.
+struct CommitQueue {
+    /// Work that no request waits for, done between two batches, in a transaction of its own: if it fails, nothing else does.
+    struct Chore: Sendable {
+        let body: Committer.Derivation
+        let done: @Sendable (Result<Void, LedgerError>) -> Void
+    }
+
+    private(set) var jobs: [Committer.Job] = []
+    /// In those jobs.
+    private(set) var requests = 0
+    var chores: [Chore] = []
+    var isStopping = false
+    /// How many jobs were taken since ``expectMore(_:)``.
+    private var taken = 0
+    /// The committer begins once so many jobs wait.
+    private var wanted = 1
+
+    /// Whether the committer has something to do, but for what it does at leisure.
+    var isReady: Bool { jobs.count >= wanted || isStopping || !chores.isEmpty }
+
+    mutating func add(_ job: Committer.Job, isUrgent: Bool) {
+        jobs.append(job)
+        requests += job.requestCount
+        if isUrgent { wanted = 1 }
+    }
+
+    /// Takes all jobs, in their order.
+    mutating func takeJobs() -> [Committer.Job] {
+        var jobs: [Committer.Job] = []
+        jobs.reserveCapacity(64)
+        swap(&jobs, &self.jobs)
+        requests = 0
+        taken += jobs.count
+        return jobs
+    }
+
+    /// Begins to wait for as many jobs as were in the last batch or have come since; false if not for more than one.
+    mutating func expectMore(_ gathering: Gathering) -> Bool {
+        wanted = gathering.wanted(of: taken + jobs.count)
+        taken = 0
+        return !isReady
+    }
+
+    /// Waits no longer.
+    mutating func expectNoMore() { wanted = 1 }
+}
