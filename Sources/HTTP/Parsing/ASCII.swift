@@ -31,6 +31,17 @@ enum ASCII {
     /// `field-vchar`, space and tab of RFC 9110, section 5.5: no control character; above ASCII, anything.
     static func isFieldValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == tab }
 
+    /// Whether a field's value may have all of these bytes.
+    static func areFieldValue(_ bytes: Span<UInt8>) -> Bool {
+        // As numbers and without a way out in the midst, so that the compiler looks at many bytes at once.
+        var unfit: UInt8 = 0
+        for index in bytes.indices {
+            let byte = bytes[index]
+            unfit |= (byte < 0x20 ? 1 : 0) & (byte == tab ? 0 : 1) | (byte == 0x7F ? 1 : 0)
+        }
+        return unfit == 0
+    }
+
     /// `pchar`, `/` and `?` of RFC 3986, section 3.3; that two hexadecimal digits follow a `%` is checked apart.
     static func isTarget(_ byte: UInt8) -> Bool {
         switch byte {
@@ -49,7 +60,12 @@ enum ASCII {
     static func equalsIgnoringCase(_ bytes: Span<UInt8>, _ name: StaticString) -> Bool {
         guard bytes.count == name.utf8CodeUnitCount else { return false }
         return name.withUTF8Buffer { name in
-            for index in bytes.indices where unsafe lowercase(bytes[index]) != lowercase(name[index]) { return false }
+            for index in bytes.indices {
+                let byte = bytes[index]
+                // The two cases of a letter differ in this bit alone.
+                let difference = unsafe byte ^ name[index]
+                guard difference == 0 || difference == 0x20 && isLetter(byte) else { return false }
+            }
             return true
         }
     }

@@ -9,7 +9,7 @@ extension RequestHeadScanner {
         guard nameEnd > line.lowerBound, nameEnd < line.upperBound, head[nameEnd] == ASCII.colon else {
             return .malformed(.fieldName)
         }
-        guard end(of: nameEnd + 1..<line.upperBound, where: ASCII.isFieldValue) == line.upperBound else {
+        guard ASCII.areFieldValue(head.span.extracting(nameEnd + 1..<line.upperBound)) else {
             return .malformed(.fieldValue)
         }
         let valueStart = end(of: nameEnd + 1..<line.upperBound, where: ASCII.isWhiteSpace)

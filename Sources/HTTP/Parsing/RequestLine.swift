@@ -15,7 +15,8 @@ extension RequestHeadScanner {
         method = readMethod(line.lowerBound..<methodEnd)
         if case .other = method { return .methodNotImplemented }
         target = targetStart..<targetEnd
-        return readTarget()
+        pathEnd = end(of: target) { $0 != ASCII.questionMark }
+        return judgeTarget()
     }
 
     private func readVersion(_ version: Range<Int>) -> Rejection? {
@@ -40,39 +41,33 @@ extension RequestHeadScanner {
     }
 
     /// Two slashes at the start are refused: some readers take what follows for a host's name.
-    private mutating func readTarget() -> Rejection? {
-        pathEnd = target.upperBound
-        guard head[target.lowerBound] == ASCII.slash,
-            target.count == 1 || head[target.lowerBound + 1] != ASCII.slash
-        else { return .malformed(.target) }
-        var hasQuery = false
-        for index in target {
-            let byte = head[index]
+    private func judgeTarget() -> Rejection? {
+        let bytes = head.span.extracting(target)
+        guard bytes[0] == ASCII.slash, bytes.count == 1 || bytes[1] != ASCII.slash else { return .malformed(.target) }
+        for index in bytes.indices {
+            let byte = bytes[index]
             guard ASCII.isTarget(byte) else { return .malformed(.target) }
-            if byte == ASCII.percent {
-                guard index + 2 < target.upperBound, ASCII.isHexDigit(head[index + 1]),
-                    ASCII.isHexDigit(head[index + 2])
-                else { return .malformed(.target) }
-                if isExactly(index..<(index + 3), "%00") { return .malformed(.encodedNull) }
-            } else if byte == ASCII.questionMark, !hasQuery {
-                hasQuery = true
-                pathEnd = index
-            }
+            guard byte == ASCII.percent else { continue }
+            guard index + 2 < bytes.count, ASCII.isHexDigit(bytes[index + 1]), ASCII.isHexDigit(bytes[index + 2])
+            else { return .malformed(.target) }
+            let start = target.lowerBound + index
+            if isExactly(start..<start + 3, "%00") { return .malformed(.encodedNull) }
         }
         return nil
     }
 
     /// The first position in `range` whose byte is not of the kind wanted, or its end.
     func end(of range: Range<Int>, where isWanted: (UInt8) -> Bool) -> Int {
-        var index = range.lowerBound
-        while index < range.upperBound, isWanted(head[index]) { index += 1 }
-        return index
+        let bytes = head.span.extracting(range)
+        for index in bytes.indices where !isWanted(bytes[index]) { return range.lowerBound + index }
+        return range.upperBound
     }
 
     func isExactly(_ range: Range<Int>, _ text: StaticString) -> Bool {
-        guard range.count == text.utf8CodeUnitCount else { return false }
+        let bytes = head.span.extracting(range)
+        guard bytes.count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in
-            for offset in text.indices where unsafe head[range.lowerBound + offset] != text[offset] { return false }
+            for offset in bytes.indices where unsafe bytes[offset] != text[offset] { return false }
             return true
         }
     }
