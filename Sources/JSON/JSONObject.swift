@@ -55,6 +55,22 @@ package struct JSONObject: Sendable, Sequence {
         return nil
     }
 
+    /// How long the names are, a bit for each length in bytes; those of 63 and more have one in common.
+    ///
+    /// It tells of most names that no member has them, without another look at the members.
+    package var nameLengths: UInt64 {
+        let nodes = tape.nodes
+        let end = Int(nodes[index].next)
+        var (position, lengths) = (index + 1, UInt64(0))
+        while position < end {
+            // One with escapes has to be unescaped to be counted, so it may be of any length.
+            guard nodes[position].kind != .escapedString else { return .max }
+            lengths |= 1 << UInt64(Swift.min(63, tape.contentRange(of: nodes[position]).count))
+            position = Int(nodes[position + 1].next)
+        }
+        return lengths
+    }
+
     /// Walks the members from the first.
     package func makeIterator() -> Iterator {
         Iterator(tape: tape, position: index + 1, end: Int(tape.nodes[index].next))

@@ -68,6 +68,7 @@ package struct ObjectReader {
     private let object: JSONObject?
     private let value: JSONValue
     private let mismatches: Mismatches
+    private let nameLengths: UInt64
     private var asked: [StaticString] = []
     /// Which members were found, a bit for each of the first 64; ``finish()`` looks closer where there are more.
     private var found: UInt64 = 0
@@ -75,7 +76,8 @@ package struct ObjectReader {
     /// Begins to read `value`, noting a mismatch if it is no object.
     package init(_ value: JSONValue, into mismatches: Mismatches) {
         self.value = value
-        self.object = value.object
+        object = value.object
+        nameLengths = object?.nameLengths ?? 0
         self.mismatches = mismatches
         asked.reserveCapacity(16)
         if object == nil { mismatches.add(value, "expected an object, found \(value.kind.noun)") }
@@ -95,14 +97,18 @@ package struct ObjectReader {
     /// The member of that name; absent or `null` is `nil`.
     package mutating func member(_ name: StaticString) -> JSONValue? {
         asked.append(name)
-        guard let (place, value) = object?.find(name) else { return nil }
+        // Most members that a request may have, it has not, and few of those are as long as one that it has.
+        guard nameLengths >> UInt64(min(63, name.utf8CodeUnitCount)) & 1 == 1,
+            let (place, value) = object?.find(name)
+        else { return nil }
         // Some members are asked for twice and count once.
         let bit: UInt64 = place < 64 ? 1 << UInt64(place) : 0
-        if value.isNull, !mismatches.admitsNull, found & bit == 0 {
+        defer { found |= bit }
+        guard value.isNull else { return value }
+        if !mismatches.admitsNull, found & bit == 0 {
             mismatches.add(value, "is null; leave the member out instead")
         }
-        found |= bit
-        return value.isNull ? nil : value
+        return nil
     }
 
     /// Like ``member(_:)``, but an absent one is a mismatch.
