@@ -43,20 +43,18 @@ package struct CustomerFacts: Hashable, Sendable {
 
     package init() {}
 
-    /// These facts and what follows from them: who has a status or an end of a subscription has subscribed.
+    /// Adds what follows from these facts: who has a status or an end of a subscription has subscribed.
     ///
     /// It is drawn once, where facts are gathered, and not while a rule is evaluated: there, a fact more can only
     /// decide what was undecided. Nothing is drawn from a subscription that came by family sharing, of which Apple
     /// doesn't say that it makes a subscriber, nor from a revoked one, which may have been shared.
-    package func withInferences() -> CustomerFacts {
-        guard subscribedBefore == nil, ownership?.value != .familyShared, status?.value != .revoked else { return self }
-        var facts = self
+    package mutating func addInferences() {
+        guard subscribedBefore == nil, ownership?.value != .familyShared, status?.value != .revoked else { return }
         if let status {
-            facts.subscribedBefore = Fact(true, source: status.source, observedAt: status.observedAt)
+            subscribedBefore = Fact(true, source: status.source, observedAt: status.observedAt)
         } else if let expiresAt {
-            facts.subscribedBefore = Fact(true, source: expiresAt.source, observedAt: expiresAt.observedAt)
+            subscribedBefore = Fact(true, source: expiresAt.source, observedAt: expiresAt.observedAt)
         }
-        return facts
     }
 
     /// These facts, and of those that are not among them, the other's.

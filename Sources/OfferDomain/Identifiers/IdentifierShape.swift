@@ -4,7 +4,8 @@
 ///
 /// It is held to bytes, since `String` compares by canonical equivalence and finds no U+2063 that a combining mark
 /// follows.
-package struct IdentifierShape: Hashable, Sendable {
+package struct IdentifierShape: Sendable {
+    /// Without the space, of which ``admitsInnerSpaces`` tells.
     let allowed: ByteSet
     let length: ClosedRange<Int>
     /// What the first byte may be; nothing but what is allowed anyway.
@@ -12,14 +13,14 @@ package struct IdentifierShape: Hashable, Sendable {
     /// Whether single spaces may stand between other characters.
     let admitsInnerSpaces: Bool
     /// What is expected, in words, where the length says more than a limit.
-    let expectation: String?
+    let expectation: StaticString?
 
     init(
         _ allowed: ByteSet,
         length: ClosedRange<Int> = 1...255,
         leading: ByteSet? = nil,
         admitsInnerSpaces: Bool = false,
-        expectation: String? = nil
+        expectation: StaticString? = nil
     ) {
         self.allowed = allowed
         self.length = length
@@ -31,8 +32,20 @@ package struct IdentifierShape: Hashable, Sendable {
     /// Throws unless all of `bytes` are as this shape wants them.
     func check(_ bytes: Span<UInt8>) throws(IdentifierError) {
         guard bytes.count > 0 else { throw .empty }
-        if let expectation, !length.contains(bytes.count) { throw .wrongShape(expected: expectation) }
+        if let expectation, !length.contains(bytes.count) { throw .wrongShape(expected: "\(expectation)") }
         guard bytes.count <= length.upperBound else { throw .tooLong(limit: length.upperBound) }
+        // Most have no spaces and no faults, so that nothing need be known of where a byte stands.
+        if leading.contains(bytes[0]), allContained(bytes) { return }
+        try checkPlaces(bytes)
+    }
+
+    private func allContained(_ bytes: Span<UInt8>) -> Bool {
+        for index in bytes.indices where !allowed.contains(bytes[index]) { return false }
+        return true
+    }
+
+    /// Looks at each byte and where it stands.
+    private func checkPlaces(_ bytes: Span<UInt8>) throws(IdentifierError) {
         var followsSpace = true
         for offset in bytes.indices {
             let byte = bytes[offset]

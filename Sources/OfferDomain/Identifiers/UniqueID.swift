@@ -39,7 +39,12 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
 
     /// The 16 bytes, the most significant first.
     package var bytes: [UInt8] {
-        (0..<16).map { UInt8(truncatingIfNeeded: word($0) >> (56 - UInt64($0 & 7) * 8)) }
+        var bytes: [UInt8] = []
+        bytes.append(addingCapacity: 16) { bytes in
+            UniqueID.append(high, from: 0, to: 8, &bytes)
+            UniqueID.append(low, from: 0, to: 8, &bytes)
+        }
+        return bytes
     }
 
     /// The id of 16 bytes, the most significant first; nil of another count.
@@ -48,8 +53,6 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
         high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
     }
-
-    private func word(_ index: Int) -> UInt64 { index < 8 ? high : low }
 
     package static func < (one: UniqueID, other: UniqueID) -> Bool {
         (one.high, one.low) < (other.high, other.low)
@@ -117,9 +120,10 @@ extension UniqueID {
         }
     }
 
+    /// Appends some bytes of a word, counted from the most significant.
     @inline(__always)
-    private static func append(_ digits: UInt64, from start: UInt64, to end: UInt64, _ text: inout OutputSpan<UInt8>) {
-        for place in start..<end { text.append(UInt8(truncatingIfNeeded: digits >> (56 - 8 * place))) }
+    private static func append(_ word: UInt64, from start: UInt64, to end: UInt64, _ bytes: inout OutputSpan<UInt8>) {
+        for place in start..<end { bytes.append(UInt8(truncatingIfNeeded: word >> (56 - 8 * place))) }
     }
 
     /// The eight digits of 32 bits, the first in the most significant byte.

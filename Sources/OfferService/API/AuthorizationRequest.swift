@@ -42,9 +42,7 @@ package final class AuthorizationRequest: Sendable {
         anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         region = reader.optional("regionCode", text: Region.init)
         purchaseTokens = Self.readTokens(&reader, mismatches)
-        let told = ToldMembers(&reader, mismatches, receivedAt: now)
-        (facts, attributes) = (told.facts, told.attributes)
-        assertions = (customerID == nil ? [] : ["/customerId"]) + told.assertions
+        (facts, attributes, assertions) = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
         if reader.member("customerId") == nil, reader.member("anonymousId") == nil {
             reader.note(
                 "customerId",

@@ -34,7 +34,8 @@ struct CustomerFactsReader {
         if reader.member("refundedAt") != nil { facts.refundedAt = stated(refunds(&reader)) }
         if reader.member("offersUsed") != nil { facts.offersUsed = stated(uses(&reader)) }
         reader.finish()
-        return facts.withInferences()
+        facts.addInferences()
+        return facts
     }
 
     private static let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"

@@ -48,9 +48,7 @@ package final class EligibilityRequest: Sendable {
         signedData = SignedDataMembers(&reader, mismatches)
         purchaseTokens = AuthorizationRequest.readTokens(&reader, mismatches)
         region = reader.optional("regionCode", text: Region.init)
-        let told = ToldMembers(&reader, mismatches, receivedAt: now)
-        (facts, attributes) = (told.facts, told.attributes)
-        assertions = (customerID == nil ? [] : ["/customerId"]) + told.assertions
+        (facts, attributes, assertions) = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
         reader.finish()
         guard mismatches.all.isEmpty else { throw .invalid(mismatches) }
     }

@@ -71,8 +71,7 @@ package final class SignatureRequest: Sendable {
         anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         transactionID = reader.optional("transactionId", text: TransactionID.init)
         signedData = SignedDataMembers(&reader, mismatches)
-        let told = ToldMembers(&reader, mismatches, receivedAt: now)
-        (facts, attributes) = (told.facts, told.attributes)
+        (facts, attributes, assertions) = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
         let subject: Subject?
         switch call {
         case .promotionalOffer:
@@ -89,7 +88,6 @@ package final class SignatureRequest: Sendable {
         self.bundleID = bundleID
         self.productID = productID
         self.subject = subject
-        assertions = (customerID == nil ? [] : ["/customerId"]) + told.assertions
     }
 
     /// The customer of a request for many offers as one of a request for a signature, of no product.

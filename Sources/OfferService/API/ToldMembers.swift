@@ -3,27 +3,36 @@ import JSON
 import OfferDomain
 
 /// What a request states of its customer, and only a `backend` may: `facts` and `attributes`.
-struct ToldMembers {
-    let facts: CustomerFacts
+///
+/// A tuple, each part of which goes to where it is kept; a struct would be copied and thrown away.
+typealias ToldMembers = (
+    facts: CustomerFacts,
     /// `nil` if the request states none.
-    let attributes: Attributes?
-    /// Those that the request has, as pointers.
-    let assertions: [String]
+    attributes: Attributes?,
+    /// The members that only a `backend` may send and that the request has, as pointers.
+    assertions: [String]
+)
 
-    init(_ reader: inout ObjectReader, _ mismatches: Mismatches, receivedAt now: Timestamp) {
-        var assertions: [String] = []
-        if let value = reader.member("facts") {
+extension ObjectReader {
+    /// Reads `facts` and `attributes`; `customerID`, which stands beside them, is an assertion too.
+    mutating func toldMembers(
+        beside customerID: CustomerID?,
+        into mismatches: Mismatches,
+        receivedAt now: Timestamp
+    ) -> ToldMembers {
+        var assertions = customerID == nil ? [] : ["/customerId"]
+        let facts: CustomerFacts
+        if let value = member("facts") {
             assertions.append("/facts")
             facts = CustomerFactsReader.read(value, observedAt: now, into: mismatches)
         } else {
             facts = CustomerFacts()
         }
-        if let value = reader.member("attributes") {
+        var attributes: Attributes?
+        if let value = member("attributes") {
             assertions.append("/attributes")
             attributes = AttributesReader.read(value, into: mismatches)
-        } else {
-            attributes = nil
         }
-        self.assertions = assertions
+        return (facts, attributes, assertions)
     }
 }

@@ -7,7 +7,8 @@ struct CustomerFactsTests {
     private func facts(_ change: (inout CustomerFacts) -> Void) -> CustomerFacts {
         var facts = CustomerFacts()
         change(&facts)
-        return facts.withInferences()
+        facts.addInferences()
+        return facts
     }
 
     @Test(arguments: [SubscriptionStatus.active, .expired, .inGracePeriod, .inBillingRetry])

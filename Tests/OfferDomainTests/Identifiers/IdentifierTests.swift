@@ -122,7 +122,7 @@ struct IdentifierTests {
         #expect(try KeyID("2X9R4HXF34").text == "2X9R4HXF34")
         #expect(throws: IdentifierError.notAllowed(.scalar("x"), offset: 1)) { try KeyID("2x9R4HXF34") }
         for text in ["2X9R4HXF3", "2X9R4HXF345"] {
-            #expect(throws: IdentifierError.wrongShape(expected: StoreKey.shape.expectation ?? "")) {
+            #expect(throws: IdentifierError.wrongShape(expected: "\(StoreKey.shape.expectation ?? "")")) {
                 try KeyID(text)
             }
         }
