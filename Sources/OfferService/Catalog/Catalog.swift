@@ -11,18 +11,17 @@ package final class Catalog: Sendable {
         case app, package, product, basePlan, offer, introductoryOffer
     }
 
-    /// What the catalogue has for one product of the App Store.
-    private struct Plan {
-        /// Promotional offers by each of their names.
-        var offers: [String: CatalogOffer] = [:]
-        var introductoryOffer: CatalogOffer?
+    /// What names an offer of the App Store; of plain texts, which are hashed and compared with less ado.
+    private struct Name: Hashable {
+        private let bundleID: String
+        private let productID: String
+        /// `nil` for the introductory offer of the product, which has none.
+        private let offer: String?
 
-        mutating func add(_ offer: CatalogOffer, _ listing: AppStoreListing) {
-            guard listing.offerID != nil else {
-                introductoryOffer = offer
-                return
-            }
-            for name in offer.names { offers[name] = offer }
+        init(_ bundleID: BundleID, _ productID: ProductID, _ offer: String?) {
+            self.bundleID = bundleID.text
+            self.productID = productID.text
+            self.offer = offer
         }
     }
 
@@ -32,7 +31,10 @@ package final class Catalog: Sendable {
         let basePlanID: BasePlanID
     }
 
-    private let plans: [BundleID: [ProductID: Plan]]
+    /// Those in the App Store; promotional offers by each of their names.
+    private let offersByName: [Name: CatalogOffer]
+    /// The products of each app that have such an offer, to tell what is missing.
+    private let products: [BundleID: Set<ProductID>]
     private let basePlans: [PackageName: [BasePlan: [String: CatalogOffer]]]
     /// Those in the App Store, by bundle id.
     package let apps: [BundleID: AppStoreApp]
@@ -51,12 +53,15 @@ package final class Catalog: Sendable {
         offers: [CatalogOffer],
         digest: SHA256Digest
     ) {
-        var plans: [BundleID: [ProductID: Plan]] = [:]
+        var offersByName: [Name: CatalogOffer] = [:]
+        var products: [BundleID: Set<ProductID>] = [:]
         var basePlans: [PackageName: [BasePlan: [String: CatalogOffer]]] = [:]
         for offer in offers {
             switch offer.listing {
             case .appStore(let listing):
-                plans[listing.bundleID, default: [:]][listing.productID, default: Plan()].add(offer, listing)
+                products[listing.bundleID, default: []].insert(listing.productID)
+                let names: [String?] = listing.offerID == nil ? [nil] : Array(offer.names)
+                for name in names { offersByName[Name(listing.bundleID, listing.productID, name)] = offer }
             case .googlePlay(let listing):
                 let plan = BasePlan(productID: listing.productID, basePlanID: listing.basePlanID)
                 for name in offer.names {
@@ -64,7 +69,8 @@ package final class Catalog: Sendable {
                 }
             }
         }
-        self.plans = plans
+        self.offersByName = offersByName
+        self.products = products
         self.basePlans = basePlans
         self.apps = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         self.googlePlayApps = Dictionary(googlePlayApps.map { ($0.packageName, $0) }) { first, _ in first }
@@ -93,20 +99,24 @@ extension Catalog {
         of productID: ProductID,
         in bundleID: BundleID
     ) throws(Missing) -> CatalogOffer {
-        guard let offer = try plan(of: productID, in: bundleID).offers[offerID.text] else { throw .offer }
+        guard let offer = offersByName[Name(bundleID, productID, offerID.text)] else {
+            throw missing(productID, bundleID) ?? .offer
+        }
         return offer
     }
 
     /// The introductory offer of that product.
     package func introductoryOffer(of productID: ProductID, in bundleID: BundleID) throws(Missing) -> CatalogOffer {
-        guard let offer = try plan(of: productID, in: bundleID).introductoryOffer else { throw .introductoryOffer }
+        guard let offer = offersByName[Name(bundleID, productID, nil)] else {
+            throw missing(productID, bundleID) ?? .introductoryOffer
+        }
         return offer
     }
 
-    private func plan(of productID: ProductID, in bundleID: BundleID) throws(Missing) -> Plan {
-        guard let products = plans[bundleID] else { throw .app }
-        guard let plan = products[productID] else { throw .product }
-        return plan
+    /// Whether it is the app or the product of which there is no offer at all; `nil` if it is neither.
+    private func missing(_ productID: ProductID, _ bundleID: BundleID) -> Missing? {
+        guard let products = products[bundleID] else { return .app }
+        return products.contains(productID) ? nil : .product
     }
 
     /// The offer that the store calls so, as a transaction names it; `nil` if the catalogue has none.
@@ -116,7 +126,8 @@ extension Catalog {
         in bundleID: BundleID
     ) -> CatalogOffer? {
         guard let productID = try? ProductID(productID),
-            let offer = plans[bundleID]?[productID]?.offers[offerID.text], offer.appStore?.offerID == offerID
+            let offer = offersByName[Name(bundleID, productID, offerID.text)],
+            offer.appStore?.offerID == offerID
         else { return nil }
         return offer
     }

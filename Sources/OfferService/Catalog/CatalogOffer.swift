@@ -11,6 +11,14 @@ package final class CatalogOffer: Sendable {
     /// The app, as the ledger names it.
     package let app: AppName
     package let listing: StoreListing
+    /// How the App Store knows it; `nil` of an offer at Google Play.
+    package let appStore: AppStoreListing?
+    /// How Google Play knows it; `nil` of an offer in the App Store.
+    package let googlePlay: GooglePlayOfferKey?
+    /// How the App Store knows the entry, whichever store this offer is in.
+    package let inAppStore: AppStoreListing?
+    /// How Google Play knows the entry, whichever store this offer is in.
+    package let inGooglePlay: GooglePlayOfferKey?
     /// The App Store's group that the plan is in, if it names one; of an offer at Google Play alone, too.
     package let subscriptionGroupID: SubscriptionGroupID?
     package let policy: EligibilityPolicy
@@ -106,6 +114,10 @@ package final class CatalogOffer: Sendable {
         self.app = app
         self.listing = listing
         self.otherListing = otherListing
+        appStore = listing.appStore
+        googlePlay = listing.googlePlay
+        inAppStore = listing.appStore ?? otherListing?.appStore
+        inGooglePlay = listing.googlePlay ?? otherListing?.googlePlay
         self.subscriptionGroupID = subscriptionGroupID
         self.policy = policy
         needs = policy.needs
@@ -120,28 +132,6 @@ package final class CatalogOffer: Sendable {
             ledgerKey = keys.googlePlay
             otherStoreKey = otherListing.map { _ in keys.appStore }
         }
-    }
-
-    /// How the App Store knows it; `nil` of an offer at Google Play.
-    package var appStore: AppStoreListing? {
-        if case .appStore(let listing) = listing { listing } else { nil }
-    }
-
-    /// How Google Play knows it; `nil` of an offer in the App Store.
-    package var googlePlay: GooglePlayOfferKey? {
-        if case .googlePlay(let listing) = listing { listing } else { nil }
-    }
-
-    /// How the App Store knows the entry, whichever store this offer is in.
-    package var inAppStore: AppStoreListing? {
-        for case .appStore(let listing)? in [listing, otherListing] { return listing }
-        return nil
-    }
-
-    /// How Google Play knows the entry, whichever store this offer is in.
-    package var inGooglePlay: GooglePlayOfferKey? {
-        for case .googlePlay(let key)? in [listing, otherListing] { return key }
-        return nil
     }
 
     /// The names by which requests may ask for it: its own, and the store's.

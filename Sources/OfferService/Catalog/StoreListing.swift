@@ -27,6 +27,16 @@ package enum StoreListing: Sendable {
         case .googlePlay: .googlePlay
         }
     }
+
+    /// What the App Store calls it; `nil` at Google Play.
+    var appStore: AppStoreListing? {
+        if case .appStore(let listing) = self { listing } else { nil }
+    }
+
+    /// What Google Play calls it; `nil` in the App Store.
+    var googlePlay: GooglePlayOfferKey? {
+        if case .googlePlay(let key) = self { key } else { nil }
+    }
 }
 
 /// An offer of a product in App Store Connect.

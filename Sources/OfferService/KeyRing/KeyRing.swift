@@ -70,7 +70,7 @@ package final class SigningKey: Sendable {
 
 /// The keys of all apps; an immutable snapshot, swapped whole on a reload.
 package struct KeyRing: Sendable {
-    private let active: [BundleID: [KeyPurpose: SigningKey]]
+    private let active: [KeyNeed: SigningKey]
     /// In the order of the file, disabled ones too.
     package let keys: [SigningKey]
     /// In the order of the file.
@@ -82,10 +82,10 @@ package struct KeyRing: Sendable {
         self.serviceAccounts = serviceAccounts
         let owned = serviceAccounts.flatMap { account in account.packageNames.map { ($0, account) } }
         accounts = Dictionary(owned) { first, _ in first }
-        var active: [BundleID: [KeyPurpose: SigningKey]] = [:]
+        var active: [KeyNeed: SigningKey] = [:]
         for key in keys where key.status == .active {
             for bundleID in key.bundleIDs {
-                for purpose in key.purposes { active[bundleID, default: [:]][purpose] = key }
+                for purpose in key.purposes { active[KeyNeed(bundleID: bundleID, purpose: purpose)] = key }
             }
         }
         self.active = active
@@ -93,7 +93,7 @@ package struct KeyRing: Sendable {
 
     /// The one key that signs for that app and purpose.
     package func activeKey(for bundleID: BundleID, purpose: KeyPurpose) -> SigningKey? {
-        active[bundleID]?[purpose]
+        active[KeyNeed(bundleID: bundleID, purpose: purpose)]
     }
 
     /// Which key can't sign so that its own signature verifies; `nil` if all can.

@@ -2,7 +2,9 @@
 package import OfferDomain
 
 /// The App Store as the service sees it: what it signed is read, and what it knows is asked.
-package struct AppStore: Sendable {
+///
+/// A class, because each request is handed it several times over and it never changes.
+package final class AppStore: Sendable {
     private let authenticator: any SignedDataAuthenticator
     private let api: AppStoreServerAPI
 

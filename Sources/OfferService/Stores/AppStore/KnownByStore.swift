@@ -26,7 +26,8 @@ final class KnownByStore: Sendable {
     private let evidence: SubscriptionEvidence
     private let bundleID: BundleID
     private let configuration: Snapshot
-    private let app: AppStoreApp?
+    /// Looked up where it is used, which for most requests is nowhere.
+    private var app: AppStoreApp? { configuration.catalog.apps[bundleID] }
 
     /// Verifies what the request sends along; refuses it as a whole if any of it is not as it must be.
     init(
@@ -42,18 +43,18 @@ final class KnownByStore: Sendable {
         self.caller = caller
         self.bundleID = bundleID
         self.configuration = configuration
-        app = configuration.catalog.apps[bundleID]
-        if let app, !request.signedData.isEmpty {
+        if !request.signedData.isEmpty, let app = configuration.catalog.apps[bundleID] {
             evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
             try evidence.refuseOtherAccount(than: request.binding, from: caller, signing: request.subject.forms)
         } else {
             evidence = SubscriptionEvidence(source: .signedTransaction)
         }
-        appTransaction = try Self.appTransaction(request, app.map { store.reader(of: [$0]) }, at: now)
+        appTransaction = try Self.appTransaction(request, bundleID, configuration, store, at: now)
         let shown = ShownAccount(evidence, appTransaction)
         if !caller.role.mayAssertFacts { try shown.refuseOthers() }
         statement = try Self.statement(request, caller, listing, shown)
-        var knowledge = Self.knowledge(request, caller, evidence, configuration, bundleID)
+        var knowledge = StoreKnowledge()
+        Self.addKnowledge(of: request, caller, evidence, configuration, bundleID, to: &knowledge)
         switch statement {
         case .introductoryOfferEligibility(let id): account = id
         case .promotionalOffer: account = nil
@@ -68,7 +69,7 @@ final class KnownByStore: Sendable {
         if case .introductoryOfferEligibility = statement {
             Self.bind(&knowledge, to: account, accounts, caller, configuration, bundleID)
         }
-        self.knowledge = knowledge
+        self.knowledge = consume knowledge
     }
 
     /// Leaves what is known of the account for which an introductory offer is signed: an app's names prove nothing.
@@ -98,14 +99,18 @@ final class KnownByStore: Sendable {
     /// Verifies the app transaction that the request sends along; it has to name its account.
     private static func appTransaction(
         _ request: SignatureRequest,
-        _ reader: AppStoreSignedDataReader?,
+        _ bundleID: BundleID,
+        _ configuration: Snapshot,
+        _ store: AppStore,
         at now: Timestamp
     ) throws(Refusal) -> AppTransaction? {
-        guard let reader, case .introductoryOffer(let jws?) = request.subject else { return nil }
+        guard case .introductoryOffer(let jws?) = request.subject,
+            let app = configuration.catalog.apps[bundleID]
+        else { return nil }
         let pointer = "/signedAppTransaction"
         let transaction: AppTransaction
         do {
-            transaction = try reader.appTransaction(jws, at: now)
+            transaction = try store.reader(of: [app]).appTransaction(jws, at: now)
         } catch {
             throw .signedData(error, pointer: pointer)
         }
@@ -150,14 +155,15 @@ final class KnownByStore: Sendable {
         return named
     }
 
-    private static func knowledge(
-        _ request: SignatureRequest,
+    /// Adds what the request tells and what it sends along.
+    private static func addKnowledge(
+        of request: SignatureRequest,
         _ caller: Caller,
         _ evidence: SubscriptionEvidence,
         _ configuration: Snapshot,
-        _ bundleID: BundleID
-    ) -> StoreKnowledge {
-        var knowledge = StoreKnowledge()
+        _ bundleID: BundleID,
+        to knowledge: inout StoreKnowledge
+    ) {
         knowledge.isVouchedFor = caller.role.mayAssertFacts
         if !evidence.transactions.isEmpty {
             let report = SubscriptionReport(
@@ -178,7 +184,6 @@ final class KnownByStore: Sendable {
         knowledge.mayAsk =
             (request.transactionID ?? evidence.transactions.first?.transactionID) != nil
             && configuration.canAskAppStore(about: bundleID)
-        return knowledge
     }
 
     /// The names of the customer that a trusted caller says belong to the transactions.
