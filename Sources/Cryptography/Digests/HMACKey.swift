@@ -28,14 +28,16 @@ package final class HMACKey: Sendable {
     package func authenticationCode(for message: [UInt8]) -> [UInt8] {
         let code = unsafe contexts.withContext { context in
             var succeeded = false
-            let code = unsafe [UInt8](unsafeUninitializedCapacity: SHA256Digest.byteCount) { target, count in
+            let code = unsafe SHA256Digest { target in
+                var count = 0
                 // No key given: the states prepared from it are taken up again.
                 succeeded =
                     unsafe EVP_MAC_init(context, nil, 0, nil) == 1
                     && EVP_MAC_update(context, message, message.count) == 1
                     && EVP_MAC_final(context, target.baseAddress, &count, target.count) == 1
+                    && count == target.count
             }
-            return succeeded ? code : nil
+            return succeeded ? code.bytes : nil
         }
         guard let code else {
             // Only exhausted memory leads here, where Swift's own allocations stop the process too.
