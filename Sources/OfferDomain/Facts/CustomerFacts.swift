@@ -43,12 +43,48 @@ package struct CustomerFacts: Hashable, Sendable {
 
     package init() {}
 
+    /// What a trusted caller states at one instant, and what follows from it; nil is what it does not state.
+    ///
+    /// Here and not where requests are read: in another module, the type of each fact would be looked up at run time.
+    package init(
+        statedAt instant: Timestamp,
+        subscribedBefore: Bool?,
+        status: SubscriptionStatus?,
+        expiresAt: Timestamp?,
+        autoRenews: Bool?,
+        ownership: Ownership?,
+        environment: StoreEnvironment?,
+        storefront: Storefront?,
+        region: Region?,
+        originalTransactionID: TransactionID?,
+        subscriptionGroup: SubscriptionGroupID?,
+        refundedAt: [Timestamp]?,
+        offersUsed: [OfferUse]?
+    ) {
+        func stated<Value>(_ value: Value?) -> Fact<Value>? {
+            value.map { Fact($0, source: .statedByCaller, observedAt: instant) }
+        }
+        self.subscribedBefore = stated(subscribedBefore)
+        self.status = stated(status)
+        self.expiresAt = stated(expiresAt)
+        self.autoRenews = stated(autoRenews)
+        self.ownership = stated(ownership)
+        self.environment = stated(environment)
+        self.storefront = stated(storefront)
+        self.region = stated(region)
+        self.originalTransactionID = stated(originalTransactionID)
+        self.subscriptionGroup = stated(subscriptionGroup)
+        self.refundedAt = stated(refundedAt)
+        self.offersUsed = stated(offersUsed)
+        addInferences()
+    }
+
     /// Adds what follows from these facts: who has a status or an end of a subscription has subscribed.
     ///
     /// It is drawn once, where facts are gathered, and not while a rule is evaluated: there, a fact more can only
     /// decide what was undecided. Nothing is drawn from a subscription that came by family sharing, of which Apple
     /// doesn't say that it makes a subscriber, nor from a revoked one, which may have been shared.
-    package mutating func addInferences() {
+    mutating func addInferences() {
         guard subscribedBefore == nil, ownership?.value != .familyShared, status?.value != .revoked else { return }
         if let status {
             subscribedBefore = Fact(true, source: status.source, observedAt: status.observedAt)

@@ -18,31 +18,25 @@ struct CustomerFactsReader {
 
     private func read(_ value: JSONValue) -> CustomerFacts {
         var reader = ObjectReader(value, into: mismatches)
-        var facts = CustomerFacts()
-        facts.subscribedBefore = stated(reader.optional("subscribedBefore", "true or false", \.bool))
-        facts.status = stated(choice(&reader, "status"))
-        facts.expiresAt = stated(reader.optional("expiresAt", Self.instant, timestamp))
-        facts.autoRenews = stated(
-            reader.optional("autoRenew", "“on” or “off”") { ["on": true, "off": false][$0.string ?? ""] }
+        defer { reader.finish() }
+        return CustomerFacts(
+            statedAt: observedAt,
+            subscribedBefore: reader.optional("subscribedBefore", "true or false", \.bool),
+            status: choice(&reader, "status"),
+            expiresAt: reader.optional("expiresAt", Self.instant, timestamp),
+            autoRenews: reader.optional("autoRenew", "“on” or “off”") { ["on": true, "off": false][$0.string ?? ""] },
+            ownership: choice(&reader, "ownership"),
+            environment: choice(&reader, "environment"),
+            storefront: reader.optional("storefront", text: Storefront.init),
+            region: reader.optional("region", text: Region.init),
+            originalTransactionID: reader.optional("originalTransactionId", text: TransactionID.init),
+            subscriptionGroup: reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init),
+            refundedAt: reader.member("refundedAt") == nil ? nil : refunds(&reader),
+            offersUsed: reader.member("offersUsed") == nil ? nil : uses(&reader)
         )
-        facts.ownership = stated(choice(&reader, "ownership"))
-        facts.environment = stated(choice(&reader, "environment"))
-        facts.storefront = stated(reader.optional("storefront", text: Storefront.init))
-        facts.region = stated(reader.optional("region", text: Region.init))
-        facts.originalTransactionID = stated(reader.optional("originalTransactionId", text: TransactionID.init))
-        facts.subscriptionGroup = stated(reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init))
-        if reader.member("refundedAt") != nil { facts.refundedAt = stated(refunds(&reader)) }
-        if reader.member("offersUsed") != nil { facts.offersUsed = stated(uses(&reader)) }
-        reader.finish()
-        facts.addInferences()
-        return facts
     }
 
     private static let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
-
-    private func stated<Value>(_ value: Value?) -> Fact<Value>? {
-        value.map { Fact($0, source: .statedByCaller, observedAt: observedAt) }
-    }
 
     private func timestamp(_ value: JSONValue) -> Timestamp? {
         value.stringSlice.flatMap(Timestamp.init(rfc3339:))
