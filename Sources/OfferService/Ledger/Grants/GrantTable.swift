@@ -262,7 +262,7 @@ package struct GrantPortions: Sendable {
     /// So many are carried over in one transaction.
     package var step = 512
     /// Before, about so many at the most are read together, which takes some 50 bytes for each.
-    package var mostToCopy = 36_864
+    package var mostToCopy = 73_728
     /// That is done for so many parts at the most: all rows are read for each, and for more parts looking for each costs less.
     package var mostParts = 16
     /// So many grants of one subject are new at most.
