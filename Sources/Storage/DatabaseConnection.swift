@@ -13,8 +13,9 @@ package protocol DatabaseConnection: AnyObject {
 
     /// Carries out a statement of which nobody waits to hear, in order with all others of the transaction.
     ///
-    /// An engine on the other end of a wire may send many of them at once, and rows for one table as one statement; what
-    /// is asked later finds them. What goes wrong is told at the latest by the next answer that is read, or by the commit.
+    /// An engine may insert many rows for one table as one statement, and one on the other end of a wire send many statements
+    /// at once; what is asked later finds what they did. What goes wrong is told at the latest by the next answer that is
+    /// read, or by the commit, and then nothing of the transaction is committed.
     func enqueue(_ sql: SQL) throws(StorageError)
 
     /// Hands out the rows of an answer one by one, in their order.

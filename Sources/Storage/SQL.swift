@@ -29,3 +29,13 @@ package struct SQL: Sendable {
         self.init(text, values)
     }
 }
+
+extension SQL {
+    /// Where its text is; that is constant, and cheap to look up.
+    var address: UInt { text.address }
+}
+
+extension StaticString {
+    /// Where its bytes are; 0 of a single character, which has no place.
+    var address: UInt { hasPointerRepresentation ? UInt(bitPattern: unsafe utf8Start) : 0 }
+}

@@ -246,6 +246,66 @@ import Testing
         #expect(try connection.all(SQL("SELECT id FROM t")) { $0.integer(0) } == [2])
     }
 
+    @Test(arguments: Engine.allCases, [1, 15, 16, 17, 31, 32, 33, 50])
+    func `rows of several tables take turns, however many there are`(engine: Engine, count: Int64) throws {
+        let place = try Place(engine)
+        defer { withExtendedLifetime(place) {} }
+        let connection = try table(in: place)
+        let numbers = Array(1...count)
+        for start in [0, 1000] as [Int64] {
+            try connection.transaction { () throws(StorageError) in
+                for n in numbers {
+                    try insert(connection, [.integer(start + n), .text("\(n)"), .blob([UInt8(n)]), .null, .integer(n)])
+                    guard n % 3 != 0 else { continue }
+                    try connection.enqueue(
+                        SQL("INSERT INTO u (a, b, n) VALUES (?, ?, ?)", .blob([UInt8(n)]), .integer(start), .integer(n))
+                    )
+                }
+            }
+        }
+        #expect(try all(connection).map { $0[4] } == (numbers + numbers).map(SQLValue.integer))
+        let others = try connection.all(SQL("SELECT n FROM u ORDER BY b, n")) { $0.integer(0) }
+        #expect(others == (numbers + numbers).filter { $0 % 3 != 0 })
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `of rows that are there already none is added, and the others are`(engine: Engine) throws {
+        let place = try Place(engine)
+        defer { withExtendedLifetime(place) {} }
+        let connection = try table(in: place)
+        let add: StaticString = """
+            INSERT INTO u (a, b, n) VALUES (?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """
+        try connection.transaction { () throws(StorageError) in
+            for n in 1...60 as ClosedRange<Int64> {
+                try connection.enqueue(SQL(add, .blob([UInt8(n % 40)]), .integer(n % 2), .integer(n)))
+            }
+        }
+        let found = try connection.all(SQL("SELECT n FROM u ORDER BY n")) { $0.integer(0) }
+        #expect(found == Array(1...40))
+    }
+
+    @Test(arguments: Engine.allCases, [2, 16, 17, 20])
+    func `who goes on after a row too many commits nothing`(engine: Engine, count: Int64) throws {
+        let place = try Place(engine)
+        defer { withExtendedLifetime(place) {} }
+        let connection = try table(in: place)
+        try connection.begin()
+        for id in 1...count { try? insert(connection, [.integer(id), .null, .null, .null, .integer(0)]) }
+        try? insert(connection, [.integer(1), .null, .null, .null, .integer(0)])
+        for id in 100..<100 + count {
+            try? insert(connection, [.integer(id), .null, .null, .null, .integer(0)])
+            try? connection.enqueue(SQL("UPDATE t SET n = 7"))
+        }
+        #expect(throws: StorageError.self) { try connection.commit() }
+        #expect(try all(connection) == [])
+        try connection.transaction { () throws(StorageError) in
+            try insert(connection, [.integer(1), .null, .null, .null, .integer(0)])
+        }
+        #expect(try connection.all(SQL("SELECT id FROM t")) { $0.integer(0) } == [1])
+    }
+
     @Test(arguments: Engine.allCases)
     func `a question for each of many gets the answers of each`(engine: Engine) throws {
         let place = try Place(engine)

@@ -292,10 +292,3 @@ extension PostgreSQLConnection {
         throw noted(.ioFailure(report))
     }
 }
-
-extension SQL {
-    /// Where its text is.
-    var address: UInt {
-        text.hasPointerRepresentation ? UInt(bitPattern: unsafe text.utf8Start) : 0
-    }
-}

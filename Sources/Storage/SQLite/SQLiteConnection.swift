@@ -11,8 +11,12 @@ package final class SQLiteConnection: DatabaseConnection {
     /// Counted only after ``leaveLogToOthers()``.
     package internal(set) var pagesInLog = 0
     private let access: DatabaseAccess
-    /// By the address of the statement's text, which is constant and cheap to look up.
+    /// By the address of the statement's text.
     private var statements: [UInt: SQLiteStatement] = [:]
+    /// By the same; `nil` for what inserts no row that could wait for others.
+    private var insertions: [UInt: SQLiteInsertion?] = [:]
+    /// Those with rows that are yet to be inserted, in the order in which the first row of each came.
+    private var gathered: [SQLiteInsertion] = []
     private var isInTransaction = false
     /// Why the transaction at hand can no longer be committed.
     private var transactionFailure: StorageError?
@@ -29,21 +33,40 @@ package final class SQLiteConnection: DatabaseConnection {
 
     deinit {
         statements.removeAll()
+        insertions.removeAll()
+        gathered.removeAll()
         unsafe sqlite3_close_v2(handle)
     }
 
     @discardableResult
     package func run(_ sql: SQL) throws(StorageError) -> Int {
         try refuseIfFailed()
+        try insertGathered()
         return try execute(sql)
+    }
+
+    package func enqueue(_ sql: SQL) throws(StorageError) {
+        try refuseIfFailed()
+        guard isInTransaction, let insertion = insertion(sql) else {
+            try run(sql)
+            return
+        }
+        if insertion.isEmpty {
+            // Of two statements for one table, each may meet the other's rows.
+            if gathered.contains(where: { $0.table == insertion.table }) { try insertGathered() }
+            gathered.append(insertion)
+        }
+        try insertion.add(sql.values)
+        if insertion.isFull { try insertMany(insertion) }
     }
 
     package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
+        try insertGathered()
         let statement = try prepared(sql.text)
         defer { statement.finish() }
         do {
-            try statement.start(sql.values)
+            try statement.start(sql.values[...])
             let row = Row(source: statement)
             while try statement.step() { each(row) }
         } catch {
@@ -78,6 +101,7 @@ package final class SQLiteConnection: DatabaseConnection {
     package func rollback() {
         isInTransaction = false
         transactionFailure = nil
+        forgetGathered()
         guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
         do { try execute(SQL("ROLLBACK")) } catch { failure = error }
     }
@@ -90,28 +114,80 @@ extension SQLiteConnection {
 
     @discardableResult
     private func execute(_ sql: SQL) throws(StorageError) -> Int {
-        let statement = try prepared(sql.text)
-        defer { statement.finish() }
         let before = unsafe sqlite3_total_changes64(handle)
-        do {
-            try statement.start(sql.values)
-            while try statement.step() {}
-        } catch {
-            throw noted(error)
-        }
+        try execute(try prepared(sql.text), sql.values[...])
         // Statements that change no row leave the count of the one before them.
         return unsafe sqlite3_total_changes64(handle) == before ? 0 : Int(sqlite3_changes64(handle))
     }
 
+    private func execute(_ statement: SQLiteStatement, _ values: ArraySlice<SQLValue>) throws(StorageError) {
+        defer { statement.finish() }
+        do {
+            try statement.start(values)
+            while try statement.step() {}
+        } catch {
+            throw noted(error)
+        }
+    }
+
     private func prepared(_ text: StaticString) throws(StorageError) -> SQLiteStatement {
-        let key = text.hasPointerRepresentation ? UInt(bitPattern: unsafe text.utf8Start) : 0
-        if let statement = statements[key] {
+        if let statement = statements[text.address] {
             guard !statement.isInUse else { throw .misuse(EngineReport("the statement is being read")) }
             return statement
         }
-        let statement = try unsafe SQLiteStatement(text, connection: handle)
-        statements[key] = statement
+        guard text.hasPointerRepresentation else { throw .misuse(EngineReport("the statement is one character")) }
+        let bytes = unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        let statement = try unsafe SQLiteStatement(bytes, connection: handle)
+        statements[text.address] = statement
         return statement
+    }
+
+    // MARK: - Rows that nobody waits for
+
+    private func insertion(_ sql: SQL) -> SQLiteInsertion? {
+        if let known = insertions[sql.address] { return known }
+        let insertion = SQLiteInsertion(sql.text)
+        insertions[sql.address] = .some(insertion)
+        return insertion
+    }
+
+    /// Inserts as many rows as one statement does; they come before all others of their table.
+    private func insertMany(_ insertion: SQLiteInsertion) throws(StorageError) {
+        gathered.removeAll { $0 === insertion }
+        let values = insertion.take()
+        try failing { () throws(StorageError) in
+            try execute(try unsafe insertion.statementForMany(handle), values[...])
+        }
+    }
+
+    /// Inserts all that was gathered, before anything else is carried out.
+    private func insertGathered() throws(StorageError) {
+        if gathered.isEmpty { return }
+        try failing { () throws(StorageError) in
+            for insertion in gathered {
+                let (values, count) = (insertion.take(), insertion.parameterCount)
+                for start in stride(from: 0, to: values.count, by: count) {
+                    try execute(try prepared(insertion.text), values[start..<start + count])
+                }
+            }
+        }
+        gathered.removeAll(keepingCapacity: true)
+    }
+
+    private func forgetGathered() {
+        for insertion in gathered { _ = insertion.take() }
+        gathered.removeAll(keepingCapacity: true)
+    }
+
+    /// Whoever gave a row may not learn that it was refused, so nothing of its transaction is committed then.
+    private func failing(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+        do {
+            try body()
+        } catch {
+            transactionFailure = transactionFailure ?? error
+            forgetGathered()
+            throw error
+        }
     }
 
     /// Draws the consequences of an error.

@@ -15,13 +15,12 @@ final class SQLiteStatement {
     private(set) var isInUse = false
     private(set) var rejectedColumn: Int?
 
-    /// Prepares the one statement of a text.
-    init(_ text: StaticString, connection: OpaquePointer) throws(StorageError) {
-        guard text.hasPointerRepresentation else { throw .misuse(EngineReport("the statement is one character")) }
+    /// Prepares the one statement of a text in UTF-8.
+    init(_ text: UnsafeBufferPointer<UInt8>, connection: OpaquePointer) throws(StorageError) {
         var statement: OpaquePointer?
         var tail: UnsafePointer<CChar>?
-        let start = unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
-        let count = Int32(text.utf8CodeUnitCount)
+        let start = unsafe UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
+        let count = Int32(text.count)
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
         guard unsafe sqlite3_prepare_v3(connection, start, count, flags, &statement, &tail) == SQLITE_OK else {
             throw unsafe .sqlite(connection)
@@ -31,7 +30,7 @@ final class SQLiteStatement {
         columnCount = unsafe sqlite3_column_count(statement)
         parameterCount = Int(unsafe sqlite3_bind_parameter_count(statement))
         unsafe buffer = .allocate(byteCount: 256, alignment: 1)
-        let consumed = unsafe tail.map { unsafe $0 - start } ?? Int(count)
+        let consumed = if let tail = unsafe tail, let start = unsafe start { unsafe tail - start } else { Int(count) }
         guard consumed == Int(count) else { throw .misuse(EngineReport("there is more than one statement")) }
     }
 
@@ -41,7 +40,7 @@ final class SQLiteStatement {
     }
 
     /// Starts a use with these values; ``finish()`` must follow, whether this throws or not.
-    func start(_ values: [SQLValue]) throws(StorageError) {
+    func start(_ values: ArraySlice<SQLValue>) throws(StorageError) {
         isInUse = true
         rejectedColumn = nil
         guard values.count == parameterCount else {
@@ -49,7 +48,8 @@ final class SQLiteStatement {
         }
         reserve(values.reduce(0) { $0 + $1.byteCount })
         var used = 0
-        for index in values.indices where bind(values[index], at: Int32(index + 1), &used) != SQLITE_OK {
+        let first = values.startIndex - 1
+        for index in values.indices where bind(values[index], at: Int32(index - first), &used) != SQLITE_OK {
             throw unsafe .sqlite(sqlite3_db_handle(handle))
         }
     }

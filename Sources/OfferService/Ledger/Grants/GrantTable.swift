@@ -383,15 +383,10 @@ extension GrantTable {
         let all = 1 << GrantPlaces.subjectBits
         let width = max(1, all * portions.step / max(1, places.count))
         let prefixes = merge.prefix..<min(merge.toCopy?.prefixes.upperBound ?? all, merge.prefix + width)
-        var rows = GrantRows()
-        for place in places.places(in: prefixes, before: merge.end) {
-            if let toCopy = merge.toCopy, toCopy.add(place, to: &rows.values) {
-                try rows.insertMany(into: connection)
-            } else {
-                try copy(place)
-            }
+        for place in places.places(in: prefixes, before: merge.end)
+        where try merge.toCopy?.copy(place, in: connection) != true {
+            try copy(place)
         }
-        try rows.insertAll(into: connection)
         merge.prefix = prefixes.upperBound
         if merge.hasAll { merge.toCopy = nil }
     }

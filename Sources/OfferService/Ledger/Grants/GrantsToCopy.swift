@@ -68,8 +68,9 @@ struct GrantsToCopy {
 
     // MARK: - What was read
 
-    /// Adds the values of the grants at a place, as `grants` has its columns; false if they are to be looked for.
-    func add(_ place: (prefix: Int, entry: Int64), to values: inout [SQLValue]) -> Bool {
+    /// Copies the grants at a place, unless they are there already; false if they are to be looked for.
+    func copy(_ place: (prefix: Int, entry: Int64), in connection: any DatabaseConnection) throws(StorageError) -> Bool
+    {
         let indices = indices(of: place.entry)
         guard !isForgotten[indices].contains(true) else { return false }
         var isFound = false
@@ -77,10 +78,18 @@ struct GrantsToCopy {
             let start = index * Self.keyBytes
             let subject = Array(keys[start..<start + Self.subjectBytes])
             guard GrantPlaces.prefix(of: subject) == place.prefix else { continue }
-            values.append(.blob(subject))
-            values.append(.integer(offerKeys[index]))
-            values.append(.blob(Array(keys[start + Self.subjectBytes..<start + Self.keyBytes])))
-            values.append(.integer(place.entry))
+            try connection.enqueue(
+                SQL(
+                    """
+                    INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?)
+                    ON CONFLICT DO NOTHING
+                    """,
+                    .blob(subject),
+                    .integer(offerKeys[index]),
+                    .blob(Array(keys[start + Self.subjectBytes..<start + Self.keyBytes])),
+                    .integer(place.entry)
+                )
+            )
             isFound = true
         }
         return isFound
@@ -106,51 +115,5 @@ struct GrantsToCopy {
         }
         while last < entries.count, entries[last] == entry { last += 1 }
         return first..<last
-    }
-}
-
-/// Rows that are inserted into `grants`, many with one statement, each unless it is there.
-struct GrantRows {
-    private static let columns = 4
-    private static let rowsOfAStatement = 16
-
-    /// Of one row after the other: subject, offer, id and entry.
-    var values: [SQLValue] = []
-
-    /// Inserts them once there are enough for a statement.
-    mutating func insertMany(into connection: any DatabaseConnection) throws(StorageError) {
-        let count = Self.columns * Self.rowsOfAStatement
-        while values.count >= count {
-            try connection.run(
-                SQL(
-                    """
-                    INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES
-                    (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?),
-                    (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?),
-                    (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?),
-                    (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?) ON CONFLICT DO NOTHING
-                    """,
-                    Array(values.prefix(count))
-                )
-            )
-            values.removeFirst(count)
-        }
-    }
-
-    /// Inserts all of them.
-    mutating func insertAll(into connection: any DatabaseConnection) throws(StorageError) {
-        try insertMany(into: connection)
-        for start in stride(from: 0, to: values.count, by: Self.columns) {
-            try connection.run(
-                SQL(
-                    """
-                    INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?)
-                    ON CONFLICT DO NOTHING
-                    """,
-                    Array(values[start..<start + Self.columns])
-                )
-            )
-        }
-        values.removeAll()
     }
 }
