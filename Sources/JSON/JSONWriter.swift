@@ -116,10 +116,14 @@ package struct JSONWriter: Sendable {
         append(&bytes)
     }
 
-    /// Puts a value that is JSON already; it is not looked at.
-    package mutating func value(json text: [UInt8]) {
+    /// Puts a value that is JSON already, up to a number in it and from there on; it is not looked at.
+    ///
+    /// Spans, so that nothing is counted of what many threads write at once.
+    package mutating func value(json text: Span<UInt8>, _ number: Int64? = nil, _ rest: Span<UInt8>? = nil) {
         beginValue()
-        bytes.append(contentsOf: text)
+        bytes.append(addingCapacity: text.count) { $0.append(text) }
+        if let number { appendDecimal(number) }
+        if let rest { bytes.append(addingCapacity: rest.count) { $0.append(rest) } }
     }
 
     /// Writes `true` or `false`.
@@ -205,8 +209,14 @@ extension OutputSpan<UInt8> {
     @inline(__always)
     fileprivate mutating func append(quoted text: Span<UInt8>) {
         append(.doubleQuote)
-        unsafe text.withUnsafeBufferPointer { unsafe append($0) }
+        append(text)
         append(.doubleQuote)
+    }
+
+    /// Appends all of `text`, for which there must be room.
+    @inline(__always)
+    fileprivate mutating func append(_ text: Span<UInt8>) {
+        unsafe text.withUnsafeBufferPointer { unsafe append($0) }
     }
 
     /// Appends all of `text`, for which there must be room.

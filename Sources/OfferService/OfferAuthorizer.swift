@@ -170,5 +170,5 @@ package final class OfferAuthorizer: Sendable {
 
 extension AuthorizationRequest {
     /// Where the offer has to be had: where the device buys, and if that isn't said, what a backend knows.
-    fileprivate var knownRegion: Region? { region ?? facts.region?.value }
+    fileprivate var knownRegion: Region? { region ?? facts.value.region?.value }
 }

@@ -177,7 +177,7 @@ package final class OfferPreviewer: Sendable {
         var obstacles: [Int64: OfferOutlook.Obstacle] = [:]
         do {
             let catalogue = try await catalogues.current(googlePlay.packageName, at: now)
-            let (region, tags) = (request.region ?? request.facts.region?.value, Set(googlePlay.hideTags))
+            let (region, tags) = (request.region ?? request.facts.value.region?.value, Set(googlePlay.hideTags))
             for (ledgerKey, key) in keys {
                 let checked = GooglePlayOfferCheck.validate(key, region: region, hideTags: tags, in: catalogue)
                 if case .failure(let fault) = checked { obstacles[ledgerKey] = .fault(fault) }

@@ -215,7 +215,7 @@ package final class OfferSigner: Sendable {
             customer: request.customerID,
             anonymous: request.anonymousID,
             binding: request.binding,
-            originalTransaction: request.facts.originalTransactionID?.value
+            originalTransaction: request.facts.value.originalTransactionID?.value
         )
         if !customer.accounts.isEmpty { names += customer.accounts }
         let identities = names.map { (identity: $0, pseudonym: pseudonyms.pseudonym(of: $0, in: offer.app)) }

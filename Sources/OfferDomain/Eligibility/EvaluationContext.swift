@@ -2,7 +2,10 @@
 
 /// Everything that a rule is evaluated against, the clock included.
 package struct EvaluationContext: Hashable, Sendable {
-    package var facts: CustomerFacts
+    package var facts: CustomerFacts {
+        get { shared.value }
+        set { shared = SharedFacts(newValue) }
+    }
     /// Nil if no trusted caller stated any; empty if one stated that there are none.
     package var attributes: Attributes?
     /// Under which names the customer's grants were looked up; a cap on what isn't among them is undecided.
@@ -11,6 +14,7 @@ package struct EvaluationContext: Hashable, Sendable {
     package var now: Timestamp
     /// Whether the ledger knows a subscription of the customer, by whatever name.
     package var knowsSubscription: Bool
+    private var shared: SharedFacts
 
     package init(
         facts: CustomerFacts = CustomerFacts(),
@@ -20,7 +24,25 @@ package struct EvaluationContext: Hashable, Sendable {
         now: Timestamp,
         knowsSubscription: Bool = false
     ) {
-        self.facts = facts
+        self.init(
+            facts: SharedFacts(facts),
+            attributes: attributes,
+            identities: identities,
+            grants: grants,
+            now: now,
+            knowsSubscription: knowsSubscription
+        )
+    }
+
+    package init(
+        facts: SharedFacts,
+        attributes: Attributes?,
+        identities: [CustomerIdentity],
+        grants: GrantHistory,
+        now: Timestamp,
+        knowsSubscription: Bool
+    ) {
+        shared = facts
         self.attributes = attributes
         self.identities = identities
         self.grants = grants

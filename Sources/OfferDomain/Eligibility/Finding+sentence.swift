@@ -136,9 +136,8 @@ extension Finding {
 extension Finding {
     /// The number of grants that the sentence begins with, in decimal; nil if it begins with none.
     package var leadingCount: Int? {
-        switch (subject, code) {
-        case (.grants, .grantsBelowCap), (.grants, .grantsCapReached), (.budget, .budgetLeft), (.budget, .budgetSpent):
-            counted
+        switch code {
+        case .grantsBelowCap, .grantsCapReached, .budgetLeft, .budgetSpent: counted
         default: nil
         }
     }

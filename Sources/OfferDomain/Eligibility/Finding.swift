@@ -62,6 +62,16 @@ package struct Finding: Hashable, Sendable {
         return Variable(answer: answer, code: code, observation: observation, turnsAt: turnsAt, isFloor: isFloor)
     }
 
+    /// Hands out of each finding, in their order, what can differ of it, and the number that its sentence begins with.
+    ///
+    /// Here and not where that is used: in another module each finding would be copied, with its rule, which all requests share.
+    package static func forEachVariable(
+        of findings: [Finding],
+        _ body: (_ place: Int, Variable?, _ leadingCount: Int?) -> Void
+    ) {
+        for place in findings.indices { body(place, findings[place].variable, findings[place].leadingCount) }
+    }
+
     /// The instant from which waiting alone makes this `met`, if it is `notMet` and waiting does.
     package var nextEligibleAt: Timestamp? { answer == .notMet ? turnsAt : nil }
 }

@@ -64,7 +64,6 @@ package struct CustomerFacts: Hashable, Sendable {
         func stated<Value>(_ value: Value?) -> Fact<Value>? {
             value.map { Fact($0, source: .statedByCaller, observedAt: instant) }
         }
-        self.subscribedBefore = stated(subscribedBefore)
         self.status = stated(status)
         self.expiresAt = stated(expiresAt)
         self.autoRenews = stated(autoRenews)
@@ -76,7 +75,8 @@ package struct CustomerFacts: Hashable, Sendable {
         self.subscriptionGroup = stated(subscriptionGroup)
         self.refundedAt = stated(refundedAt)
         self.offersUsed = stated(offersUsed)
-        addInferences()
+        self.subscribedBefore =
+            stated(subscribedBefore) ?? Self.subscribedBefore(self.status, self.expiresAt, self.ownership)
     }
 
     /// Adds what follows from these facts: who has a status or an end of a subscription has subscribed.
@@ -85,12 +85,17 @@ package struct CustomerFacts: Hashable, Sendable {
     /// decide what was undecided. Nothing is drawn from a subscription that came by family sharing, of which Apple
     /// doesn't say that it makes a subscriber, nor from a revoked one, which may have been shared.
     mutating func addInferences() {
-        guard subscribedBefore == nil, ownership?.value != .familyShared, status?.value != .revoked else { return }
-        if let status {
-            subscribedBefore = Fact(true, source: status.source, observedAt: status.observedAt)
-        } else if let expiresAt {
-            subscribedBefore = Fact(true, source: expiresAt.source, observedAt: expiresAt.observedAt)
-        }
+        subscribedBefore = subscribedBefore ?? Self.subscribedBefore(status, expiresAt, ownership)
+    }
+
+    private static func subscribedBefore(
+        _ status: Fact<SubscriptionStatus>?,
+        _ expiresAt: Fact<Timestamp>?,
+        _ ownership: Fact<Ownership>?
+    ) -> Fact<Bool>? {
+        guard ownership?.value != .familyShared, status?.value != .revoked else { return nil }
+        if let status { return Fact(true, source: status.source, observedAt: status.observedAt) }
+        return expiresAt.map { Fact(true, source: $0.source, observedAt: $0.observedAt) }
     }
 
     /// These facts, and of those that are not among them, the other's.
@@ -129,13 +134,19 @@ extension CustomerFacts {
     ///
     /// What is of the whole app stays, and so does everything where either group isn't known.
     package func asked(of group: SubscriptionGroupID?) -> CustomerFacts {
-        guard let group, let known = subscriptionGroup?.value, known != group else { return self }
+        guard saysMore(than: group) else { return self }
         var facts = self
         facts.hasSubscription = false
         (facts.status, facts.expiresAt, facts.latestEndSeen) = (nil, nil, nil)
         (facts.autoRenews, facts.expirationIntent, facts.ownership) = (nil, nil, nil)
         facts.subscriptionGroup = nil
         return facts
+    }
+
+    /// Whether some of these facts are of a subscription in another group.
+    func saysMore(than group: SubscriptionGroupID?) -> Bool {
+        guard let group, let known = subscriptionGroup?.value else { return false }
+        return known != group
     }
 }
 

@@ -16,7 +16,7 @@ package final class AuthorizationRequest: Sendable {
     package let purchaseTokens: [PurchaseToken]
     /// The country that the device's Google Play is set to; nil if the app can't tell.
     package let region: Region?
-    package let facts: CustomerFacts
+    package let facts: SharedFacts
     /// `nil` if the request states none.
     package let attributes: Attributes?
     /// Members that only a `backend` may send and that this request has, as pointers.

@@ -16,14 +16,13 @@ package final class FindingTexts: Sendable {
     func write(_ findings: [Finding], to writer: inout JSONWriter) {
         writer.beginArray()
         last.withLock { last in
-            for (place, finding) in findings.enumerated() {
-                let variable = finding.variable
+            Finding.forEachVariable(of: findings) { place, variable, count in
                 if place == last.count {
-                    last.append(FindingText(finding, variable))
+                    last.append(FindingText(findings[place], variable))
                 } else if variable == nil || last[place].variable != variable {
-                    last[place] = FindingText(finding, variable)
+                    last[place] = FindingText(findings[place], variable)
                 }
-                last[place].write(count: finding.leadingCount, to: &writer)
+                last[place].write(count: count, to: &writer)
             }
         }
         writer.endArray()
@@ -51,12 +50,7 @@ private struct FindingText {
     }
 
     func write(count: Int?, to writer: inout JSONWriter) {
-        guard let count else { return writer.value(json: beginning) }
-        writer.value { bytes in
-            bytes.append(contentsOf: beginning)
-            bytes.append(decimal: Int64(count))
-            bytes.append(contentsOf: end)
-        }
+        writer.value(json: beginning.span, count.map(Int64.init), end.span)
     }
 }
 

@@ -32,7 +32,7 @@ package final class SignatureRequest: Sendable {
     package let transactionID: TransactionID?
     /// What the App Store signed, as it was sent along; not verified yet.
     package let signedData: SignedDataMembers
-    package let facts: CustomerFacts
+    package let facts: SharedFacts
     /// `nil` if the request states none.
     package let attributes: Attributes?
     /// Members that only a `backend` may send and that this request has, as pointers.

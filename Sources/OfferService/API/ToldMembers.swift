@@ -6,7 +6,7 @@ import OfferDomain
 ///
 /// A tuple, each part of which goes to where it is kept; a struct would be copied and thrown away.
 typealias ToldMembers = (
-    facts: CustomerFacts,
+    facts: SharedFacts,
     /// `nil` if the request states none.
     attributes: Attributes?,
     /// The members that only a `backend` may send and that the request has, as pointers.
@@ -21,12 +21,12 @@ extension ObjectReader {
         receivedAt now: Timestamp
     ) -> ToldMembers {
         var assertions = customerID == nil ? [] : ["/customerId"]
-        let facts: CustomerFacts
+        let facts: SharedFacts
         if let value = member("facts") {
             assertions.append("/facts")
-            facts = CustomerFactsReader.read(value, observedAt: now, into: mismatches)
+            facts = SharedFacts(CustomerFactsReader.read(value, observedAt: now, into: mismatches))
         } else {
-            facts = CustomerFacts()
+            facts = .none
         }
         var attributes: Attributes?
         if let value = member("attributes") {

@@ -67,7 +67,7 @@ package final class DecisionRequest: Sendable {
     /// The epoch of the secret that those pseudonyms, and all other keys of the request, are made with.
     package let epoch: String
     /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
-    package let facts: CustomerFacts
+    package let facts: SharedFacts
     /// What the store itself says of the customer, and how far it is known.
     package let knowledge: StoreKnowledge
     /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
@@ -88,7 +88,7 @@ package final class DecisionRequest: Sendable {
         offer: CatalogOffer,
         identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)],
         epoch: String,
-        facts: CustomerFacts,
+        facts: SharedFacts,
         knowledge: StoreKnowledge = StoreKnowledge(),
         googlePlayScope: GooglePlayScope? = nil,
         attributes: Attributes?,

@@ -7,7 +7,7 @@ import Storage
 extension LedgerWriter {
     /// What is known of a customer when an offer is decided.
     struct KnownCustomer {
-        var facts: CustomerFacts
+        let facts: SharedFacts
         /// The keys of the subscription that the offer is for, in the offer's own store; its grants are counted too.
         var subscriptions: [[UInt8]] = []
         /// What it is drawn from; `nil` if nobody had to look.
@@ -29,13 +29,11 @@ extension LedgerWriter {
             isToldMore || !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
         else { return KnownCustomer(facts: request.facts) }
         let histories = try histories(request)
-        var known = KnownCustomer(
-            facts: CustomerFacts(),
+        return KnownCustomer(
+            facts: SharedFacts(request.facts.value.filled(from: histories.facts)),
             subscriptions: histories.subscriptions,
             histories: histories
         )
-        known.facts = request.facts.filled(from: histories.facts)
-        return known
     }
 
     /// What is known in each store that the offer's entry is in.

@@ -286,7 +286,7 @@ package final class LedgerWriter {
         let decision = request.offer.policy.decide(try context(request, known))
         var evaluation = Evaluation(decision: decision, subscriptions: known.subscriptions)
         if decision.outcome == .undecided, request.knowledge.mayAsk {
-            let needs = known.facts.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
+            let needs = known.facts.value.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
             evaluation.storeNeeds = needs.intersection(known.histories?.tellableFacts ?? request.offer.tellableFacts)
         }
         return evaluation

@@ -66,7 +66,7 @@ package final class SQLiteConnection: DatabaseConnection {
         let statement = try prepared(sql.text)
         defer { statement.finish() }
         do {
-            try statement.start(sql.values[...])
+            try statement.start(CollectionOfOne(sql.values))
             let row = Row(source: statement)
             while try statement.step() { each(row) }
         } catch {
@@ -115,15 +115,19 @@ extension SQLiteConnection {
     @discardableResult
     private func execute(_ sql: SQL) throws(StorageError) -> Int {
         let before = unsafe sqlite3_total_changes64(handle)
-        try execute(try prepared(sql.text), sql.values[...])
+        try execute(try prepared(sql.text), CollectionOfOne(sql.values))
         // Statements that change no row leave the count of the one before them.
         return unsafe sqlite3_total_changes64(handle) == before ? 0 : Int(sqlite3_changes64(handle))
     }
 
-    private func execute(_ statement: SQLiteStatement, _ values: ArraySlice<SQLValue>) throws(StorageError) {
+    /// With the values of one row behind those of the other.
+    private func execute(
+        _ statement: SQLiteStatement,
+        _ rows: some Collection<[SQLValue]>
+    ) throws(StorageError) {
         defer { statement.finish() }
         do {
-            try statement.start(values)
+            try statement.start(rows)
             while try statement.step() {}
         } catch {
             throw noted(error)
@@ -154,9 +158,9 @@ extension SQLiteConnection {
     /// Inserts as many rows as one statement does; they come before all others of their table.
     private func insertMany(_ insertion: SQLiteInsertion) throws(StorageError) {
         gathered.removeAll { $0 === insertion }
-        let values = insertion.take()
+        let rows = insertion.take()
         try failing { () throws(StorageError) in
-            try execute(try unsafe insertion.statementForMany(handle), values[...])
+            try execute(try unsafe insertion.statementForMany(handle), rows)
         }
     }
 
@@ -165,9 +169,8 @@ extension SQLiteConnection {
         if gathered.isEmpty { return }
         try failing { () throws(StorageError) in
             for insertion in gathered {
-                let (values, count) = (insertion.take(), insertion.parameterCount)
-                for start in stride(from: 0, to: values.count, by: count) {
-                    try execute(try prepared(insertion.text), values[start..<start + count])
+                for row in insertion.take() {
+                    try execute(try prepared(insertion.text), CollectionOfOne(row))
                 }
             }
         }

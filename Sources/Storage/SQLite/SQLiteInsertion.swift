@@ -15,8 +15,7 @@ final class SQLiteInsertion {
     /// In UTF-8.
     private let manyText: [UInt8]
     private var many: SQLiteStatement?
-    /// Of one row behind the other.
-    private var values: [SQLValue] = []
+    private var rows: [[SQLValue]] = []
 
     /// Nil for every other statement than `INSERT INTO table (columns) VALUES (?, …)`, which may end with `ON CONFLICT DO
     /// NOTHING`.
@@ -37,23 +36,23 @@ final class SQLiteInsertion {
         manyText = Array("\(words)\(others)\(end)".utf8)
     }
 
-    var isEmpty: Bool { values.isEmpty }
+    var isEmpty: Bool { rows.isEmpty }
 
     /// Whether there are as many rows as ``statementForMany(_:)`` inserts.
-    var isFull: Bool { values.count >= Self.manyRows * parameterCount }
+    var isFull: Bool { rows.count >= Self.manyRows }
 
     func add(_ row: [SQLValue]) throws(StorageError) {
         guard row.count == parameterCount else {
             throw .misuse(EngineReport("\(row.count) values for \(parameterCount) placeholders"))
         }
-        if values.isEmpty { values.reserveCapacity(Self.manyRows * parameterCount) }
-        values += row
+        if rows.isEmpty { rows.reserveCapacity(Self.manyRows) }
+        rows.append(row)
     }
 
-    /// The values of all rows; none are left.
-    func take() -> [SQLValue] {
-        defer { values.removeAll(keepingCapacity: false) }
-        return values
+    /// All rows; none are left.
+    func take() -> [[SQLValue]] {
+        defer { rows = [] }
+        return rows
     }
 
     /// The statement that inserts as many rows as make it full.

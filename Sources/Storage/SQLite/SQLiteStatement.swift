@@ -39,18 +39,24 @@ final class SQLiteStatement {
         unsafe buffer.deallocate()
     }
 
-    /// Starts a use with these values; ``finish()`` must follow, whether this throws or not.
-    func start(_ values: ArraySlice<SQLValue>) throws(StorageError) {
+    /// Starts a use with the values of one row behind those of the other; ``finish()`` must follow, whether this throws or
+    /// not.
+    func start(_ rows: some Collection<[SQLValue]>) throws(StorageError) {
         isInUse = true
         rejectedColumn = nil
-        guard values.count == parameterCount else {
-            throw .misuse(EngineReport("\(values.count) values for \(parameterCount) placeholders"))
+        let count = rows.reduce(0) { $0 + $1.count }
+        guard count == parameterCount else {
+            throw .misuse(EngineReport("\(count) values for \(parameterCount) placeholders"))
         }
-        reserve(values.reduce(0) { $0 + $1.byteCount })
-        var used = 0
-        let first = values.startIndex - 1
-        for index in values.indices where bind(values[index], at: Int32(index - first), &used) != SQLITE_OK {
-            throw unsafe .sqlite(sqlite3_db_handle(handle))
+        reserve(rows.reduce(0) { bytes, row in row.reduce(bytes) { $0 + $1.byteCount } })
+        var (used, place) = (0, Int32(0))
+        for row in rows {
+            for value in row {
+                place += 1
+                guard bind(value, at: place, &used) == SQLITE_OK else {
+                    throw unsafe .sqlite(sqlite3_db_handle(handle))
+                }
+            }
         }
     }
 

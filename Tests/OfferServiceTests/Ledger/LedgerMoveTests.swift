@@ -200,6 +200,7 @@ struct LedgerMoveTests {
         }
         // Whatever fails: the other thread is waited for.
         defer { isOver.add() }
+        while carried.count == 0 { try await Task.sleep(for: .milliseconds(1)) }
         for moves in 0..<60 where moves < 6 || carried.count <= 6 {
             let target = try Self.target()
             _ = try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run()
