@@ -64,6 +64,10 @@ package final class DecisionRequest: Sendable {
     package let offer: CatalogOffer
     /// Everything the customer is known as, with the pseudonym that caps count under.
     package let identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
+    /// Their keys, each once.
+    let namedSubjects: [[UInt8]]
+    /// The keys of the names alone, without those of subscriptions.
+    let customers: [[UInt8]]
     /// The epoch of the secret that those pseudonyms, and all other keys of the request, are made with.
     package let epoch: String
     /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
@@ -102,6 +106,14 @@ package final class DecisionRequest: Sendable {
         self.callerID = callerID
         self.offer = offer
         self.identities = identities
+        var (subjects, customers): ([[UInt8]], [[UInt8]]) = ([], [])
+        for (identity, pseudonym) in identities {
+            let key = pseudonym.ledgerKey
+            if !subjects.contains(key) { subjects.append(key) }
+            if identity.namesCustomer { customers.append(key) }
+        }
+        namedSubjects = subjects
+        self.customers = customers
         self.epoch = epoch
         self.facts = facts.asked(of: offer.subscriptionGroupID)
         self.knowledge = knowledge

@@ -91,7 +91,7 @@ extension LedgerWriter {
     private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
         guard request.knowledge.believesNames else { return [] }
         guard request.knowledge.isVouchedFor else { return request.provenSubjects }
-        return try request.subjects(with: []) + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
+        return try request.namedSubjects + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
     }
 
     /// The customers that are one link away from one of these.
@@ -146,19 +146,10 @@ extension LedgerWriter {
 extension DecisionRequest {
     /// The keys under which a grant is counted, each once: the customer's, and the subscription's.
     func subjects(with subscriptions: [[UInt8]]) -> [[UInt8]] {
-        var subjects: [[UInt8]] = []
-        for (_, pseudonym) in identities where !subjects.contains(pseudonym.ledgerKey) {
-            subjects.append(pseudonym.ledgerKey)
-        }
+        if subscriptions.isEmpty { return namedSubjects }
+        var subjects = namedSubjects
         for key in subscriptions where !subjects.contains(key) { subjects.append(key) }
         return subjects
-    }
-
-    /// The keys of the names alone, without those of subscriptions.
-    var customers: [[UInt8]] {
-        var customers: [[UInt8]] = []
-        for (identity, pseudonym) in identities where identity.namesCustomer { customers.append(pseudonym.ledgerKey) }
-        return customers
     }
 
     /// The key of the customer that the caller names as known; it is named first.

@@ -16,7 +16,7 @@ extension LedgerWriter {
             guard needs.customerGrants || needs.originalTransactionGrants else { continue }
             let offers = [request.offer.ledgerKey] + (needs.otherStore ? [request.offer.otherStoreKey] : [])
             for offer in offers.compactMap(\.self) {
-                for subject in request.subjects(with: []) {
+                for subject in request.namedSubjects {
                     questions.insert(GrantTable.Question(subject: subject, offerKey: offer))
                 }
             }
