@@ -15,7 +15,8 @@ package protocol DatabaseConnection: AnyObject {
     ///
     /// An engine may insert many rows for one table as one statement, and one on the other end of a wire send many statements
     /// at once; what is asked later finds what they did. What goes wrong is told at the latest by the next answer that is
-    /// read, or by the commit, and then nothing of the transaction is committed.
+    /// read, or by the commit, and then nothing of the transaction is committed. Of two tables of which one refers to the
+    /// other, all rows that are referred to are handed over first.
     func enqueue(_ sql: SQL) throws(StorageError)
 
     /// Hands out the rows of an answer one by one, in their order.
@@ -47,7 +48,8 @@ package protocol DatabaseConnection: AnyObject {
     /// Begins a transaction; on a connection that writes, one that keeps all others from writing.
     ///
     /// Transactions do not nest. When a statement fails so badly that the engine undoes the transaction by itself, every
-    /// further statement and the commit fail with that error, until ``rollback()``; PostgreSQL does so whenever one fails.
+    /// further statement and the commit fail with that error, until ``rollback()``; PostgreSQL does so whenever one fails, and
+    /// SQLite whenever one of ``enqueue(_:)`` does.
     func begin() throws(StorageError)
 
     /// Makes the transaction durable: when this returns, power may fail.

@@ -268,6 +268,65 @@ import Testing
         #expect(others == (numbers + numbers).filter { $0 % 3 != 0 })
     }
 
+    @Test(arguments: Engine.allCases, [1, 3, 15, 16, 20])
+    func `rows that refer to others come after them`(engine: Engine, parents: Int64) throws {
+        let place = try Place(engine)
+        defer { withExtendedLifetime(place) {} }
+        let connection = try place.connect()
+        try connection.run(SQL("CREATE TABLE parents (id BIGINT PRIMARY KEY)"))
+        try connection.run(
+            SQL("CREATE TABLE children (id BIGINT PRIMARY KEY, parent BIGINT NOT NULL REFERENCES parents (id))")
+        )
+        try connection.transaction { () throws(StorageError) in
+            for id in 1...parents {
+                try connection.enqueue(SQL("INSERT INTO parents (id) VALUES (?)", .integer(id)))
+            }
+            for id in 1...40 as ClosedRange<Int64> {
+                try connection.enqueue(
+                    SQL("INSERT INTO children (id, parent) VALUES (?, ?)", .integer(id), .integer(1 + id % parents))
+                )
+            }
+        }
+        #expect(try connection.first(SQL("SELECT count(*) FROM children")) { $0.integer(0) } == 40)
+    }
+
+    @Test func `in SQLite, what a row sets off finds the rows before it`() throws {
+        let place = try Place(.sqlite)
+        defer { withExtendedLifetime(place) {} }
+        let connection = try table(in: place)
+        try connection.run(
+            SQL(
+                """
+                CREATE TRIGGER counting AFTER INSERT ON u BEGIN
+                    UPDATE u SET n = (SELECT count(*) FROM t) WHERE a = new.a;
+                END
+                """
+            )
+        )
+        try connection.transaction { () throws(StorageError) in
+            for id in 1...20 as ClosedRange<Int64> {
+                try insert(connection, [.integer(id), .null, .null, .null, .integer(0)])
+                try connection.enqueue(
+                    SQL("INSERT INTO u (a, b, n) VALUES (?, ?, ?)", .blob([UInt8(id)]), .integer(0), .integer(0))
+                )
+            }
+        }
+        #expect(try connection.all(SQL("SELECT n FROM u ORDER BY a")) { $0.integer(0) } == Array(1...20))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `who goes on after a statement that failed commits nothing`(engine: Engine) throws {
+        let place = try Place(engine)
+        defer { withExtendedLifetime(place) {} }
+        let connection = try table(in: place)
+        try connection.begin()
+        try insert(connection, [.integer(1), .null, .null, .null, .integer(0)])
+        try? connection.enqueue(SQL("UPDATE t SET n = NULL"))
+        try? insert(connection, [.integer(2), .null, .null, .null, .integer(0)])
+        #expect(throws: StorageError.self) { try connection.commit() }
+        #expect(try all(connection) == [])
+    }
+
     @Test(arguments: Engine.allCases)
     func `of rows that are there already none is added, and the others are`(engine: Engine) throws {
         let place = try Place(engine)
@@ -286,7 +345,7 @@ import Testing
         #expect(found == Array(1...40))
     }
 
-    @Test(arguments: Engine.allCases, [2, 16, 17, 20])
+    @Test(arguments: Engine.allCases, [2, 15, 16, 17, 20])
     func `who goes on after a row too many commits nothing`(engine: Engine, count: Int64) throws {
         let place = try Place(engine)
         defer { withExtendedLifetime(place) {} }

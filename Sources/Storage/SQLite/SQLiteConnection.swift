@@ -47,17 +47,17 @@ package final class SQLiteConnection: DatabaseConnection {
 
     package func enqueue(_ sql: SQL) throws(StorageError) {
         try refuseIfFailed()
-        guard isInTransaction, let insertion = insertion(sql) else {
+        guard isInTransaction else {
             try run(sql)
             return
         }
-        if insertion.isEmpty {
-            // Of two statements for one table, each may meet the other's rows.
-            if gathered.contains(where: { $0.table == insertion.table }) { try insertGathered() }
-            gathered.append(insertion)
+        try failing { () throws(StorageError) in
+            guard let insertion = try insertion(sql) else {
+                try run(sql)
+                return
+            }
+            try gather(sql.values, insertion)
         }
-        try insertion.add(sql.values)
-        if insertion.isFull { try insertMany(insertion) }
     }
 
     package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
@@ -148,20 +148,44 @@ extension SQLiteConnection {
 
     // MARK: - Rows that nobody waits for
 
-    private func insertion(_ sql: SQL) -> SQLiteInsertion? {
+    private func insertion(_ sql: SQL) throws(StorageError) -> SQLiteInsertion? {
         if let known = insertions[sql.address] { return known }
-        let insertion = SQLiteInsertion(sql.text)
+        var insertion = SQLiteInsertion(sql.text)
+        if let table = insertion?.table, try concernsOthers(table) { insertion = nil }
         insertions[sql.address] = .some(insertion)
         return insertion
+    }
+
+    /// Whether it matters in which order rows of that table and of others come: it refers to them, or sets something off.
+    private func concernsOthers(_ table: String) throws(StorageError) -> Bool {
+        let concerns = try first(
+            SQL(
+                """
+                SELECT (SELECT count(*) FROM pragma_foreign_key_list(?))
+                    + (SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?)
+                """,
+                .text(table),
+                .text(table)
+            )
+        ) { $0.integer(0) }
+        return concerns != 0
+    }
+
+    private func gather(_ row: [SQLValue], _ insertion: SQLiteInsertion) throws(StorageError) {
+        if insertion.isEmpty {
+            // Of two statements for one table, each may meet the other's rows.
+            if gathered.contains(where: { $0.table == insertion.table }) { try insertGathered() }
+            gathered.append(insertion)
+        }
+        try insertion.add(row)
+        if insertion.isFull { try insertMany(insertion) }
     }
 
     /// Inserts as many rows as one statement does; they come before all others of their table.
     private func insertMany(_ insertion: SQLiteInsertion) throws(StorageError) {
         gathered.removeAll { $0 === insertion }
         let rows = insertion.take()
-        try failing { () throws(StorageError) in
-            try execute(try unsafe insertion.statementForMany(handle), rows)
-        }
+        try execute(try unsafe insertion.statementForMany(handle), rows)
     }
 
     /// Inserts all that was gathered, before anything else is carried out.

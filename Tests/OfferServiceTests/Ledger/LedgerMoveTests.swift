@@ -142,7 +142,7 @@ struct LedgerMoveTests {
                 return .failure(error)
             }
         }
-        while hasBegun.count == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(try await eventually { hasBegun.count > 0 })
         // Longer than it takes to come to the copy, and not as long as a lock is waited for.
         let release = ContinuousClock.now.advanced(by: .seconds(2))
         while isOver.count == 0 {
@@ -200,7 +200,7 @@ struct LedgerMoveTests {
         }
         // Whatever fails: the other thread is waited for.
         defer { isOver.add() }
-        while carried.count == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try #require(await eventually { carried.count > 0 })
         for moves in 0..<60 where moves < 6 || carried.count <= 6 {
             let target = try Self.target()
             _ = try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run()

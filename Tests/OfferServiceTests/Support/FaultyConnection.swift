@@ -109,6 +109,12 @@ private final class FaultyConnection: DatabaseConnection {
         return try real.run(sql)
     }
 
+    func enqueue(_ sql: SQL) throws(StorageError) {
+        try refuseIfFailed()
+        try faults.beforeStatement(sql)
+        try real.enqueue(sql)
+    }
+
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
         try real.rows(sql, each)

@@ -49,6 +49,11 @@ private final class NotedConnection: DatabaseConnection {
         return try real.run(sql)
     }
 
+    func enqueue(_ sql: SQL) throws(StorageError) {
+        try statements.note(sql)
+        try real.enqueue(sql)
+    }
+
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try statements.note(sql)
         try real.rows(sql, each)
