@@ -29,7 +29,8 @@ final class SQLiteInsertion {
         let values = "VALUES \(row)"
         let columns = parts.dropFirst(3).joined(separator: " ").dropLast(values.count)
         guard parameterCount > 0, parts.count > 3, parts[0] == "INSERT", parts[1] == "INTO",
-            words.hasSuffix(values), columns.hasPrefix("("), columns.hasSuffix(") "), columns.count(where: { $0 == "(" }) == 1,
+            words.hasSuffix(values), columns.hasPrefix("("), columns.hasSuffix(") "),
+            columns.count(where: { $0 == "(" }) == 1,
             ["", "ON CONFLICT DO NOTHING"].contains(end.split(whereSeparator: \.isWhitespace).joined(separator: " "))
         else { return nil }
         self.text = text
