@@ -116,14 +116,10 @@ package struct JSONWriter: Sendable {
         append(&bytes)
     }
 
-    /// Puts a value that is JSON already, up to a number in it and from there on; it is not looked at.
-    ///
-    /// Spans, so that nothing is counted of what many threads write at once.
-    package mutating func value(json text: Span<UInt8>, _ number: Int64? = nil, _ rest: Span<UInt8>? = nil) {
+    /// Puts a value that is JSON already; it is not looked at.
+    package mutating func value(json text: [UInt8]) {
         beginValue()
-        bytes.append(addingCapacity: text.count) { $0.append(text) }
-        if let number { appendDecimal(number) }
-        if let rest { bytes.append(addingCapacity: rest.count) { $0.append(rest) } }
+        bytes.append(contentsOf: text)
     }
 
     /// Writes `true` or `false`.
@@ -209,14 +205,8 @@ extension OutputSpan<UInt8> {
     @inline(__always)
     fileprivate mutating func append(quoted text: Span<UInt8>) {
         append(.doubleQuote)
-        append(text)
-        append(.doubleQuote)
-    }
-
-    /// Appends all of `text`, for which there must be room.
-    @inline(__always)
-    fileprivate mutating func append(_ text: Span<UInt8>) {
         unsafe text.withUnsafeBufferPointer { unsafe append($0) }
+        append(.doubleQuote)
     }
 
     /// Appends all of `text`, for which there must be room.

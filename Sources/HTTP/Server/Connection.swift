@@ -270,10 +270,18 @@ final class Connection: @unchecked Sendable {
 
     // MARK: Answering
 
-    private func respond(to scanned: consuming ScannedRequest) {
+    private func respond(to scanned: ScannedRequest) {
         closesAfterAnswer = scanned.asksToClose
         enter(.answering)
-        worker = server.hand(Assignment(scanned, from: peer, connection: self))
+        let request = Request(
+            method: scanned.method,
+            path: scanned.path,
+            query: scanned.query,
+            headers: scanned.headers,
+            body: scanned.body,
+            peer: peer
+        )
+        worker = server.hand(Assignment(request, answersHead: scanned.method == .head, connection: self))
     }
 
     /// Answers the request that ``Worker`` was given.

@@ -8,16 +8,9 @@ final class Assignment: Sendable {
     let answersHead: Bool
     let connection: Connection
 
-    init(_ scanned: consuming ScannedRequest, from peer: PeerAddress, connection: Connection) {
-        request = Request(
-            method: scanned.method,
-            path: scanned.path,
-            query: scanned.query,
-            headers: scanned.headers,
-            body: scanned.body,
-            peer: peer
-        )
-        answersHead = scanned.method == .head
+    init(_ request: Request, answersHead: Bool, connection: Connection) {
+        self.request = request
+        self.answersHead = answersHead
         self.connection = connection
     }
 }

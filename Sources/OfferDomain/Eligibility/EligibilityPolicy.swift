@@ -59,7 +59,7 @@ package struct EligibilityPolicy: Hashable, Sendable {
             findings.append(floor.subscribedBefore(true, context.facts.subscribedBefore, isFloor: true))
         }
         if case .all(let rules) = rule {
-            for place in rules.indices { findings.append(rules[place].evaluate(in: context)) }
+            for rule in rules { findings.append(rule.evaluate(in: context)) }
         } else if let rule {
             findings.append(rule.evaluate(in: context))
         }

@@ -134,7 +134,7 @@ extension CustomerFacts {
     ///
     /// What is of the whole app stays, and so does everything where either group isn't known.
     package func asked(of group: SubscriptionGroupID?) -> CustomerFacts {
-        guard saysMore(than: group) else { return self }
+        guard concernsOtherGroup(than: group) else { return self }
         var facts = self
         facts.hasSubscription = false
         (facts.status, facts.expiresAt, facts.latestEndSeen) = (nil, nil, nil)
@@ -144,7 +144,7 @@ extension CustomerFacts {
     }
 
     /// Whether some of these facts are of a subscription in another group.
-    func saysMore(than group: SubscriptionGroupID?) -> Bool {
+    func concernsOtherGroup(than group: SubscriptionGroupID?) -> Bool {
         guard let group, let known = subscriptionGroup?.value else { return false }
         return known != group
     }

@@ -7,7 +7,7 @@ package final class SharedFacts: Sendable {
     package let value: CustomerFacts
 
     /// Nothing is known.
-    package static let none = SharedFacts(CustomerFacts())
+    package static let nothing = SharedFacts(CustomerFacts())
 
     package init(_ value: consuming CustomerFacts) {
         self.value = value
@@ -15,7 +15,7 @@ package final class SharedFacts: Sendable {
 
     /// These facts where a subscription of that group is asked about, see ``CustomerFacts/asked(of:)``.
     package func asked(of group: SubscriptionGroupID?) -> SharedFacts {
-        value.saysMore(than: group) ? SharedFacts(value.asked(of: group)) : self
+        value.concernsOtherGroup(than: group) ? SharedFacts(value.asked(of: group)) : self
     }
 
     /// See ``CustomerFacts/isComplete(for:)``.

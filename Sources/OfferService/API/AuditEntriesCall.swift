@@ -61,7 +61,7 @@ struct AuditEntriesCall: Sendable {
             writer.name("index")
             writer.integer(index)
             writer.name("entry")
-            writer.value(json: entry.span)
+            writer.value(json: entry)
             writer.endObject()
         }
         writer.endArray()

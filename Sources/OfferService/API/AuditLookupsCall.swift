@@ -33,7 +33,7 @@ struct AuditLookupsCall: Sendable {
         writer.name("index")
         writer.integer(index)
         writer.name("entry")
-        writer.value(json: entry.span)
+        writer.value(json: entry)
         writer.name("signatureVerifies")
         if let verifies { writer.boolean(verifies) } else { writer.null() }
         writer.endObject()

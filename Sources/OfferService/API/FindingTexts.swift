@@ -30,7 +30,9 @@ package final class FindingTexts: Sendable {
 }
 
 /// A finding as it was last written.
-private struct FindingText {
+///
+/// A class, because it is looked at where it stands, for each request.
+private final class FindingText: Sendable {
     let variable: Finding.Variable?
     /// What comes before the number that the sentence begins with; all of it if there is none.
     private let beginning: [UInt8]
@@ -50,7 +52,12 @@ private struct FindingText {
     }
 
     func write(count: Int?, to writer: inout JSONWriter) {
-        writer.value(json: beginning.span, count.map(Int64.init), end.span)
+        guard let count else { return writer.value(json: beginning) }
+        writer.value { bytes in
+            bytes.append(contentsOf: beginning)
+            bytes.append(decimal: Int64(count))
+            bytes.append(contentsOf: end)
+        }
     }
 }
 

@@ -87,7 +87,7 @@ package struct LogCalls: Sendable {
         writer.name("bytes")
         writer.string { $0 += Base64.encode(entry) }
         writer.name("entry")
-        writer.value(json: entry.span)
+        writer.value(json: entry)
         writer.endObject()
         return Self.response("application/json", writer.bytes)
     }

@@ -25,7 +25,7 @@ package struct RecordedDecision: Sendable {
 
     /// Writes it as it was told, or would have been without its findings.
     func write(showsFindings: Bool, to writer: inout JSONWriter) {
-        if showsFindings { return writer.value(json: json.span) }
+        if showsFindings { return writer.value(json: json) }
         writer.beginObject()
         writer.name("outcome")
         writer.string(plain: outcome.rawValue)

@@ -26,7 +26,7 @@ extension ObjectReader {
             assertions.append("/facts")
             facts = SharedFacts(CustomerFactsReader.read(value, observedAt: now, into: mismatches))
         } else {
-            facts = .none
+            facts = .nothing
         }
         var attributes: Attributes?
         if let value = member("attributes") {
