@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+import Testing
+
+struct FindingTextsTests {
+    private static let now = Timestamp(milliseconds: 1_760_000_000_000)
+    private static let day: Int64 = 86_400_000
+
+    private static func offer() throws -> CatalogOffer {
+        CatalogOffer(
+            id: try CatalogOfferID("winback"),
+            listing: AppStoreListing(
+                bundleID: try BundleID("com.example.app"),
+                productID: try ProductID("pro.monthly"),
+                subscriptionGroupID: nil,
+                offerID: try OfferID("winback")
+            ),
+            rule: .all([
+                .grants(atMost: 2), .lapsed(atLeastDays: 30, atMostDays: nil), .budget(atMost: 1000, perDays: 1),
+                .any([.autoRenew(false), .grants(atMost: 0)]), .ownership(.purchased),
+            ])
+        )
+    }
+
+    /// Customers of whom each finding differs from another's in some way: in its answer, its length, or a number in it.
+    private static var customers: [EvaluationContext] {
+        var customers: [EvaluationContext] = []
+        for lapsedDays in [nil, 0, 9, 29, 30, 101] as [Int?] {
+            for grants in [0, 1, 2, 12] { customers.append(customer(lapsedDays, grants)) }
+        }
+        return customers
+    }
+
+    private static func customer(_ lapsedDays: Int?, _ grants: Int) -> EvaluationContext {
+        var history = GrantHistory()
+        for place in 0..<grants {
+            history.byCustomer.append(Timestamp(milliseconds: now.milliseconds - Int64(grants - place)))
+        }
+        history.offerGrantsPerDay = [.init(day: now.utcDay, count: 7 * grants * (lapsedDays ?? 40))]
+        let end: Timestamp? = lapsedDays.map { Timestamp(milliseconds: now.milliseconds - Int64($0) * day) }
+        let status: SubscriptionStatus? = lapsedDays.map { $0 == 0 ? .active : .expired }
+        let facts = CustomerFacts(
+            statedAt: now,
+            subscribedBefore: lapsedDays == 0 ? false : nil,
+            status: status,
+            expiresAt: end,
+            autoRenews: grants == 1 ? nil : grants == 0,
+            ownership: lapsedDays == 9 ? .familyShared : .purchased,
+            environment: nil,
+            storefront: nil,
+            region: nil,
+            originalTransactionID: nil,
+            subscriptionGroup: nil,
+            refundedAt: nil,
+            offersUsed: nil
+        )
+        let names: [CustomerIdentity] = (try? CustomerID("c-1")).map { [.customer($0)] } ?? []
+        return EvaluationContext(facts: facts, identities: names, grants: history, now: now)
+    }
+
+    @Test func `each customer is told what they would be told if nobody had asked before`() throws {
+        let (asked, customers) = (try Self.offer(), Self.customers)
+        var told = Set<[UInt8]>()
+        // In an order in which each comes after many others.
+        for round in 0..<customers.count {
+            for number in customers.indices {
+                let context = customers[(number * (round + 1) + round) % customers.count]
+                let decision = asked.policy.decide(context)
+                let first = DecisionJSON(decision, of: try Self.offer(), policyName: "p").bytes
+                #expect(DecisionJSON(decision, of: asked, policyName: "p").bytes == first)
+                told.insert(first)
+            }
+        }
+        #expect(told.count > customers.count / 2)
+    }
+}
