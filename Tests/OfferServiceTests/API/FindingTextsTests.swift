@@ -24,15 +24,15 @@ struct FindingTextsTests {
     }
 
     /// Customers of whom each finding differs from another's in some way: in its answer, its length, or a number in it.
-    private static var customers: [EvaluationContext] {
+    private static func customers() throws -> [EvaluationContext] {
         var customers: [EvaluationContext] = []
         for lapsedDays in [nil, 0, 9, 29, 30, 101] as [Int?] {
-            for grants in [0, 1, 2, 12] { customers.append(customer(lapsedDays, grants)) }
+            for grants in [0, 1, 2, 12] { customers.append(try customer(lapsedDays, grants)) }
         }
         return customers
     }
 
-    private static func customer(_ lapsedDays: Int?, _ grants: Int) -> EvaluationContext {
+    private static func customer(_ lapsedDays: Int?, _ grants: Int) throws -> EvaluationContext {
         var history = GrantHistory()
         for place in 0..<grants {
             history.byCustomer.append(Timestamp(milliseconds: now.milliseconds - Int64(grants - place)))
@@ -55,12 +55,12 @@ struct FindingTextsTests {
             refundedAt: nil,
             offersUsed: nil
         )
-        let names: [CustomerIdentity] = (try? CustomerID("c-1")).map { [.customer($0)] } ?? []
-        return EvaluationContext(facts: facts, identities: names, grants: history, now: now)
+        let name = CustomerIdentity.customer(try CustomerID("c-1"))
+        return EvaluationContext(facts: facts, identities: [name], grants: history, now: now)
     }
 
     @Test func `each customer is told what they would be told if nobody had asked before`() throws {
-        let (asked, customers) = (try Self.offer(), Self.customers)
+        let (asked, customers) = (try Self.offer(), try Self.customers())
         var told = Set<[UInt8]>()
         // In an order in which each comes after many others.
         for round in 0..<customers.count {
