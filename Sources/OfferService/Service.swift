@@ -92,6 +92,7 @@ package final class Service: Sendable {
             acknowledges: true,
             instance: ledger.isShared ? instanceID : nil,
             wakeUp: .onceATurn,
+            askingThread: { EventLoop.current },
             place: ledger.place(),
             logKeeper: ledger.logKeeper(),
             open: ledger.open
@@ -464,3 +465,5 @@ extension Settings {
         return configuration
     }
 }
+
+extension EventLoop: AskingThread {}

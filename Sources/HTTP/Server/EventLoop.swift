@@ -8,14 +8,17 @@ import Synchronization
 ///
 /// What the loop's own thread enqueues goes into a list without a lock and runs in the same turn of the loop. What other
 /// threads enqueue goes into a locked list, and the loop is woken by an eventfd, once for all that gathers until it wakes.
+/// Who does something for many tasks of a loop hands it back in one piece by ``handBack(_:)``.
 ///
 /// `@unchecked Sendable`: the C objects and the unlocked list are touched only by the thread that is in ``run()``, or
 /// before it starts, or after it ended; other threads see only the locked list, the eventfd and `thread`.
 @safe
-final class EventLoop: TaskExecutor, @unchecked Sendable {
+package final class EventLoop: TaskExecutor, @unchecked Sendable {
     private enum Work {
         case job(UnownedJob)
         case closure(@Sendable () -> Void)
+        /// Never dropped.
+        case answers(@Sendable () -> Void)
     }
 
     /// What other threads see.
@@ -73,12 +76,27 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         return unsafe event_base_new_with_config(configuration)
     }
 
+    /// The loop that the calling thread serves; `nil` for any other thread.
+    package static var current: EventLoop? {
+        guard let loop = unsafe pthread_getspecific(ownLoop) else { return nil }
+        return unsafe Unmanaged<EventLoop>.fromOpaque(loop).takeUnretainedValue()
+    }
+
+    /// Where a loop's thread finds its loop.
+    private static let ownLoop: pthread_key_t = {
+        var key = pthread_key_t()
+        let result = unsafe pthread_key_create(&key, nil)
+        precondition(result == 0, "there is a key left for the event loops")
+        return key
+    }()
+
     /// Whether the caller is on the loop's thread.
     var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     /// Serves events and jobs on the calling thread until ``finish()``.
     func run() {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
+        unsafe pthread_setspecific(Self.ownLoop, Unmanaged.passUnretained(self).toOpaque())
         _ = unsafe event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
         runLocalWork()
         let late = remote.withLock { remote in
@@ -86,6 +104,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
             ended.store(true, ordering: .releasing)
             return remote.work
         }
+        pthread_setspecific(Self.ownLoop, nil)
         thread.store(0, ordering: .relaxed)
         for work in late { runElsewhere(work) }
     }
@@ -94,8 +113,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
     private func runElsewhere(_ work: Work) {
-        guard case .job(let job) = work else { return }
-        globalConcurrentExecutor.enqueue(ExecutorJob(job))
+        switch work {
+        case .job(let job): globalConcurrentExecutor.enqueue(ExecutorJob(job))
+        case .closure: break
+        case .answers(let resume): resume()
+        }
     }
 
     /// Ends ``run()`` at the end of this turn.
@@ -105,7 +127,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         unsafe event_base_loopexit(base, nil)
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
     }
 
@@ -114,6 +136,15 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// From any thread. Dropped once the loop has ended.
     func perform(_ work: @escaping @Sendable () -> Void) {
         add(.closure(work))
+    }
+
+    /// Has tasks of the loop told what they wait for, by `resume`, on the loop's thread, soon.
+    ///
+    /// From any thread. What the tasks go on with is then where the processor has it at hand, and so is what tells them; told
+    /// from another thread, each of them would be a dozen cache lines on their way to that one and back. Once the loop has
+    /// ended they are told on the calling thread.
+    package func handBack(_ resume: @escaping @Sendable () -> Void) {
+        add(.answers(resume))
     }
 
     private func add(_ work: Work) {
@@ -164,7 +195,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func run(_ work: Work) {
         switch work {
         case .job(let job): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-        case .closure(let closure): closure()
+        case .closure(let closure), .answers(let closure): closure()
         }
     }
 }

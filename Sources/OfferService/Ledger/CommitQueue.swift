@@ -18,6 +18,52 @@ package struct Gathering: Sendable {
     func wanted(of expected: Int) -> Int { expected < fewest ? 1 : min(expected, most) }
 }
 
+/// A thread whose tasks ask for something to be committed, and are told there what came of it.
+package protocol AskingThread: AnyObject, Sendable {
+    /// Calls `resume` there, soon; once it has ended, at once on the calling thread.
+    func handBack(_ resume: @escaping @Sendable () -> Void)
+}
+
+/// The jobs of one thread in a batch; they come from its hands, and go back to them in one piece.
+struct Portion: Sendable {
+    /// `nil` if they are told on the committer's thread.
+    let asker: (any AskingThread)?
+    var jobs: [Committer.Job]
+
+    /// Tells all what came of them, in their order.
+    consuming func resume(_ outcomes: [Committer.Outcome]) {
+        let (asker, jobs) = (asker, jobs)
+        guard let asker else { return Self.resume(jobs, outcomes) }
+        asker.handBack { Self.resume(jobs, outcomes) }
+    }
+
+    private static func resume(_ jobs: [Committer.Job], _ outcomes: [Committer.Outcome]) {
+        for (job, outcome) in zip(jobs, outcomes) { job.resume(outcome) }
+    }
+
+}
+
+extension [Portion] {
+    var requestCount: Int {
+        reduce(0) { count, portion in portion.jobs.reduce(count) { $0 + $1.requestCount } }
+    }
+
+    /// The same jobs in two batches; `nil` if there is but one.
+    var halves: ([Portion], [Portion])? {
+        var (first, second): ([Portion], [Portion]) = ([], [])
+        var left = reduce(0) { $0 + $1.jobs.count } / 2
+        guard left > 0 else { return nil }
+        for portion in self {
+            let own = portion.jobs.prefix(left)
+            let others = portion.jobs.dropFirst(own.count)
+            if !own.isEmpty { first.append(Portion(asker: portion.asker, jobs: [Committer.Job](own))) }
+            if !others.isEmpty { second.append(Portion(asker: portion.asker, jobs: [Committer.Job](others))) }
+            left -= own.count
+        }
+        return (first, second)
+    }
+}
+
 /// What waits for the committer, and for how many jobs it waits in turn.
 struct CommitQueue {
     /// Work that no request waits for, done between two batches, in a transaction of its own: if it fails, nothing else does.
@@ -26,7 +72,9 @@ struct CommitQueue {
         let done: @Sendable (Result<Void, LedgerError>) -> Void
     }
 
-    private(set) var jobs: [Committer.Job] = []
+    /// By who asks, each in the order in which they came.
+    private(set) var portions: [Portion] = []
+    private(set) var jobs = 0
     /// In those jobs.
     private(set) var requests = 0
     var chores: [Chore] = []
@@ -37,27 +85,31 @@ struct CommitQueue {
     private var wanted = 1
 
     /// Whether the committer has something to do, but for what it does at leisure.
-    var isReady: Bool { jobs.count >= wanted || isStopping || !chores.isEmpty }
+    var isReady: Bool { jobs >= wanted || isStopping || !chores.isEmpty }
 
-    mutating func add(_ job: Committer.Job, isUrgent: Bool) {
-        jobs.append(job)
+    mutating func add(_ job: Committer.Job, from asker: (any AskingThread)?, isUrgent: Bool) {
+        if let place = portions.firstIndex(where: { $0.asker === asker }) {
+            portions[place].jobs.append(job)
+        } else {
+            portions.append(Portion(asker: asker, jobs: [job]))
+        }
+        jobs += 1
         requests += job.requestCount
         if isUrgent { wanted = 1 }
     }
 
-    /// Takes all jobs, in their order.
-    mutating func takeJobs() -> [Committer.Job] {
-        var jobs: [Committer.Job] = []
-        jobs.reserveCapacity(64)
-        swap(&jobs, &self.jobs)
-        requests = 0
-        taken += jobs.count
-        return jobs
+    /// Takes all jobs.
+    mutating func take() -> [Portion] {
+        var portions: [Portion] = []
+        swap(&portions, &self.portions)
+        taken += jobs
+        (jobs, requests) = (0, 0)
+        return portions
     }
 
     /// Begins to wait for as many jobs as were in the last batch or have come since; false if not for more than one.
     mutating func expectMore(_ gathering: Gathering) -> Bool {
-        wanted = gathering.wanted(of: taken + jobs.count)
+        wanted = gathering.wanted(of: taken + jobs)
         taken = 0
         return !isReady
     }

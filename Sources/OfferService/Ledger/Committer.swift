@@ -50,6 +50,7 @@ package final class Committer: Sendable {
     private let instance: UniqueID?
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
+    private let askingThread: @Sendable () -> (any AskingThread)?
     private let gathering: Gathering
     private let portions: GrantPortions
     private let logKeeper: WriteAheadLogKeeper?
@@ -71,6 +72,7 @@ package final class Committer: Sendable {
     ///
     /// That of the service itself `acknowledges` what others switch off: it records when nothing is signed any more. It is
     /// there for long, so it reads who was granted something. Where several share the database, `instance` says which it is.
+    /// Who asks on an `askingThread`, which is called there, is told on that thread.
     package init(
         clock: WallClock,
         observer: any CommitObserver,
@@ -79,6 +81,7 @@ package final class Committer: Sendable {
         instance: UniqueID? = nil,
         maximumWaiting: Int = 4096,
         wakeUp: WakeUp = .forEachRequest,
+        askingThread: @escaping @Sendable () -> (any AskingThread)? = { nil },
         gathering: Gathering = Gathering(),
         portions: GrantPortions = GrantPortions(),
         place: DatabasePlace? = nil,
@@ -93,6 +96,7 @@ package final class Committer: Sendable {
         self.instance = instance
         self.maximumWaiting = maximumWaiting
         self.wakeUp = wakeUp
+        self.askingThread = askingThread
         self.gathering = gathering
         self.portions = portions
         self.place = place
@@ -150,7 +154,7 @@ package final class Committer: Sendable {
         _ job: (CheckedContinuation<Result<Answer, LedgerError>, Never>) -> Job
     ) async throws(LedgerError) -> Answer {
         try await withCheckedContinuation { continuation in
-            if let refusal = submit(job(continuation), wakes: wakeUp == .forEachRequest) {
+            if let refusal = submit(job(continuation), from: askingThread(), wakes: wakeUp == .forEachRequest) {
                 continuation.resume(returning: .failure(refusal))
             }
         }.get()
@@ -262,13 +266,18 @@ package final class Committer: Sendable {
     /// Adds a job to what waits, and says why if it is refused.
     ///
     /// One that `wakes` is not put off; any other is begun by ``takeWaiting()``.
-    func submit(_ job: Job, wakes: Bool, isLimited: Bool = true) -> LedgerError? {
+    func submit(
+        _ job: Job,
+        from asker: (any AskingThread)? = nil,
+        wakes: Bool,
+        isLimited: Bool = true
+    ) -> LedgerError? {
         let refusal: LedgerError? = queue.withLock { queue in
             if queue.isStopping { return .stopped }
             // Who only looks makes room for who is granted something.
             let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
             if isLimited, queue.requests >= most { return .overloaded }
-            queue.add(job, isUrgent: wakes)
+            queue.add(job, from: asker, isUrgent: wakes)
             return nil
         }
         if wakes { queue.wakeOne() }
@@ -278,10 +287,10 @@ package final class Committer: Sendable {
     /// What waits, in order; empty if a chore is next; nil once the committer is to end.
     ///
     /// While nothing waits it sleeps, or is empty if there is something to be done at leisure.
-    private func nextBatch(hasLeisureWork: Bool) -> [Job]? {
-        queue.wait { queue -> [Job]?? in
+    private func nextBatch(hasLeisureWork: Bool) -> [Portion]? {
+        queue.wait { queue -> [Portion]?? in
             if !queue.chores.isEmpty { return [] }
-            guard queue.jobs.isEmpty else { return queue.takeJobs() }
+            guard queue.jobs == 0 else { return queue.take() }
             if queue.isStopping { return .some(nil) }
             return hasLeisureWork ? [] : .none
         }
@@ -324,30 +333,30 @@ extension Committer {
     ///
     /// Where others write to the same database, it `takesMore`: those that came while it waited for its turn.
     private func settle(
-        _ jobs: [Job],
+        _ portions: consuming [Portion],
         with writer: inout LedgerWriter?,
         _ cleaning: inout Cleaning,
         attempt: Int = 1,
         takesMore: Bool = false
     ) {
-        var batch = jobs
+        var batch = portions
         let stopwatch = clock.stopwatch()
         do throws(LedgerError) {
             if writer == nil { writer = try reopened() }
             guard let current = writer else { return }
             if try current.begin(at: clock.now()) { try obey(current) }
             if takesMore {
-                batch += queue.withLock { $0.takeJobs() }
+                batch += queue.withLock { $0.take() }
                 current.goOn(at: clock.now())
             }
-            let outcomes = try write(batch, with: current, &cleaning)
+            var outcomes = try write(batch, with: current, &cleaning)
             gate.follow(current.switches)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
-            let requests = batch.reduce(0) { $0 + $1.requestCount }
-            observer.committed(requests: requests, microseconds: stopwatch.microseconds)
+            observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
             for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
             for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
-            for (job, outcome) in zip(batch, outcomes) { job.resume(outcome) }
+            // Nothing of them is kept here: who asked has them freed where they were made.
+            while let portion = batch.popLast(), let own = outcomes.popLast() { portion.resume(own) }
             freshEntries.add(current.freshEntries)
         } catch {
             let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer)
@@ -356,13 +365,12 @@ extension Committer {
             if mayTryAgain {
                 usleep(UInt32(attempt) * 50_000)
                 settle(batch, with: &writer, &cleaning, attempt: attempt + 1)
-            } else if error.isOfOneRequest, batch.count > 1 {
-                let middle = batch.count / 2
-                settle(Array(batch[..<middle]), with: &writer, &cleaning)
-                settle(Array(batch[middle...]), with: &writer, &cleaning)
+            } else if error.isOfOneRequest, let (first, second) = batch.halves {
+                settle(first, with: &writer, &cleaning)
+                settle(second, with: &writer, &cleaning)
             } else {
                 observer.failed(error)
-                for job in batch { job.fail(error) }
+                for portion in batch { portion.resume(portion.jobs.map { _ in .refused(error) }) }
             }
         }
     }
@@ -441,37 +449,22 @@ extension Committer {
 
     /// What came of a batch, in its order, once all of it is durable; a transaction is open.
     private func write(
-        _ batch: [Job],
+        _ batch: [Portion],
         with writer: LedgerWriter,
         _ cleaning: inout Cleaning
-    ) throws(LedgerError) -> [Outcome] {
+    ) throws(LedgerError) -> [[Outcome]] {
         try writer.readLinks()
-        if writer.connection.isRemote { try writer.readAhead(for: batch.flatMap(\.requests)) }
-        var outcomes: [Outcome] = []
+        if writer.connection.isRemote { try writer.readAhead(for: batch.flatMap(\.jobs).flatMap(\.requests)) }
+        var outcomes: [[Outcome]] = []
         outcomes.reserveCapacity(batch.count)
-        for job in batch {
-            if job.isUnder(writer.outdatedEpochs) {
-                outcomes.append(.refused(.outdatedSecret))
-                continue
-            }
-            switch job {
-            case .decide(let request, _): outcomes.append(.decided(try verdict(on: request, writer)))
-            case .decideAll(let batch, _): outcomes.append(.allDecided(try verdict(on: batch, writer)))
-            case .absorb(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
-            case .absorbGooglePlay(let report, _): outcomes.append(.absorbed(try writer.absorb(report)))
-            case .transfer(let transfer, _): outcomes.append(.transferred(try writer.transfer(transfer)))
-            case .preview(let preview, _): outcomes.append(.previewed(try writer.preview(preview)))
-            case .append(let events, _):
-                for event in events { try writer.append(event) }
-                outcomes.append(.done)
-            case .keep(let signature, _): outcomes.append(.kept(try writer.keep(signature)))
-            case .change(let change, _):
-                try change(writer)
-                outcomes.append(.done)
-            }
+        for portion in batch {
+            var own: [Outcome] = []
+            own.reserveCapacity(portion.jobs.count)
+            for job in portion.jobs { own.append(try outcome(of: job, writer)) }
+            outcomes.append(own)
         }
         let now = clock.now()
-        if let atMost = cleaning.due(at: now, after: batch.reduce(0) { $0 + $1.requestCount }) {
+        if let atMost = cleaning.due(at: now, after: batch.requestCount) {
             try writer.forgetIdempotencyKeys(at: now, atMost: atMost)
         }
         let resumes = try recordResumption(after: batch, writer)
@@ -483,12 +476,31 @@ extension Committer {
         return outcomes
     }
 
+    private func outcome(of job: Job, _ writer: LedgerWriter) throws(LedgerError) -> Outcome {
+        if job.isUnder(writer.outdatedEpochs) { return .refused(.outdatedSecret) }
+        switch job {
+        case .decide(let request, _): return .decided(try verdict(on: request, writer))
+        case .decideAll(let batch, _): return .allDecided(try verdict(on: batch, writer))
+        case .absorb(let report, _): return .absorbed(try writer.absorb(report))
+        case .absorbGooglePlay(let report, _): return .absorbed(try writer.absorb(report))
+        case .transfer(let transfer, _): return .transferred(try writer.transfer(transfer))
+        case .preview(let preview, _): return .previewed(try writer.preview(preview))
+        case .append(let events, _):
+            for event in events { try writer.append(event) }
+            return .done
+        case .keep(let signature, _): return .kept(try writer.keep(signature))
+        case .change(let change, _):
+            try change(writer)
+            return .done
+        }
+    }
+
     /// Records that records can be written again if they could not be; whether it did.
     ///
     /// Not where nothing else is recorded, which is no trial: such a batch commits on a full disk, and what is only asked
     /// is to be answered on one.
-    private func recordResumption(after batch: [Job], _ writer: LedgerWriter) throws(LedgerError) -> Bool {
-        guard let since = observer.failingSince, writer.addsEntries || batch.contains(where: \.isAppend) else {
+    private func recordResumption(after batch: [Portion], _ writer: LedgerWriter) throws(LedgerError) -> Bool {
+        guard let since = observer.failingSince, writer.addsEntries || batch.contains(where: { $0.jobs.contains(where: \.isAppend) }) else {
             return false
         }
         try writer.append(.recordsResumed(since: since))
