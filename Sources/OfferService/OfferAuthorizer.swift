@@ -135,7 +135,8 @@ package final class OfferAuthorizer: Sendable {
             nonce: UniqueID.version4(random.next(), random.next()),
             callerID: caller.id,
             offer: offer,
-            identities: request.identities.map { ($0, pseudonyms.pseudonym(of: $0, in: offer.app)) },
+            names: request.identities,
+            pseudonyms: request.identities.map { pseudonyms.pseudonym(of: $0, in: offer.app) },
             epoch: pseudonyms.epoch,
             facts: request.facts,
             knowledge: knowledge,
@@ -155,14 +156,14 @@ package final class OfferAuthorizer: Sendable {
         _ place: GooglePlayPlace
     ) throws(Refusal) -> AuthorizedOffer {
         // A request without a name was refused when it was read; without an offer the ledger grants and repeats nothing.
-        guard let customer = request.identities.first, case .success(let offer) = plan.offer else {
+        guard let customer = request.pseudonyms.first, case .success(let offer) = plan.offer else {
             throw .service(.storeUnavailable(retryAfterSeconds: nil))
         }
         return AuthorizedOffer(
             grant: grant,
             request: request,
             offer: offer,
-            accountID: customer.pseudonym.accountID,
+            accountID: customer.accountID,
             mark: place.keys.mark(of: grant.id, for: request.offer.ledgerKey)
         )
     }

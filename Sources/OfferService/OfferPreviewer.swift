@@ -111,12 +111,14 @@ package final class OfferPreviewer: Sendable {
         _ requestID: UniqueID,
         _ now: Timestamp
     ) -> DecisionRequest {
-        DecisionRequest(
+        let identities = customer.identities(for: offer)
+        return DecisionRequest(
             requestID: requestID,
             nonce: requestID,
             callerID: caller.id,
             offer: offer,
-            identities: customer.identities(for: offer),
+            names: identities.map(\.identity),
+            pseudonyms: identities.map(\.pseudonym),
             epoch: configuration.pseudonyms.epoch,
             facts: request.facts,
             knowledge: customer.knowledge(for: offer),

@@ -218,13 +218,13 @@ package final class OfferSigner: Sendable {
             originalTransaction: request.facts.value.originalTransactionID?.value
         )
         if !customer.accounts.isEmpty { names += customer.accounts }
-        let identities = names.map { (identity: $0, pseudonym: pseudonyms.pseudonym(of: $0, in: offer.app)) }
         return DecisionRequest(
             requestID: requestID,
             nonce: UniqueID.version4(random.next(), random.next()),
             callerID: caller.id,
             offer: offer,
-            identities: identities,
+            names: names,
+            pseudonyms: names.map { pseudonyms.pseudonym(of: $0, in: offer.app) },
             epoch: pseudonyms.epoch,
             facts: request.facts,
             knowledge: customer.knowledge,

@@ -4,22 +4,32 @@
 ///
 /// Only numbers are stored; the sentence is made when somebody asks for it. No sentence holds an attribute's value or
 /// an identity, so findings may be recorded and logged.
+///
+/// Laid out to be small, 40 bytes: findings go from the thread that decides to the one that answers.
 package struct Finding: Hashable, Sendable {
+    /// The rules inside this one, in their order.
+    package let children: [Finding]
+    let subject: Rule
+    /// In milliseconds; `Int64.min` if it never turns.
+    private let turn: Int64
+    private let count: Int
+    private let kind: ObservationKind
     package let answer: Answer
     /// The reason, for programs.
     package let code: FindingCode
-    /// The rules inside this one, in their order.
-    package let children: [Finding]
-    /// When waiting alone, all facts staying as they are, turns yes into no or no into yes; nil if it doesn't.
-    let turnsAt: Timestamp?
-    let subject: Rule
-    let observation: Observation
     let isFloor: Bool
 
     /// What a sentence tells of the facts.
     enum Observation: Hashable, Sendable {
         case nothing
         case count(Int)
+        case status(SubscriptionStatus)
+    }
+
+    /// The same without the number.
+    private enum ObservationKind: Hashable, Sendable {
+        case nothing
+        case count
         case status(SubscriptionStatus)
     }
 
@@ -35,11 +45,26 @@ package struct Finding: Hashable, Sendable {
         self.answer = answer
         self.code = code
         self.children = children
-        self.turnsAt = turnsAt
+        turn = turnsAt?.milliseconds ?? .min
         self.subject = subject
-        self.observation = observation
+        switch observation {
+        case .nothing: (kind, count) = (.nothing, 0)
+        case .count(let count): (kind, self.count) = (.count, count)
+        case .status(let status): (kind, count) = (.status(status), 0)
+        }
         self.isFloor = isFloor
     }
+
+    var observation: Observation {
+        switch kind {
+        case .nothing: .nothing
+        case .count: .count(count)
+        case .status(let status): .status(status)
+        }
+    }
+
+    /// When waiting alone, all facts staying as they are, turns yes into no or no into yes; nil if it doesn't.
+    var turnsAt: Timestamp? { turn == .min ? nil : Timestamp(milliseconds: turn) }
 
     /// The rule's name in an offers file, or `appStoreFloor`.
     package var rule: String { isFloor ? "appStoreFloor" : subject.name }

@@ -106,7 +106,7 @@ extension AuditEntry {
     private static func write(users request: DecisionRequest?, _ writer: inout JSONWriter) {
         writer.name("users")
         writer.beginArray()
-        for (_, pseudonym) in request?.identities ?? [] {
+        for pseudonym in request?.pseudonyms ?? [] {
             writer.string { $0.append(contentsOf: pseudonym.recordText) }
         }
         writer.endArray()

@@ -31,16 +31,33 @@ struct Portion: Sendable {
     var jobs: [Committer.Job]
 
     /// Tells all what came of them, in their order.
-    consuming func resume(_ outcomes: [Committer.Outcome]) {
-        let (asker, jobs) = (asker, jobs)
-        guard let asker else { return Self.resume(jobs, outcomes) }
-        asker.handBack { Self.resume(jobs, outcomes) }
+    consuming func resume(_ outcomes: consuming [Committer.Outcome]) {
+        let asker = asker
+        let answers = Answers(jobs, outcomes)
+        guard let asker else { return answers.resume() }
+        asker.handBack { answers.resume() }
+    }
+}
+
+/// What came of the jobs of a portion, to be told once.
+///
+/// `@unchecked Sendable`: it is handed over as a whole, from the thread that makes it to the one that calls ``resume()``.
+@safe
+private final class Answers: @unchecked Sendable {
+    private var jobs: [Committer.Job]
+    private var outcomes: [Committer.Outcome]
+
+    init(_ jobs: [Committer.Job], _ outcomes: [Committer.Outcome]) {
+        self.jobs = jobs
+        self.outcomes = outcomes
     }
 
-    private static func resume(_ jobs: [Committer.Job], _ outcomes: [Committer.Outcome]) {
-        for (job, outcome) in zip(jobs, outcomes) { job.resume(outcome) }
+    /// Each is taken out: one that is copied is counted, where the thread that answers has yet to fetch the count.
+    func resume() {
+        jobs.reverse()
+        outcomes.reverse()
+        while let job = jobs.popLast(), let outcome = outcomes.popLast() { job.resume(outcome) }
     }
-
 }
 
 extension [Portion] {

@@ -54,43 +54,52 @@ package struct IdempotencyClaim: Hashable, Sendable {
 
 /// What is to be decided, and recorded, in one transaction of the ledger.
 ///
-/// A class, because it is handed on several times for each request and never changes.
+/// A class, because it is handed on several times for each request and never changes. What the committer looks at for every
+/// request comes first, and what it would have to work out is worked out here: it is on another thread, and so perhaps another
+/// core, to which each cache line of this has to come.
 package final class DecisionRequest: Sendable {
+    package let offer: CatalogOffer
+    /// What the customer gets if the decision is one that it has an answer to.
+    package let deliverable: Deliverable
+    /// The epoch of the secret that those pseudonyms, and all other keys of the request, are made with.
+    package let epoch: String
+    /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
+    package let facts: SharedFacts
+    /// Whether nothing is missing there that the offer's rules read.
+    let hasAllFacts: Bool
+    package let idempotency: IdempotencyClaim?
+    /// What the ledger may have of the customer under earlier secrets.
+    let successions: [KeySuccession]
+    /// The keys of all names, each once.
+    let namedSubjects: [[UInt8]]
+    /// The keys of the names alone, without those of subscriptions.
+    let customers: [[UInt8]]
+    /// Everything the customer is known as.
+    package let names: [CustomerIdentity]
+    /// `nil` if nobody who is believed stated any.
+    package let attributes: Attributes?
+    package let receivedAt: Timestamp
     /// UUIDv7 of the request; the grant's id if it is granted.
     package let requestID: UniqueID
     /// UUIDv4, fresh; what is signed carries it if it is granted.
     package let nonce: UniqueID
     package let callerID: CallerID
-    package let offer: CatalogOffer
-    /// Everything the customer is known as, with the pseudonym that caps count under.
-    package let identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
-    /// Their keys, each once.
-    let namedSubjects: [[UInt8]]
-    /// The keys of the names alone, without those of subscriptions.
-    let customers: [[UInt8]]
-    /// The epoch of the secret that those pseudonyms, and all other keys of the request, are made with.
-    package let epoch: String
-    /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
-    package let facts: SharedFacts
+    /// The policy in force, `sha256:…` over the offers file.
+    package let policyName: String
+    /// Of each name the pseudonym that caps count under.
+    package let pseudonyms: [Pseudonym]
     /// What the store itself says of the customer, and how far it is known.
     package let knowledge: StoreKnowledge
     /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
     package let googlePlayScope: GooglePlayScope?
-    /// `nil` if nobody who is believed stated any.
-    package let attributes: Attributes?
-    package let idempotency: IdempotencyClaim?
-    /// What the customer gets if the decision is one that it has an answer to.
-    package let deliverable: Deliverable
-    /// The policy in force, `sha256:…` over the offers file.
-    package let policyName: String
-    package let receivedAt: Timestamp
 
     package init(
         requestID: UniqueID,
         nonce: UniqueID,
         callerID: CallerID,
         offer: CatalogOffer,
-        identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)],
+        names: [CustomerIdentity],
+        pseudonyms: [Pseudonym],
         epoch: String,
         facts: SharedFacts,
         knowledge: StoreKnowledge = StoreKnowledge(),
@@ -101,21 +110,19 @@ package final class DecisionRequest: Sendable {
         policyName: String,
         receivedAt: Timestamp
     ) {
+        precondition(names.count == pseudonyms.count, "each name has its pseudonym")
         self.requestID = requestID
         self.nonce = nonce
         self.callerID = callerID
         self.offer = offer
-        self.identities = identities
-        var (subjects, customers): ([[UInt8]], [[UInt8]]) = ([], [])
-        for (identity, pseudonym) in identities {
-            let key = pseudonym.ledgerKey
-            if !subjects.contains(key) { subjects.append(key) }
-            if identity.namesCustomer { customers.append(key) }
-        }
-        namedSubjects = subjects
-        self.customers = customers
+        self.names = names
+        self.pseudonyms = pseudonyms
+        (namedSubjects, customers) = Self.subjects(names, pseudonyms)
+        successions = pseudonyms.compactMap(KeySuccession.init) + knowledge.successions
         self.epoch = epoch
-        self.facts = facts.asked(of: offer.subscriptionGroupID)
+        let facts = facts.asked(of: offer.subscriptionGroupID)
+        hasAllFacts = facts.isComplete(for: offer.factNeeds)
+        self.facts = facts
         self.knowledge = knowledge
         self.googlePlayScope = googlePlayScope
         self.attributes = attributes
@@ -125,6 +132,25 @@ package final class DecisionRequest: Sendable {
         self.receivedAt = receivedAt
     }
 
+    private static func subjects(
+        _ names: [CustomerIdentity],
+        _ pseudonyms: [Pseudonym]
+    ) -> (all: [[UInt8]], ofCustomers: [[UInt8]]) {
+        var subjects: [[UInt8]] = []
+        subjects.reserveCapacity(names.count)
+        for pseudonym in pseudonyms where !subjects.contains(pseudonym.ledgerKey) {
+            subjects.append(pseudonym.ledgerKey)
+        }
+        // Mostly these are the same.
+        if subjects.count == names.count, names.allSatisfy(\.namesCustomer) { return (subjects, subjects) }
+        return (subjects, zip(names, pseudonyms).filter(\.0.namesCustomer).map(\.1.ledgerKey))
+    }
+
+    /// Each name with its pseudonym.
+    var identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)] {
+        zip(names, pseudonyms).map { ($0, $1) }
+    }
+
     /// The same request when more is known of the customer.
     package func with(_ knowledge: StoreKnowledge) -> DecisionRequest {
         DecisionRequest(
@@ -132,7 +158,8 @@ package final class DecisionRequest: Sendable {
             nonce: nonce,
             callerID: callerID,
             offer: offer,
-            identities: identities,
+            names: names,
+            pseudonyms: pseudonyms,
             epoch: epoch,
             facts: facts,
             knowledge: knowledge,
@@ -180,10 +207,31 @@ package final class Grant: Sendable {
 
 /// What a ``DecisionRequest`` brings along of the store's own knowledge.
 package struct StoreKnowledge: Sendable {
+    /// Kept apart, because they are large, and most requests bring none.
+    private final class Reports: Sendable {
+        let appStore: SubscriptionReport?
+        let googlePlay: GooglePlayPurchaseReport?
+
+        init?(_ appStore: SubscriptionReport?, _ googlePlay: GooglePlayPurchaseReport?) {
+            if appStore == nil, googlePlay == nil { return nil }
+            self.appStore = appStore
+            self.googlePlay = googlePlay
+        }
+    }
+
+    private var reports: Reports?
     /// What the request sent along, or what the store has just answered; it is merged into the ledger first.
-    package var report: SubscriptionReport?
+    package var report: SubscriptionReport? {
+        get { reports?.appStore }
+        set { reports = Reports(newValue, reports?.googlePlay) }
+    }
     /// The same of purchases at Google Play.
-    package var googlePlayReport: GooglePlayPurchaseReport?
+    package var googlePlayReport: GooglePlayPurchaseReport? {
+        get { reports?.googlePlay }
+        set { reports = Reports(reports?.appStore, newValue) }
+    }
+    /// Whether it tells what the ledger may not have.
+    var isTold: Bool { reports != nil || namesPurchases }
     /// The purchases at Google Play that are surely the customer's.
     package var googlePlayPurchases: Set<PurchaseKey> = []
     /// Keys of pseudonyms by which the ledger may look for purchases, beside those of the customer: of a transaction

@@ -39,7 +39,9 @@ package enum Deliverable: Sendable {
 }
 
 /// Leave to buy an offer at Google Play, as far as the store's own catalogue lets it be given.
-package struct AuthorizationPlan: Sendable {
+///
+/// A class, so that what is delivered is small to hand on.
+package final class AuthorizationPlan: Sendable {
     /// The offer as the store has it; or why it can't be authorized, whoever asks.
     package let offer: Result<ValidatedOffer, AuthorizationObstacle>
 

@@ -20,14 +20,14 @@ extension LedgerWriter {
     /// for the subscriptions that the request names, whose grants count whoever asks. Of an offer that is in both
     /// stores, what is known in the other counts too.
     func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
-        let knowledge = request.knowledge
-        if let report = knowledge.report { try merge(report) }
-        if let report = knowledge.googlePlayReport { try merge(report) }
-        let offer = request.offer
-        let isToldMore = knowledge.report != nil || knowledge.googlePlayReport != nil || knowledge.namesPurchases
-        guard
-            isToldMore || !request.facts.isComplete(for: offer.factNeeds) || offer.needs.originalTransactionGrants
-        else { return KnownCustomer(facts: request.facts) }
+        let isToldMore = request.knowledge.isTold
+        if isToldMore {
+            if let report = request.knowledge.report { try merge(report) }
+            if let report = request.knowledge.googlePlayReport { try merge(report) }
+        }
+        guard isToldMore || !request.hasAllFacts || request.offer.needs.originalTransactionGrants else {
+            return KnownCustomer(facts: request.facts)
+        }
         let histories = try histories(request)
         return KnownCustomer(
             facts: SharedFacts(request.facts.value.filled(from: histories.facts)),
@@ -154,8 +154,8 @@ extension DecisionRequest {
 
     /// The key of the customer that the caller names as known; it is named first.
     var knownCustomer: [UInt8]? {
-        guard let (identity, pseudonym) = identities.first, case .customer = identity else { return nil }
-        return pseudonym.ledgerKey
+        guard let name = names.first, case .customer = name else { return nil }
+        return pseudonyms.first?.ledgerKey
     }
 
     /// The keys of the names that purchases are filed under where a trusted caller gave them; that of the customer whom

@@ -440,7 +440,7 @@ package final class LedgerWriter {
         return EvaluationContext(
             facts: known.facts,
             attributes: request.attributes,
-            identities: request.identities.map(\.identity),
+            identities: request.names,
             grants: history,
             now: request.receivedAt,
             knowsSubscription: !known.subscriptions.isEmpty

@@ -44,9 +44,9 @@ extension DecisionRequest {
             case .none: nil
             case .applicationUsername(let name) where !name.isUniqueID: nil
             case .appAccountToken, .applicationUsername:
-                identities.first { $0.identity.isPurchaseBinding }?.pseudonym.ledgerKey
+                names.firstIndex(where: \.isPurchaseBinding).map { pseudonyms[$0].ledgerKey }
             }
-        case .authorization: identities.first?.pseudonym.ledgerKey
+        case .authorization: pseudonyms.first?.ledgerKey
         case .preview: nil
         }
     }

@@ -65,10 +65,3 @@ extension GooglePlayPseudonyms {
         return successions(of: tokens)
     }
 }
-
-extension DecisionRequest {
-    /// What the ledger may have of the customer under earlier secrets.
-    var successions: [KeySuccession] {
-        identities.compactMap { KeySuccession($0.pseudonym) } + knowledge.successions
-    }
-}

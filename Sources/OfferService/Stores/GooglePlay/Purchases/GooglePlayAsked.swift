@@ -58,7 +58,7 @@ struct GooglePlayAsked: KnowledgeSource {
         for case (let token, .purchase(let purchase)) in evidence.purchases {
             named[place.keys.purchaseKey(of: token)] = purchase.accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:))
         }
-        let own = decision.identities.flatMap { [$0.pseudonym] + $0.pseudonym.earlier }.map(\.ledgerKey)
+        let own = decision.pseudonyms.flatMap { [$0] + $0.earlier }.map(\.ledgerKey)
         let others: Set<PurchaseKey>
         do {
             others = try await committer.purchasesOfOthers(named, than: own)
