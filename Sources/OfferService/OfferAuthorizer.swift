@@ -68,7 +68,7 @@ package final class OfferAuthorizer: Sendable {
         }
         let offer = try findOffer(request, configuration.catalog)
         let plan = AuthorizationPlan(offer: await standing(of: offer, place, request.knownRegion, at: now))
-        let decision = decisionRequest(request, caller, offer, plan, idempotency, configuration, place, requestID, now)
+        let decision = try decisionRequest(request, caller, offer, plan, idempotency, configuration, place, requestID, now)
         let source = GooglePlayAsked(
             tokens: request.purchaseTokens,
             caller: caller,
@@ -121,7 +121,7 @@ package final class OfferAuthorizer: Sendable {
         _ place: GooglePlayPlace,
         _ requestID: UniqueID,
         _ now: Timestamp
-    ) -> DecisionRequest {
+    ) throws(Refusal) -> DecisionRequest {
         let pseudonyms = configuration.pseudonyms
         var knowledge = StoreKnowledge()
         knowledge.isVouchedFor = caller.role.mayAssertFacts
@@ -130,9 +130,9 @@ package final class OfferAuthorizer: Sendable {
             knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
             knowledge.successions = place.keys.successions(of: request.purchaseTokens)
         }
+        let nonce = UniqueID.version4(random.next(), random.next())
         return DecisionRequest(
-            requestID: requestID,
-            nonce: UniqueID.version4(random.next(), random.next()),
+            terms: try decider.terms(of: .authorization(plan), id: requestID, nonce: nonce, at: now),
             callerID: caller.id,
             offer: offer,
             names: request.identities,
@@ -144,8 +144,7 @@ package final class OfferAuthorizer: Sendable {
             attributes: request.attributes,
             idempotency: idempotency?.bound(to: offer),
             deliverable: .authorization(plan),
-            policyName: configuration.catalog.policyName,
-            receivedAt: now
+            policyName: configuration.catalog.policyName
         )
     }
 

@@ -72,12 +72,12 @@ package final class OfferDecider: Sendable {
             count(decision, request.offer)
             let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
             throw .decision(.notEligible(decision.outcome, json, showsFindings: showsFindings(to: caller)))
-        case .granted(let grant):
-            switch grant.basis {
+        case .granted(let basis, let otherTerms):
+            switch basis {
             case .replay: metrics.count(.replays)
             case .decision(let decision): count(decision, request.offer)
             }
-            return grant
+            return Grant(terms: otherTerms ?? request.terms, basis: basis)
         }
     }
 
@@ -85,6 +85,20 @@ package final class OfferDecider: Sendable {
         guard case .unbuildable(let error) = error else { return ServiceFault(error) }
         log(.error, "a payload did not split into its fields", ["reason": .text(error.description)])
         return .signingFailed
+    }
+
+    /// What would be granted; made before it is decided.
+    func terms(
+        of deliverable: Deliverable,
+        id: UniqueID,
+        nonce: UniqueID,
+        at now: Timestamp
+    ) throws(Refusal) -> GrantTerms {
+        do {
+            return try GrantTerms(of: deliverable, id: id, nonce: nonce, signedAt: now)
+        } catch {
+            throw .service(fault(.unbuildable(error)))
+        }
     }
 
     private func count(_ decision: Decision, _ offer: CatalogOffer) {

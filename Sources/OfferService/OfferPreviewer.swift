@@ -113,8 +113,7 @@ package final class OfferPreviewer: Sendable {
     ) -> DecisionRequest {
         let identities = customer.identities(for: offer)
         return DecisionRequest(
-            requestID: requestID,
-            nonce: requestID,
+            terms: GrantTerms(id: requestID, at: now),
             callerID: caller.id,
             offer: offer,
             names: identities.map(\.identity),
@@ -126,8 +125,7 @@ package final class OfferPreviewer: Sendable {
             attributes: request.attributes,
             idempotency: nil,
             deliverable: .preview,
-            policyName: configuration.catalog.policyName,
-            receivedAt: now
+            policyName: configuration.catalog.policyName
         )
     }
 

@@ -158,7 +158,7 @@ package final class OfferSigner: Sendable {
         )
         guard let statement = customer.statement else { throw .decision(.unknownOffer(.offer)) }
         let plan = SigningPlan(key: key, listing: listing, binding: request.binding, statement: statement)
-        let decision = decisionRequest(
+        let decision = try decisionRequest(
             request,
             caller,
             offer,
@@ -209,7 +209,7 @@ package final class OfferSigner: Sendable {
         _ customer: KnownByStore,
         _ requestID: UniqueID,
         _ now: Timestamp
-    ) -> DecisionRequest {
+    ) throws(Refusal) -> DecisionRequest {
         let pseudonyms = configuration.pseudonyms
         var names = CustomerIdentity.known(
             customer: request.customerID,
@@ -218,9 +218,9 @@ package final class OfferSigner: Sendable {
             originalTransaction: request.facts.value.originalTransactionID?.value
         )
         if !customer.accounts.isEmpty { names += customer.accounts }
+        let nonce = UniqueID.version4(random.next(), random.next())
         return DecisionRequest(
-            requestID: requestID,
-            nonce: UniqueID.version4(random.next(), random.next()),
+            terms: try decider.terms(of: .signature(plan), id: requestID, nonce: nonce, at: now),
             callerID: caller.id,
             offer: offer,
             names: names,
@@ -232,8 +232,7 @@ package final class OfferSigner: Sendable {
             attributes: request.attributes,
             idempotency: idempotency?.bound(to: offer),
             deliverable: .signature(plan),
-            policyName: configuration.catalog.policyName,
-            receivedAt: now
+            policyName: configuration.catalog.policyName
         )
     }
 
@@ -254,7 +253,7 @@ package final class OfferSigner: Sendable {
         guard case .signature(let plan) = request.deliverable else { throw .service(.signingFailed) }
         var signature: [UInt8]?
         var jws: [UInt8]?
-        for intent in grant.intents {
+        for intent in grant.terms.intents {
             let made = try await ecdsaSignature(of: intent, grant, plan)
             switch intent.form {
             case .v1: signature = Base64.encode(made.der)

@@ -32,7 +32,7 @@ struct AuthorizationAnswer: Sendable {
         writer.name("obfuscatedProfileId")
         writer.string(plain: authorized.mark.text)
         writer.name("expiresAt")
-        writer.string { grant.signedAt.adding(hours: AuthorizedOffer.lifetimeHours).appendRFC3339(to: &$0) }
+        writer.string { grant.terms.signedAt.adding(hours: AuthorizedOffer.lifetimeHours).appendRFC3339(to: &$0) }
         writer.name("catalogueReadAt")
         writer.string { offer.readAt.appendRFC3339(to: &$0) }
         writer.name("ifMissingOnDevice")

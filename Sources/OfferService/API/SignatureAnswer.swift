@@ -28,18 +28,18 @@ struct SignatureAnswer: Sendable {
         }
         writer.member("keyIdentifier", plain: plan.key.id.text)
         writer.name("nonce")
-        writer.string { grant.nonce.append(to: &$0) }
+        writer.string { grant.terms.nonce.append(to: &$0) }
         writer.name("timestamp")
-        writer.integer(grant.signedAt.milliseconds)
+        writer.integer(grant.terms.signedAt.milliseconds)
         if case .introductoryOfferEligibility(let transactionID) = plan.statement {
             writer.name("allowIntroductoryOffer")
-            writer.boolean(grant.allows)
+            writer.boolean(grant.terms.allows)
             writer.member("transactionId", plain: transactionID.text)
         }
         writeSignatures(to: &writer)
         if case .promotionalOffer = plan.statement {
             writer.name("expiresAt")
-            writer.string { grant.signedAt.adding(hours: 24).appendRFC3339(to: &$0) }
+            writer.string { grant.terms.signedAt.adding(hours: 24).appendRFC3339(to: &$0) }
         }
         writer.name("decision")
         writeDecision(to: &writer)

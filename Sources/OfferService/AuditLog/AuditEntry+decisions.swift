@@ -11,11 +11,11 @@ extension AuditEntry {
         _ recordedAt: Timestamp,
         _ writer: inout JSONWriter
     ) {
-        let (request, grant) = (record.request, record.grant)
+        let (request, terms) = (record.request, record.terms)
         let (key, listing) = (record.plan.key, record.plan.listing)
         if let audience = record.plan.statement.recordedAudience {
             writer.name("allow")
-            writer.boolean(grant.allows)
+            writer.boolean(terms.allows)
             writer.member("aud", audience.rawValue)
         }
         writer.member("bundle", listing.bundleID.text)
@@ -24,9 +24,9 @@ extension AuditEntry {
         writer.string { record.intent.digest.appendHex(to: &$0) }
         writer.member("ev", event.name)
         writer.member("fmt", record.intent.form.rawValue)
-        writer.member("grant", grant.id)
+        writer.member("grant", terms.id)
         writer.member("kid", key.id.text)
-        writer.member("nonce", grant.nonce)
+        writer.member("nonce", terms.nonce)
         if let id = listing.offerID { writer.member("offer", id.text) }
         writer.member("product", listing.productID.text)
         writer.member("rid", request.requestID)
@@ -34,10 +34,10 @@ extension AuditEntry {
         writer.member("rules", request.policyName)
         writer.member("spki", key.publicKeyDigest ?? "")
         writer.member("t", recordedAt.milliseconds)
-        writer.member("ts", grant.signedAt.milliseconds)
+        writer.member("ts", terms.signedAt.milliseconds)
         write(users: record.namesUsers ? request : nil, &writer)
         writer.member("v", 1)
-        if !grant.allows, case .decision(let decision) = grant.basis { write(reasons: decision, &writer) }
+        if let denial = record.denial { write(reasons: denial, &writer) }
     }
 
     static func write(
@@ -46,11 +46,11 @@ extension AuditEntry {
         _ recordedAt: Timestamp,
         _ writer: inout JSONWriter
     ) {
-        let (request, grant) = (record.request, record.grant)
+        let (request, terms) = (record.request, record.terms)
         if let listing = request.offer.googlePlay { writer.member("base", listing.basePlanID.text) }
         writer.member("caller", request.callerID.text)
         writer.member("ev", event.name)
-        writer.member("grant", grant.id)
+        writer.member("grant", terms.id)
         if let listing = request.offer.googlePlay {
             writer.member("offer", listing.offerID.text)
             writer.member("package", listing.packageName.text)
@@ -60,7 +60,7 @@ extension AuditEntry {
         writer.member("rule", request.offer.id.text)
         writer.member("rules", request.policyName)
         writer.member("t", recordedAt.milliseconds)
-        writer.member("ts", grant.signedAt.milliseconds)
+        writer.member("ts", terms.signedAt.milliseconds)
         write(users: record.namesUsers ? request : nil, &writer)
         writer.member("v", 1)
     }

@@ -124,9 +124,11 @@ package enum AuditEvent: Sendable {
 /// What is recorded of one signature.
 package struct SignatureRecord: Sendable {
     package let request: DecisionRequest
-    package let grant: Grant
+    package let terms: GrantTerms
     package let plan: SigningPlan
     package let intent: SigningIntent
+    /// Why the offer is not allowed, where that is what is signed.
+    package let denial: Decision?
     /// Not where it was granted in an earlier epoch: the grant's first entry has the pseudonyms of then.
     package let namesUsers: Bool
 }
@@ -134,7 +136,7 @@ package struct SignatureRecord: Sendable {
 /// What is recorded of one authorization.
 package struct AuthorizationRecord: Sendable {
     package let request: DecisionRequest
-    package let grant: Grant
+    package let terms: GrantTerms
     package let plan: AuthorizationPlan
     /// As of a ``SignatureRecord``.
     package let namesUsers: Bool

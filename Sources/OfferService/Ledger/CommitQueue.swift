@@ -31,7 +31,7 @@ struct Portion: Sendable {
     var jobs: [Committer.Job]
 
     /// Tells all what came of them, in their order.
-    consuming func resume(_ outcomes: consuming [Committer.Outcome]) {
+    consuming func resume(_ outcomes: consuming [Committer.Outcome?]) {
         let asker = asker
         let answers = Answers(jobs, outcomes)
         guard let asker else { return answers.resume() }
@@ -44,19 +44,19 @@ struct Portion: Sendable {
 /// `@unchecked Sendable`: it is handed over as a whole, from the thread that makes it to the one that calls ``resume()``.
 @safe
 private final class Answers: @unchecked Sendable {
-    private var jobs: [Committer.Job]
-    private var outcomes: [Committer.Outcome]
+    private let jobs: [Committer.Job]
+    private var outcomes: [Committer.Outcome?]
 
-    init(_ jobs: [Committer.Job], _ outcomes: [Committer.Outcome]) {
+    init(_ jobs: [Committer.Job], _ outcomes: [Committer.Outcome?]) {
         self.jobs = jobs
         self.outcomes = outcomes
     }
 
     /// Each is taken out: one that is copied is counted, where the thread that answers has yet to fetch the count.
     func resume() {
-        jobs.reverse()
-        outcomes.reverse()
-        while let job = jobs.popLast(), let outcome = outcomes.popLast() { job.resume(outcome) }
+        for place in jobs.indices {
+            if let outcome = outcomes[place].take() { jobs[place].resume(outcome) }
+        }
     }
 }
 

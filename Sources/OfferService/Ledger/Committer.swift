@@ -452,13 +452,13 @@ extension Committer {
         _ batch: [Portion],
         with writer: LedgerWriter,
         _ cleaning: inout Cleaning
-    ) throws(LedgerError) -> [[Outcome]] {
+    ) throws(LedgerError) -> [[Outcome?]] {
         try writer.readLinks()
         if writer.connection.isRemote { try writer.readAhead(for: batch.flatMap(\.jobs).flatMap(\.requests)) }
-        var outcomes: [[Outcome]] = []
+        var outcomes: [[Outcome?]] = []
         outcomes.reserveCapacity(batch.count)
         for portion in batch {
-            var own: [Outcome] = []
+            var own: [Outcome?] = []
             own.reserveCapacity(portion.jobs.count)
             for job in portion.jobs { own.append(try outcome(of: job, writer)) }
             outcomes.append(own)

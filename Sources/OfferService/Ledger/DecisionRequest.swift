@@ -78,11 +78,8 @@ package final class DecisionRequest: Sendable {
     package let names: [CustomerIdentity]
     /// `nil` if nobody who is believed stated any.
     package let attributes: Attributes?
-    package let receivedAt: Timestamp
-    /// UUIDv7 of the request; the grant's id if it is granted.
-    package let requestID: UniqueID
-    /// UUIDv4, fresh; what is signed carries it if it is granted.
-    package let nonce: UniqueID
+    /// What is granted if it is granted, and not as what was granted before under the same idempotency key.
+    package let terms: GrantTerms
     package let callerID: CallerID
     /// The policy in force, `sha256:…` over the offers file.
     package let policyName: String
@@ -94,8 +91,7 @@ package final class DecisionRequest: Sendable {
     package let googlePlayScope: GooglePlayScope?
 
     package init(
-        requestID: UniqueID,
-        nonce: UniqueID,
+        terms: GrantTerms,
         callerID: CallerID,
         offer: CatalogOffer,
         names: [CustomerIdentity],
@@ -107,12 +103,10 @@ package final class DecisionRequest: Sendable {
         attributes: Attributes?,
         idempotency: IdempotencyClaim?,
         deliverable: Deliverable,
-        policyName: String,
-        receivedAt: Timestamp
+        policyName: String
     ) {
         precondition(names.count == pseudonyms.count, "each name has its pseudonym")
-        self.requestID = requestID
-        self.nonce = nonce
+        self.terms = terms
         self.callerID = callerID
         self.offer = offer
         self.names = names
@@ -129,8 +123,11 @@ package final class DecisionRequest: Sendable {
         self.idempotency = idempotency
         self.deliverable = deliverable
         self.policyName = policyName
-        self.receivedAt = receivedAt
     }
+
+    /// UUIDv7.
+    package var requestID: UniqueID { terms.id }
+    package var receivedAt: Timestamp { terms.signedAt }
 
     private static func subjects(
         _ names: [CustomerIdentity],
@@ -154,8 +151,7 @@ package final class DecisionRequest: Sendable {
     /// The same request when more is known of the customer.
     package func with(_ knowledge: StoreKnowledge) -> DecisionRequest {
         DecisionRequest(
-            requestID: requestID,
-            nonce: nonce,
+            terms: terms,
             callerID: callerID,
             offer: offer,
             names: names,
@@ -167,41 +163,61 @@ package final class DecisionRequest: Sendable {
             attributes: attributes,
             idempotency: idempotency,
             deliverable: deliverable,
-            policyName: policyName,
-            receivedAt: receivedAt
+            policyName: policyName
         )
     }
 }
 
-/// Permission to sign, or to buy, already on disk.
+/// What exactly may be signed, or bought, upon a grant.
 ///
-/// A class, because it is handed on several times for each request and never changes.
-package final class Grant: Sendable {
+/// Known before anything is decided: the thread that asks makes them, and has them at hand when it signs.
+package final class GrantTerms: Sendable {
+    /// UUIDv7 of the request.
     package let id: UniqueID
+    /// UUIDv4; what is signed carries it.
+    package let nonce: UniqueID
+    /// When it was asked for; the timestamp inside what is signed.
+    package let signedAt: Timestamp
     /// Whether what may be signed allows the offer; only then does it count against caps.
     package let allows: Bool
-    package let nonce: UniqueID
-    /// When it was granted; the timestamp inside what is signed.
-    package let signedAt: Timestamp
     /// Exactly what may be signed, one for each form; none of an offer that is not signed.
     package let intents: [SigningIntent]
-    package let basis: Basis
 
-    init(id: UniqueID, allows: Bool, nonce: UniqueID, signedAt: Timestamp, intents: [SigningIntent], basis: Basis) {
+    /// - Throws: `PayloadError` as ``SigningPlan/intents(allows:nonce:at:)``.
+    init(
+        of deliverable: Deliverable,
+        id: UniqueID,
+        nonce: UniqueID,
+        signedAt: Timestamp,
+        allows: Bool = true
+    ) throws(PayloadError) {
         self.id = id
-        self.allows = allows
         self.nonce = nonce
         self.signedAt = signedAt
-        self.intents = intents
-        self.basis = basis
+        self.allows = allows
+        intents = try deliverable.intents(allows: allows, nonce: nonce, at: signedAt)
     }
+
+    /// Of what is not delivered, and only looked at.
+    init(id: UniqueID, at instant: Timestamp) {
+        (self.id, nonce, signedAt) = (id, id, instant)
+        (allows, intents) = (true, [])
+    }
+}
+
+/// Permission to sign, or to buy, already on disk.
+package struct Grant: Sendable {
+    package let terms: GrantTerms
+    package let basis: Basis
+
+    package var id: UniqueID { terms.id }
 
     /// What a grant rests on.
     package enum Basis: Sendable {
         /// The rules, just now.
         case decision(Decision)
         /// An earlier request with the same idempotency key.
-        case replay(RecordedDecision)
+        indirect case replay(RecordedDecision)
     }
 }
 
@@ -286,7 +302,8 @@ package struct StoreKnowledge: Sendable {
 
 /// What came of a ``DecisionRequest``, all of it recorded and durable.
 package enum Verdict: Sendable {
-    case granted(Grant)
+    /// On the terms of the request, or on those of a grant before it, or that it may not be had.
+    case granted(Grant.Basis, otherTerms: GrantTerms?)
     case refused(Decision)
     /// The customer might have it, but the offer is not as it must be at the store, or that isn't known; nothing is
     /// granted.

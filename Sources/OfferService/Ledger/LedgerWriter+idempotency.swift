@@ -13,7 +13,7 @@ extension LedgerWriter {
         let signedAt: Timestamp
         let decisionJSON: [UInt8]
 
-        init(_ claim: IdempotencyClaim, _ grant: Grant, _ decisionJSON: [UInt8]) {
+        init(_ claim: IdempotencyClaim, _ grant: GrantTerms, _ decisionJSON: [UInt8]) {
             requestDigest = claim.requestDigest
             (grantID, nonce, signedAt) = (grant.id, grant.nonce, grant.signedAt)
             self.decisionJSON = decisionJSON
@@ -87,26 +87,19 @@ extension LedgerWriter {
     }
 
     /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
-    func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Grant {
+    func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Verdict {
         guard let decision = RecordedDecision(earlier.decisionJSON),
             let allows = request.deliverable.answer(to: decision.outcome)
         else { throw .database(.unexpectedValue(column: 4)) }
-        let grant = Grant(
-            id: earlier.grantID,
-            allows: allows,
-            nonce: earlier.nonce,
-            signedAt: earlier.signedAt,
-            intents: try intents(request.deliverable, allows, earlier.nonce, earlier.signedAt),
-            basis: .replay(decision)
-        )
-        let isNew = try isOfNewestEpoch(grant.id, signedAt: grant.signedAt)
-        try giveOut(request, entry: try record(grant, request, namesUsers: isNew))
-        return grant
+        let terms = try terms(request, earlier.grantID, earlier.nonce, earlier.signedAt, allows: allows)
+        let isNew = try isOfNewestEpoch(terms.id, signedAt: terms.signedAt)
+        try giveOut(request, entry: try record(terms, request, namesUsers: isNew))
+        return .granted(.replay(decision), otherTerms: terms)
     }
 
     func remember(
         _ claim: IdempotencyClaim,
-        _ grant: Grant,
+        _ grant: GrantTerms,
         _ decisionJSON: [UInt8]
     ) throws(LedgerError) {
         if claimsReadAhead[claim.keyDigest] != nil {

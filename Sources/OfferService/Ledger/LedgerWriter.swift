@@ -263,7 +263,7 @@ package final class LedgerWriter {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             // What was granted can't be had any more: there is nothing to answer a second time.
             if let obstacle = request.deliverable.obstacle { return .obstructed(obstacle) }
-            return .granted(try replay(earlier, request))
+            return try replay(earlier, request)
         }
         let evaluation = try evaluate(request)
         let decision = evaluation.decision
@@ -277,7 +277,7 @@ package final class LedgerWriter {
             if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
             return .obstructed(obstacle)
         }
-        return .granted(try grant(request, decision, allows: allows, evaluation.subscriptions))
+        return try grant(request, decision, allows: allows, evaluation.subscriptions)
     }
 
     /// What the rules say of what is known; and what the store should be asked for first, if that may change it.
@@ -335,49 +335,56 @@ package final class LedgerWriter {
         _ decision: Decision,
         allows: Bool,
         _ subscriptions: [[UInt8]]
-    ) throws(LedgerError) -> Grant {
-        let grant = Grant(
-            id: request.requestID,
-            allows: allows,
-            nonce: request.nonce,
-            signedAt: request.receivedAt,
-            intents: try intents(request.deliverable, allows, request.nonce, request.receivedAt),
-            basis: .decision(decision)
-        )
-        let index = try record(grant, request)
-        if allows {
-            for subject in request.subjects(with: subscriptions) {
-                try database { () throws(StorageError) in
-                    try grants.add(grant.id, of: request.offer.ledgerKey, to: subject, entry: index)
-                }
+    ) throws(LedgerError) -> Verdict {
+        let own = request.terms
+        guard allows == own.allows else {
+            let denial = try terms(request, own.id, own.nonce, own.signedAt, allows: allows)
+            try record(denial, request, denial: decision)
+            try remember(request, denial, decision)
+            return .granted(.decision(decision), otherTerms: denial)
+        }
+        let index = try record(own, request)
+        for subject in request.subjects(with: subscriptions) {
+            try database { () throws(StorageError) in
+                try grants.add(own.id, of: request.offer.ledgerKey, to: subject, entry: index)
             }
-            try issue(grant.id, request, entry: index)
-            try giveOut(request, entry: index)
-            days.add(request.offer.ledgerKey, on: grant.signedAt.utcDay)
         }
-        if let claim = request.idempotency {
-            try remember(claim, grant, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
-        }
-        return grant
+        try issue(own.id, request, entry: index)
+        try giveOut(request, entry: index)
+        days.add(request.offer.ledgerKey, on: own.signedAt.utcDay)
+        try remember(request, own, decision)
+        return .granted(.decision(decision), otherTerms: nil)
+    }
+
+    private func remember(
+        _ request: DecisionRequest,
+        _ terms: GrantTerms,
+        _ decision: Decision
+    ) throws(LedgerError) {
+        guard let claim = request.idempotency else { return }
+        try remember(claim, terms, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
     }
 
     /// One entry for each signature that will be made.
+    @discardableResult
     func record(
-        _ grant: Grant,
+        _ terms: GrantTerms,
         _ request: DecisionRequest,
+        denial: Decision? = nil,
         namesUsers: Bool = true
     ) throws(LedgerError) -> Int64 {
         let first = tree.size
         switch request.deliverable {
         case .signature(let plan):
-            for intent in grant.intents {
+            for intent in terms.intents {
                 try append(
                     .signature(
                         SignatureRecord(
                             request: request,
-                            grant: grant,
+                            terms: terms,
                             plan: plan,
                             intent: intent,
+                            denial: denial,
                             namesUsers: namesUsers
                         )
                     )
@@ -386,7 +393,7 @@ package final class LedgerWriter {
         case .authorization(let plan):
             try append(
                 .authorization(
-                    AuthorizationRecord(request: request, grant: grant, plan: plan, namesUsers: namesUsers)
+                    AuthorizationRecord(request: request, terms: terms, plan: plan, namesUsers: namesUsers)
                 )
             )
         case .preview: break
@@ -394,14 +401,15 @@ package final class LedgerWriter {
         return first
     }
 
-    func intents(
-        _ deliverable: Deliverable,
-        _ allows: Bool,
+    func terms(
+        _ request: DecisionRequest,
+        _ id: UniqueID,
         _ nonce: UniqueID,
-        _ instant: Timestamp
-    ) throws(LedgerError) -> [SigningIntent] {
+        _ instant: Timestamp,
+        allows: Bool
+    ) throws(LedgerError) -> GrantTerms {
         do {
-            return try deliverable.intents(allows: allows, nonce: nonce, at: instant)
+            return try GrantTerms(of: request.deliverable, id: id, nonce: nonce, signedAt: instant, allows: allows)
         } catch {
             throw .unbuildable(error)
         }
