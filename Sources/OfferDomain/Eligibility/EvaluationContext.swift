@@ -1,5 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Whose grants were looked up: by what the customer is known as.
+package struct GrantOwners: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A name of the customer.
+    package static let customer = GrantOwners(rawValue: 1)
+    package static let originalTransaction = GrantOwners(rawValue: 1 << 1)
+
+    /// Those that names come to.
+    package init(_ names: [CustomerIdentity]) {
+        self = names.reduce(into: []) { $0.insert($1.namesCustomer ? .customer : .originalTransaction) }
+    }
+}
+
 /// Everything that a rule is evaluated against, the clock included.
 package struct EvaluationContext: Hashable, Sendable {
     package var facts: CustomerFacts {
@@ -8,8 +24,8 @@ package struct EvaluationContext: Hashable, Sendable {
     }
     /// Nil if no trusted caller stated any; empty if one stated that there are none.
     package var attributes: Attributes?
-    /// Under which names the customer's grants were looked up; a cap on what isn't among them is undecided.
-    package var identities: [CustomerIdentity]
+    /// A cap on the grants of who isn't among them is undecided.
+    package var owners: GrantOwners
     package var grants: GrantHistory
     package var now: Timestamp
     /// Whether the ledger knows a subscription of the customer, by whatever name.
@@ -19,7 +35,7 @@ package struct EvaluationContext: Hashable, Sendable {
     package init(
         facts: CustomerFacts = CustomerFacts(),
         attributes: Attributes? = nil,
-        identities: [CustomerIdentity] = [],
+        owners: GrantOwners = [],
         grants: GrantHistory = GrantHistory(),
         now: Timestamp,
         knowsSubscription: Bool = false
@@ -27,7 +43,7 @@ package struct EvaluationContext: Hashable, Sendable {
         self.init(
             facts: SharedFacts(facts),
             attributes: attributes,
-            identities: identities,
+            owners: owners,
             grants: grants,
             now: now,
             knowsSubscription: knowsSubscription
@@ -37,14 +53,14 @@ package struct EvaluationContext: Hashable, Sendable {
     package init(
         facts: SharedFacts,
         attributes: Attributes?,
-        identities: [CustomerIdentity],
+        owners: GrantOwners,
         grants: GrantHistory,
         now: Timestamp,
         knowsSubscription: Bool
     ) {
         shared = facts
         self.attributes = attributes
-        self.identities = identities
+        self.owners = owners
         self.grants = grants
         self.now = now
         self.knowsSubscription = knowsSubscription
@@ -52,7 +68,7 @@ package struct EvaluationContext: Hashable, Sendable {
 
     /// Whether it is known of which original transaction the grants are to be counted.
     private var knowsOriginalTransaction: Bool {
-        knowsSubscription || identities.contains { if case .originalTransaction = $0 { true } else { false } }
+        knowsSubscription || owners.contains(.originalTransaction)
     }
 
     /// The grants that a cap of this scope counts, ascending; nil if it isn't known whose to count.
@@ -60,7 +76,7 @@ package struct EvaluationContext: Hashable, Sendable {
     /// An original transaction is of one store.
     func grants(per scope: GrantScope, in stores: StoreScope) -> [Timestamp]? {
         switch scope {
-        case .customer: identities.contains(where: \.namesCustomer) ? grants.byCustomer(in: stores) : nil
+        case .customer: owners.contains(.customer) ? grants.byCustomer(in: stores) : nil
         case .originalTransaction: knowsOriginalTransaction ? grants.byOriginalTransaction : nil
         }
     }

@@ -105,11 +105,11 @@ extension AuditEntry {
     /// Everything the customer is known as, each as a pseudonym; nothing without a request.
     private static func write(users request: DecisionRequest?, _ writer: inout JSONWriter) {
         writer.name("users")
-        writer.beginArray()
-        for pseudonym in request?.pseudonyms ?? [] {
-            writer.string { $0.append(contentsOf: pseudonym.recordText) }
+        guard let request else {
+            writer.beginArray()
+            return writer.endArray()
         }
-        writer.endArray()
+        writer.value(json: request.users)
     }
 
     /// The findings that were not met, as rule and code; sentences could repeat what a customer's attributes hold.

@@ -31,32 +31,14 @@ struct Portion: Sendable {
     var jobs: [Committer.Job]
 
     /// Tells all what came of them, in their order.
-    consuming func resume(_ outcomes: consuming [Committer.Outcome?]) {
-        let asker = asker
-        let answers = Answers(jobs, outcomes)
-        guard let asker else { return answers.resume() }
-        asker.handBack { answers.resume() }
-    }
-}
-
-/// What came of the jobs of a portion, to be told once.
-///
-/// `@unchecked Sendable`: it is handed over as a whole, from the thread that makes it to the one that calls ``resume()``.
-@safe
-private final class Answers: @unchecked Sendable {
-    private let jobs: [Committer.Job]
-    private var outcomes: [Committer.Outcome?]
-
-    init(_ jobs: [Committer.Job], _ outcomes: [Committer.Outcome?]) {
-        self.jobs = jobs
-        self.outcomes = outcomes
-    }
-
-    /// Each is taken out: one that is copied is counted, where the thread that answers has yet to fetch the count.
-    func resume() {
-        for place in jobs.indices {
-            if let outcome = outcomes[place].take() { jobs[place].resume(outcome) }
+    consuming func resume(_ outcomes: [Committer.Outcome]) {
+        let jobs = jobs
+        let resume: @Sendable () -> Void = {
+            let (jobs, outcomes) = (jobs.span, outcomes.span)
+            for place in jobs.indices { jobs[place].resume(outcomes[place]) }
         }
+        guard let asker else { return resume() }
+        asker.handBack(resume)
     }
 }
 

@@ -13,7 +13,7 @@ extension Committer.Job {
     /// The requests that are decided.
     var requests: [DecisionRequest] {
         switch self {
-        case .decide(let request, _): [request]
+        case .decide(let asked): [asked.request]
         case .decideAll(let batch, _): batch.requests
         case .append, .change, .absorb, .absorbGooglePlay, .transfer, .preview, .keep: []
         }
@@ -41,7 +41,7 @@ extension Committer.Job {
     func resume(_ outcome: Committer.Outcome) {
         switch (self, outcome) {
         case (_, .refused(let error)): fail(error)
-        case (.decide(_, let continuation), .decided(let verdict)): continuation.resume(returning: .success(verdict))
+        case (.decide(let asked), .decided(let verdict)): asked.continuation.resume(returning: .success(verdict))
         case (.decideAll(_, let continuation), .allDecided(let verdict)):
             continuation.resume(returning: .success(verdict))
         case (.absorb(_, let continuation), .absorbed(let result)),
@@ -62,7 +62,7 @@ extension Committer.Job {
 
     func fail(_ error: LedgerError) {
         switch self {
-        case .decide(_, let continuation): continuation.resume(returning: .failure(error))
+        case .decide(let asked): asked.continuation.resume(returning: .failure(error))
         case .decideAll(_, let continuation): continuation.resume(returning: .failure(error))
         case .absorb(_, let continuation), .absorbGooglePlay(_, let continuation):
             continuation.resume(returning: .failure(error))

@@ -10,18 +10,34 @@ package import Storage
 package final class Committer: Sendable {
     /// One thing to be written, and who waits for it.
     ///
-    /// Indirect, because it is handed on many times: one reference is cheaper to copy than all that a case holds.
-    indirect enum Job: Sendable {
-        case decide(DecisionRequest, CheckedContinuation<Result<Verdict, LedgerError>, Never>)
-        case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
+    /// One reference, because it is handed on many times.
+    enum Job: Sendable {
+        case decide(AskedDecision)
+        indirect case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
         /// Of no event: tries whether records can be written again.
-        case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
-        case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
-        case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
-        case absorbGooglePlay(GooglePlayPurchaseReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
-        case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
-        case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
-        case keep(LogSignature, @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void)
+        indirect case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
+        indirect case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
+        indirect case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
+        indirect case absorbGooglePlay(
+            GooglePlayPurchaseReport,
+            CheckedContinuation<Result<Absorption, LedgerError>, Never>
+        )
+        indirect case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
+        indirect case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
+        indirect case keep(LogSignature, @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void)
+    }
+
+    /// A request that is to be decided by itself, and who waits for it.
+    ///
+    /// A class: what a case holds would be copied, and so counted, where it is looked at.
+    final class AskedDecision: Sendable {
+        let request: DecisionRequest
+        let continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>
+
+        init(_ request: DecisionRequest, _ continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>) {
+            self.request = request
+            self.continuation = continuation
+        }
     }
 
     /// What is to be done within the transaction; what it throws undoes the whole batch.
@@ -121,7 +137,7 @@ package final class Committer: Sendable {
 
     /// Decides and records; returns when the record is durable.
     package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
-        try await ask { .decide(request, $0) }
+        try await ask { .decide(AskedDecision(request, $0)) }
     }
 
     /// Decides and records many requests in one transaction; returns when all of the records are durable.
@@ -452,15 +468,15 @@ extension Committer {
         _ batch: [Portion],
         with writer: LedgerWriter,
         _ cleaning: inout Cleaning
-    ) throws(LedgerError) -> [[Outcome?]] {
+    ) throws(LedgerError) -> [[Outcome]] {
         try writer.readLinks()
         if writer.connection.isRemote { try writer.readAhead(for: batch.flatMap(\.jobs).flatMap(\.requests)) }
-        var outcomes: [[Outcome?]] = []
+        var outcomes: [[Outcome]] = []
         outcomes.reserveCapacity(batch.count)
         for portion in batch {
-            var own: [Outcome?] = []
+            var own: [Outcome] = []
             own.reserveCapacity(portion.jobs.count)
-            for job in portion.jobs { own.append(try outcome(of: job, writer)) }
+            for place in portion.jobs.indices { own.append(try outcome(of: portion.jobs[place], writer)) }
             outcomes.append(own)
         }
         let now = clock.now()
@@ -479,7 +495,7 @@ extension Committer {
     private func outcome(of job: Job, _ writer: LedgerWriter) throws(LedgerError) -> Outcome {
         if job.isUnder(writer.outdatedEpochs) { return .refused(.outdatedSecret) }
         switch job {
-        case .decide(let request, _): return .decided(try verdict(on: request, writer))
+        case .decide(let asked): return .decided(try verdict(on: asked.request, writer))
         case .decideAll(let batch, _): return .allDecided(try verdict(on: batch, writer))
         case .absorb(let report, _): return .absorbed(try writer.absorb(report))
         case .absorbGooglePlay(let report, _): return .absorbed(try writer.absorb(report))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import JSON
 package import OfferDomain
 package import Storage
 
@@ -74,8 +75,10 @@ package final class DecisionRequest: Sendable {
     let namedSubjects: [[UInt8]]
     /// The keys of the names alone, without those of subscriptions.
     let customers: [[UInt8]]
-    /// Everything the customer is known as.
-    package let names: [CustomerIdentity]
+    /// Whose grants those keys lead to.
+    let owners: GrantOwners
+    /// What records call the customer: a JSON list of pseudonyms.
+    let users: [UInt8]
     /// `nil` if nobody who is believed stated any.
     package let attributes: Attributes?
     /// What is granted if it is granted, and not as what was granted before under the same idempotency key.
@@ -83,6 +86,8 @@ package final class DecisionRequest: Sendable {
     package let callerID: CallerID
     /// The policy in force, `sha256:…` over the offers file.
     package let policyName: String
+    /// Everything the customer is known as.
+    package let names: [CustomerIdentity]
     /// Of each name the pseudonym that caps count under.
     package let pseudonyms: [Pseudonym]
     /// What the store itself says of the customer, and how far it is known.
@@ -112,6 +117,8 @@ package final class DecisionRequest: Sendable {
         self.names = names
         self.pseudonyms = pseudonyms
         (namedSubjects, customers) = Self.subjects(names, pseudonyms)
+        owners = GrantOwners(names)
+        users = Self.users(pseudonyms)
         successions = pseudonyms.compactMap(KeySuccession.init) + knowledge.successions
         self.epoch = epoch
         let facts = facts.asked(of: offer.subscriptionGroupID)
@@ -141,6 +148,14 @@ package final class DecisionRequest: Sendable {
         // Mostly these are the same.
         if subjects.count == names.count, names.allSatisfy(\.namesCustomer) { return (subjects, subjects) }
         return (subjects, zip(names, pseudonyms).filter(\.0.namesCustomer).map(\.1.ledgerKey))
+    }
+
+    private static func users(_ pseudonyms: [Pseudonym]) -> [UInt8] {
+        var writer = JSONWriter(reserving: 2 + 64 * pseudonyms.count)
+        writer.beginArray()
+        for pseudonym in pseudonyms { writer.string { $0.append(contentsOf: pseudonym.recordText) } }
+        writer.endArray()
+        return writer.bytes
     }
 
     /// Each name with its pseudonym.

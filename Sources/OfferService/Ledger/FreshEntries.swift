@@ -26,13 +26,6 @@ package struct EntryBuffer: Sendable {
         entries.append((index, bytes.count))
     }
 
-    /// Appends the entries of another buffer.
-    mutating func append(_ other: EntryBuffer) {
-        let start = bytes.count
-        bytes.append(contentsOf: other.bytes)
-        for entry in other.entries { entries.append((entry.index, start + entry.end)) }
-    }
-
     /// Keeps the memory for others.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
@@ -40,50 +33,35 @@ package struct EntryBuffer: Sendable {
     }
 }
 
-/// Entries that were just made durable, until whoever follows the log takes them: so nobody reads what was just written.
+/// Hands entries that were just made durable to whoever follows the log: so nobody reads what was just written.
 ///
-/// Not all entries come this way: those of others don't, and none while too many wait or nobody has come to take any. Who
-/// takes them sees by their indices what is missing, and reads it from the log.
+/// Not all entries come this way: those of others don't, nor those beyond ``mostBytes``. Who takes them sees by their
+/// indices what is missing, and reads it from the log.
 package final class FreshEntries: Sendable {
-    /// More do not wait.
+    /// Of one transaction, more are not handed over.
     package static let mostBytes = 1 << 20
-    /// Whoever takes them is woken for so many.
-    package static let portionBytes = 1 << 17
 
-    private struct State {
-        var entries = EntryBuffer()
-        var wake: (@Sendable () -> Void)?
-    }
+    /// Is called on the committer's thread, once who waits for the entries was told, with what is read then or never.
+    package typealias Follower = @Sendable (borrowing EntryBuffer) -> Void
 
-    private let state = Guarded(State())
+    private let follower = Guarded<Follower?>(nil)
 
-    /// Nothing waits as yet.
+    /// Nobody follows as yet.
     package init() {}
 
-    /// Keeps what comes from now on; `wake` is called, on the committer's thread, when a portion waits.
-    package func follow(_ wake: @escaping @Sendable () -> Void) {
-        state.withLock { $0.wake = wake }
+    /// Hands over what comes from now on.
+    package func follow(_ follower: @escaping Follower) {
+        self.follower.withLock { $0 = follower }
     }
 
-    /// Keeps no more, and forgets what waits.
+    /// Hands over nothing more, but for what is just being handed over.
     package func stopFollowing() {
-        state.withLock { $0 = State() }
+        follower.withLock { $0 = nil }
     }
 
-    /// Takes in entries of which no one can be lost any more, if there is room for all of them.
-    package func add(_ entries: EntryBuffer) {
-        let wake: (@Sendable () -> Void)? = state.withLock { state in
-            let before = state.entries.bytes.count
-            guard state.wake != nil, before + entries.bytes.count <= Self.mostBytes else { return nil }
-            state.entries.append(entries)
-            return before < Self.portionBytes && state.entries.bytes.count >= Self.portionBytes ? state.wake : nil
-        }
-        wake?()
-    }
-
-    /// Exchanges all that waits for a buffer, which is emptied and used for what comes.
-    package func take(into buffer: inout EntryBuffer) {
-        buffer.removeAll()
-        state.withLock { swap(&$0.entries, &buffer) }
+    /// Hands over entries of which no one can be lost any more.
+    package func add(_ entries: borrowing EntryBuffer) {
+        guard let follower = follower.withLock({ $0 }), !entries.isEmpty else { return }
+        follower(entries)
     }
 }

@@ -448,7 +448,7 @@ package final class LedgerWriter {
         return EvaluationContext(
             facts: known.facts,
             attributes: request.attributes,
-            identities: request.names,
+            owners: request.owners,
             grants: history,
             now: request.receivedAt,
             knowsSubscription: !known.subscriptions.isEmpty

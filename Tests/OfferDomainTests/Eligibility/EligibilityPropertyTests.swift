@@ -106,9 +106,9 @@ enum FactToForget {
             ("that all refunds are known", { $0.facts.forgetThatRefundsAreAll() }),
             ("storefront", { $0.facts.storefront = nil }), ("region", { $0.facts.region = nil }),
             ("ownership", { $0.facts.ownership = nil }), ("environment", { $0.facts.environment = nil }),
-            ("attributes", { $0.attributes = nil }), ("identities", { $0.identities = [] }),
-            ("customer", { $0.identities.removeAll(where: \.namesCustomer) }),
-            ("transaction", { $0.identities.removeAll { !$0.namesCustomer } }),
+            ("attributes", { $0.attributes = nil }), ("owners", { $0.owners = [] }),
+            ("customer", { $0.owners.remove(.customer) }),
+            ("transaction", { $0.owners.remove(.originalTransaction) }),
             (
                 "the offer of each use",
                 { context in
@@ -134,7 +134,7 @@ enum FactToForget {
                 {
                     $0.facts = CustomerFacts()
                     $0.attributes = nil
-                    $0.identities = []
+                    $0.owners = []
                 }
             ),
         ]

@@ -52,7 +52,7 @@ struct LedgerRuleTests {
             .undecided,
             .customerUnknown,
             "it is not known whose grants to count: no customer id, token or user name"
-        ) { $0.identities = [] },
+        ) { $0.owners = [] },
         RuleRow(
             .grants(atMost: 1, per: .originalTransaction),
             .undecided,
@@ -80,7 +80,7 @@ struct LedgerRuleTests {
             .undecided,
             .customerUnknown,
             "it is not known whose grants to count: no customer id, token or user name"
-        ) { $0.identities = [] },
+        ) { $0.owners = [] },
         RuleRow(
             .cooldown(days: 30, per: .originalTransaction),
             .undecided,
@@ -90,9 +90,8 @@ struct LedgerRuleTests {
     ]
 
     static func transactionCaps() throws -> [RuleRow] {
-        let transaction = CustomerIdentity.originalTransaction(try TransactionID("42"))
         let history: (inout EvaluationContext) -> Void = {
-            $0.identities = [transaction]
+            $0.owners = .originalTransaction
             $0.grants.byOriginalTransaction = [.ago(days: 2)]
         }
         return [

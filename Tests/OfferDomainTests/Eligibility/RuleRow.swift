@@ -37,8 +37,7 @@ struct RuleRow: CustomTestStringConvertible {
 extension EvaluationContext {
     /// A context of nothing but a customer's name and the instant, changed.
     static func about(_ change: (inout EvaluationContext) -> Void = { _ in }) -> EvaluationContext {
-        let token = UniqueID.version4(1, 2)
-        var context = EvaluationContext(identities: [.appAccountToken(token)], now: RuleRow.now)
+        var context = EvaluationContext(owners: .customer, now: RuleRow.now)
         change(&context)
         return context
     }

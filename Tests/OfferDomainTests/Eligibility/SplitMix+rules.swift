@@ -76,8 +76,8 @@ extension SplitMix {
             context.attributes =
                 chance(in: 3) ? Attributes() : try Attributes(["risk": pick([.text("a"), .number(1)])])
         }
-        if !chance(in: 4) { context.identities.append(.appAccountToken(.version4(next(), next()))) }
-        if !chance(in: 3) { context.identities.append(.originalTransaction(try TransactionID("7"))) }
+        if !chance(in: 4) { context.owners.insert(.customer) }
+        if !chance(in: 3) { context.owners.insert(.originalTransaction) }
         context.grants.byCustomer = instants().sorted()
         context.grants.byOriginalTransaction = instants().sorted()
         context.grants.offerGrantsPerDay = Set(instants().map(\.utcDay)).sorted().map {

@@ -55,8 +55,7 @@ struct FindingTextsTests {
             refundedAt: nil,
             offersUsed: nil
         )
-        let name = CustomerIdentity.customer(try CustomerID("c-1"))
-        return EvaluationContext(facts: facts, identities: [name], grants: history, now: now)
+        return EvaluationContext(facts: facts, owners: .customer, grants: history, now: now)
     }
 
     @Test func `each customer is told what they would be told if nobody had asked before`() throws {

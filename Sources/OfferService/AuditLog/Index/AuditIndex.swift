@@ -3,7 +3,7 @@ package import OfferDomain
 
 /// What the running service knows of its log beside what is stored: the newest entries, and when each key was used last.
 ///
-/// Written by ``AuditIndexer``'s thread, read by any.
+/// Written by ``AuditIndexer``'s thread, and by the committer's, which has what it has just recorded at hand; read by any.
 package final class AuditIndex: Sendable {
     private struct State {
         var tail: IndexRunBuilder?
@@ -52,6 +52,25 @@ package final class AuditIndex: Sendable {
             defer { state.tail = tail }
             return try body(&tail)
         }
+    }
+
+    /// Adds entries that were just recorded.
+    ///
+    /// - Returns: Whether it knows all of them now. If not, those before them are missing, or a run is full, and somebody has to
+    ///   look at the log.
+    func follow(_ entries: borrowing EntryBuffer) -> Bool {
+        let known = add { tail -> Bool in
+            for place in 0..<entries.count {
+                let index = entries.index(at: place)
+                // It was read meanwhile.
+                if index < tail.nextEntry { continue }
+                guard index == tail.nextEntry, !tail.isFull,
+                    tail.add(entries.bytes.span.extracting(entries.range(at: place)))
+                else { return false }
+            }
+            return true
+        }
+        return known ?? false
     }
 
     /// Takes note of what a run comes to that is stored.

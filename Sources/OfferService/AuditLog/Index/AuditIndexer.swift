@@ -4,6 +4,9 @@ import Storage
 
 /// Follows the log and keeps the index up with it, on a thread of its own.
 ///
+/// New entries are added to the index by the committer, as soon as they are recorded. The thread makes runs of them, and
+/// reads what does not come that way.
+///
 /// Nothing waits for it: what it has not come to is found without it. Runs that are missing, because the log is older than
 /// the index or somebody removed them, are made first.
 package final class AuditIndexer: Sendable {
@@ -52,6 +55,7 @@ package final class AuditIndexer: Sendable {
             return .milliseconds(200)
         } catch {
             work = nil
+            committer.freshEntries.stopFollowing()
             if case .isStopping = error { return .seconds(30) }
             log(.warning, "the index over the audit log is not kept up", ["reason": .text(error.description)])
             return .seconds(30)
@@ -91,8 +95,8 @@ private final class IndexerWork {
     private let runs: IndexRunReader
     private let wake: DispatchSemaphore
     private var missing: [Int64]
-    /// What the committer has handed over.
-    private var fresh = EntryBuffer()
+    /// Whether it was woken and has not looked yet.
+    private let isAwaited = Guarded(false)
 
     init(
         index: AuditIndex,
@@ -126,43 +130,20 @@ private final class IndexerWork {
         if index.tail == nil {
             index.setTail(try reading { () throws(AuditReadError) in try runs.begun(runs.wholeRuns) })
         }
-        committer.freshEntries.follow { [wake] in wake.signal() }
-        while try follow() { if isStopping() { throw .isStopping } }
+        follow()
+        while try read() { if isStopping() { throw .isStopping } }
     }
 
-    /// Takes new entries; false when there are none.
-    private func follow() throws(AuditIndexerError) -> Bool {
-        committer.freshEntries.take(into: &fresh)
-        if fresh.isEmpty { return try read() }
-        var place = 0
-        while place < fresh.count {
-            guard let end = try addFresh(from: place) else { return false }
-            // What others have recorded did not come this way.
-            if end == place, index.tail?.isFull == false, try !read() {
-                throw .log(.damaged(index: index.tail?.nextEntry ?? 0))
+    /// Has new entries added as they come, and is woken when they can't be.
+    private func follow() {
+        isAwaited.withLock { $0 = false }
+        committer.freshEntries.follow { [index, wake, isAwaited] entries in
+            guard !index.follow(entries) else { return }
+            let wasAwaited = isAwaited.withLock { isAwaited in
+                defer { isAwaited = true }
+                return isAwaited
             }
-            place = end
-        }
-        return true
-    }
-
-    /// Adds what was handed over from a place on, as far as there is room and nothing is missing; answers how far it came.
-    private func addFresh(from place: Int) throws(AuditIndexerError) -> Int? {
-        try storeFullTail()
-        return try reading { () throws(AuditReadError) in
-            try index.add { tail throws(AuditReadError) in
-                var place = place
-                while place < fresh.count, !tail.isFull, fresh.index(at: place) <= tail.nextEntry {
-                    // What was read meanwhile is not added twice.
-                    if fresh.index(at: place) == tail.nextEntry,
-                        !tail.add(fresh.bytes.span.extracting(fresh.range(at: place)))
-                    {
-                        throw .damaged(index: tail.nextEntry)
-                    }
-                    place += 1
-                }
-                return place
-            }
+            if !wasAwaited { wake.signal() }
         }
     }
 
