@@ -365,7 +365,7 @@ extension Committer {
                 batch += queue.withLock { $0.take() }
                 current.goOn(at: clock.now())
             }
-            var outcomes = try write(batch, with: current, &cleaning)
+            var outcomes = try write(&batch, with: current, &cleaning)
             gate.follow(current.switches)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
@@ -465,19 +465,16 @@ extension Committer {
 
     /// What came of a batch, in its order, once all of it is durable; a transaction is open.
     private func write(
-        _ batch: [Portion],
+        _ batch: inout [Portion],
         with writer: LedgerWriter,
         _ cleaning: inout Cleaning
     ) throws(LedgerError) -> [[Outcome]] {
         try writer.readLinks()
-        if writer.connection.isRemote { try writer.readAhead(for: batch.flatMap(\.jobs).flatMap(\.requests)) }
+        if writer.connection.isRemote { try writer.readAhead(for: batch.jobs.flatMap(\.requests)) }
         var outcomes: [[Outcome]] = []
         outcomes.reserveCapacity(batch.count)
-        for portion in batch {
-            var own: [Outcome] = []
-            own.reserveCapacity(portion.jobs.count)
-            for place in portion.jobs.indices { own.append(try outcome(of: portion.jobs[place], writer)) }
-            outcomes.append(own)
+        for place in batch.indices {
+            outcomes.append(try batch[place].map { job throws(LedgerError) in try outcome(of: job, writer) })
         }
         let now = clock.now()
         if let atMost = cleaning.due(at: now, after: batch.requestCount) {
@@ -492,7 +489,7 @@ extension Committer {
         return outcomes
     }
 
-    private func outcome(of job: Job, _ writer: LedgerWriter) throws(LedgerError) -> Outcome {
+    private func outcome(of job: borrowing Job, _ writer: LedgerWriter) throws(LedgerError) -> Outcome {
         if job.isUnder(writer.outdatedEpochs) { return .refused(.outdatedSecret) }
         switch job {
         case .decide(let asked): return .decided(try verdict(on: asked.request, writer))
@@ -516,7 +513,7 @@ extension Committer {
     /// Not where nothing else is recorded, which is no trial: such a batch commits on a full disk, and what is only asked
     /// is to be answered on one.
     private func recordResumption(after batch: [Portion], _ writer: LedgerWriter) throws(LedgerError) -> Bool {
-        guard let since = observer.failingSince, writer.addsEntries || batch.contains(where: { $0.jobs.contains(where: \.isAppend) }) else {
+        guard let since = observer.failingSince, writer.addsEntries || batch.jobs.contains(where: \.isAppend) else {
             return false
         }
         try writer.append(.recordsResumed(since: since))

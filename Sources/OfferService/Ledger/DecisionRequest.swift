@@ -75,6 +75,8 @@ package final class DecisionRequest: Sendable {
     let namedSubjects: [[UInt8]]
     /// The keys of the names alone, without those of subscriptions.
     let customers: [[UInt8]]
+    /// The key of the account that purchases made with the grant will name, if the request says it.
+    let account: [UInt8]?
     /// Whose grants those keys lead to.
     let owners: GrantOwners
     /// What records call the customer: a JSON list of pseudonyms.
@@ -117,6 +119,7 @@ package final class DecisionRequest: Sendable {
         self.names = names
         self.pseudonyms = pseudonyms
         (namedSubjects, customers) = Self.subjects(names, pseudonyms)
+        account = Self.account(deliverable, names, pseudonyms)
         owners = GrantOwners(names)
         users = Self.users(pseudonyms)
         successions = pseudonyms.compactMap(KeySuccession.init) + knowledge.successions
@@ -148,6 +151,25 @@ package final class DecisionRequest: Sendable {
         // Mostly these are the same.
         if subjects.count == names.count, names.allSatisfy(\.namesCustomer) { return (subjects, subjects) }
         return (subjects, zip(names, pseudonyms).filter(\.0.namesCustomer).map(\.1.ledgerKey))
+    }
+
+    /// See ``account``: a user name of StoreKit 1 that is no UUID is on no transaction.
+    private static func account(
+        _ deliverable: Deliverable,
+        _ names: [CustomerIdentity],
+        _ pseudonyms: [Pseudonym]
+    ) -> [UInt8]? {
+        switch deliverable {
+        case .signature(let plan):
+            switch plan.binding {
+            case .none: nil
+            case .applicationUsername(let name) where !name.isUniqueID: nil
+            case .appAccountToken, .applicationUsername:
+                names.firstIndex(where: \.isPurchaseBinding).map { pseudonyms[$0].ledgerKey }
+            }
+        case .authorization: pseudonyms.first?.ledgerKey
+        case .preview: nil
+        }
     }
 
     private static func users(_ pseudonyms: [Pseudonym]) -> [UInt8] {

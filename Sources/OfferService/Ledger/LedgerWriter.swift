@@ -336,23 +336,29 @@ package final class LedgerWriter {
         allows: Bool,
         _ subscriptions: [[UInt8]]
     ) throws(LedgerError) -> Verdict {
-        let own = request.terms
-        guard allows == own.allows else {
-            let denial = try terms(request, own.id, own.nonce, own.signedAt, allows: allows)
+        guard allows == request.terms.allows else {
+            let denial = try terms(
+                request,
+                request.terms.id,
+                request.terms.nonce,
+                request.terms.signedAt,
+                allows: allows
+            )
             try record(denial, request, denial: decision)
             try remember(request, denial, decision)
             return .granted(.decision(decision), otherTerms: denial)
         }
-        let index = try record(own, request)
+        let id = request.terms.id
+        let index = try record(request.terms, request)
         for subject in request.subjects(with: subscriptions) {
             try database { () throws(StorageError) in
-                try grants.add(own.id, of: request.offer.ledgerKey, to: subject, entry: index)
+                try grants.add(id, of: request.offer.ledgerKey, to: subject, entry: index)
             }
         }
-        try issue(own.id, request, entry: index)
+        try issue(id, request, entry: index)
         try giveOut(request, entry: index)
-        days.add(request.offer.ledgerKey, on: own.signedAt.utcDay)
-        try remember(request, own, decision)
+        days.add(request.offer.ledgerKey, on: request.terms.signedAt.utcDay)
+        try remember(request, request.terms, decision)
         return .granted(.decision(decision), otherTerms: nil)
     }
 

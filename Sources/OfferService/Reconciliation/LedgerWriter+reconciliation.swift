@@ -33,27 +33,8 @@ extension LedgerWriter {
     }
 }
 
-extension DecisionRequest {
-    /// The key of the account that purchases made with the grant will name, if the request says it.
-    ///
-    /// A user name of StoreKit 1 that is no UUID is on no transaction.
-    var account: [UInt8]? {
-        switch deliverable {
-        case .signature(let plan):
-            switch plan.binding {
-            case .none: nil
-            case .applicationUsername(let name) where !name.isUniqueID: nil
-            case .appAccountToken, .applicationUsername:
-                names.firstIndex(where: \.isPurchaseBinding).map { pseudonyms[$0].ledgerKey }
-            }
-        case .authorization: pseudonyms.first?.ledgerKey
-        case .preview: nil
-        }
-    }
-}
-
 extension CustomerIdentity {
-    fileprivate var isPurchaseBinding: Bool {
+    var isPurchaseBinding: Bool {
         switch self {
         case .appAccountToken, .applicationUsername: true
         case .customer, .anonymous, .originalTransaction, .appTransaction: false
