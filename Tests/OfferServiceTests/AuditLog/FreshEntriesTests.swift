@@ -8,24 +8,39 @@ import Testing
 
 /// The index gets new entries from the committer, and is what it would be if it had read them.
 struct FreshEntriesTests {
-    private static func taken(_ fresh: FreshEntries) -> [Int64: [UInt8]] {
-        var buffer = EntryBuffer()
-        fresh.take(into: &buffer)
-        let pairs = (0..<buffer.count).map { (buffer.index(at: $0), Array(buffer.bytes[buffer.range(at: $0)])) }
-        return Dictionary(uniqueKeysWithValues: pairs)
+    /// What a follower was handed.
+    private final class Follower: Sendable {
+        private let handed = Guarded<[(index: Int64, entry: [UInt8])]>([])
+
+        var entries: [Int64: [UInt8]] {
+            handed.withLock { Dictionary($0.map { ($0.index, $0.entry) }) { one, _ in one } }
+        }
+        var count: Int { handed.withLock { $0.count } }
+
+        func follow(_ fresh: FreshEntries) {
+            fresh.follow { [handed] entries in
+                for place in 0..<entries.count {
+                    let entry = Array(entries.bytes[entries.range(at: place)])
+                    let index = entries.index(at: place)
+                    handed.withLock { $0.append((index, entry)) }
+                }
+            }
+        }
     }
 
-    @Test func `has what is durable, and nothing of a transaction that was undone`() async throws {
+    @Test func `has what is durable, once, and nothing of a transaction that was undone`() async throws {
         let place = try LogPlace()
         let faults = Faults()
         let committer = Committer(clock: place.clock.wallClock, observer: Metrics()) { () throws(StorageError) in
             try faults.wrap(try place.ledger.open())
         }
         committer.start(on: try faults.wrap(try place.ledger.open()))
-        let fresh = committer.freshEntries
+        let follower = Follower()
         try await committer.append([.serviceStopped])
-        #expect(Self.taken(fresh).isEmpty, "nobody has asked for any")
-        fresh.follow {}
+        // What is told after a batch is handed over after it: so one more, that nobody was handed the first.
+        try await committer.append([])
+        #expect(follower.count == 0, "nobody has asked for any")
+        follower.follow(committer.freshEntries)
         try await committer.append([.recordsExported(from: 0, count: 1), .serviceStopped])
         faults.failCommits(Faults.diskFull, Faults.ioFailure)
         for _ in 0..<2 {
@@ -36,43 +51,27 @@ struct FreshEntriesTests {
             try await committer.append([.epochBegun("2"), .epochBegun("3")])
         }
         try await committer.append([.epochDestroyed("4")])
-        // What is told after a batch is taken in after it: so one more, that all before it is there.
-        try await committer.append([.epochDestroyed("5")])
         await mayBlock { committer.stop() }
         let entries = try place.entries()
-        #expect(entries.count == 5)
-        let expected = (1..<5).map { (Int64($0), entries[$0]) }
-        var taken = Self.taken(fresh)
-        // The first was told before anybody followed, and may be taken in just after.
-        taken[0] = nil
-        #expect(taken == Dictionary(uniqueKeysWithValues: expected))
-        #expect(Self.taken(fresh).isEmpty)
+        #expect(entries.count == 4)
+        #expect(follower.entries == Dictionary(uniqueKeysWithValues: (1..<4).map { (Int64($0), entries[$0]) }))
+        #expect(follower.count == 3)
     }
 
-    @Test func `keeps no more than there is room for, wakes once for each portion, and ends when nobody follows`() {
+    @Test func `is handed to whoever follows last, and to nobody when nobody does`() {
         let fresh = FreshEntries()
-        let wakes = Recorder()
-        fresh.follow { wakes.add() }
         var batch = EntryBuffer()
-        for index in 0..<64 { batch.append(Array(repeating: 7, count: 1000), index: Int64(index)) }
-        for _ in 0..<40 { fresh.add(batch) }
-        #expect(wakes.count == 1)
-        #expect(Self.bytes(fresh) == FreshEntries.mostBytes / 64_000 * 64_000)
+        for index in 0..<3 { batch.append([UInt8(index)], index: Int64(index)) }
+        let (first, second) = (Follower(), Follower())
+        first.follow(fresh)
         fresh.add(batch)
-        #expect(wakes.count == 1)
-        for _ in 0..<3 { fresh.add(batch) }
-        #expect(wakes.count == 2)
-        #expect(Self.bytes(fresh) == 256_000)
+        second.follow(fresh)
         fresh.add(batch)
+        fresh.add(EntryBuffer())
+        #expect((first.count, second.count) == (3, 3))
         fresh.stopFollowing()
         fresh.add(batch)
-        #expect(Self.bytes(fresh) == 0)
-    }
-
-    private static func bytes(_ fresh: FreshEntries) -> Int {
-        var buffer = EntryBuffer()
-        fresh.take(into: &buffer)
-        return buffer.bytes.count
+        #expect((first.count, second.count) == (3, 3))
     }
 
     /// The index of a service in which much happened, partly by the hands of others, is the one that is made anew.
@@ -126,38 +125,67 @@ struct FreshEntriesTests {
         #expect(read.sealed() == tail.sealed())
     }
 
-    @Test func `takes what it is handed and reads only what is missing; nothing twice, and nothing after a gap`()
+    @Test func `takes what it is handed, at once; nothing twice, and nothing after a gap until that was read`()
         async throws
     {
-        let format = AuditIndexFormat(entriesPerRun: 64)
         let log = try RandomLog(seed: 31)
         try log.grow(by: 100)
+        try await withIndexer(over: log, AuditIndexFormat(entriesPerRun: 64)) { index, fresh async throws in
+            #expect(try await eventually { index.tail?.nextEntry == 100 })
+            // Not in the database, so that it can only come from here.
+            var batch = EntryBuffer()
+            for number in 90..<110 { batch.append(Self.entry("handed-\(number)"), index: Int64(number)) }
+            fresh.add(batch)
+            let tail = try #require(index.tail)
+            #expect(tail.nextEntry == 110)
+            let key = { (number: Int) in tail.keys.keys(of: .nonce, "handed-\(number)")[0] }
+            #expect((100..<110).allSatisfy { tail.entries(with: key($0)).offsets(in: 0..<64) == [$0 - 64] })
+            #expect((90..<100).allSatisfy { tail.entries(with: key($0)).isEmpty }, "those were read before")
+            var late = EntryBuffer()
+            late.append(Self.entry("late"), index: 111)
+            fresh.add(late)
+            #expect(index.tail?.nextEntry == 110)
+            // Somebody else has written those before it.
+            try log.grow(by: 12)
+            #expect(try await eventually { index.tail?.nextEntry == 112 })
+        }
+    }
+
+    @Test func `what is handed over when a run is full is read once that is stored`() async throws {
+        let log = try RandomLog(seed: 32)
+        try log.grow(by: 60)
+        try await withIndexer(over: log, AuditIndexFormat(entriesPerRun: 64)) { index, fresh async throws in
+            #expect(try await eventually { index.tail?.nextEntry == 60 })
+            try log.grow(by: 10)
+            var batch = EntryBuffer()
+            for index in 60..<70 { batch.append(try log.entry(at: Int64(index)), index: Int64(index)) }
+            fresh.add(batch)
+            #expect(try await eventually { index.tail?.run == 1 && index.tail?.nextEntry == 70 })
+            let tables = AuditIndexTables(connection: try log.ledger.openForReading())
+            #expect(try tables.runs() == [0])
+        }
+    }
+
+    private static func entry(_ nonce: String) -> [UInt8] { Array(#"{"nonce":"\#(nonce)"}"#.utf8) }
+
+    private func withIndexer(
+        over log: RandomLog,
+        _ format: AuditIndexFormat,
+        _ body: (AuditIndex, FreshEntries) async throws -> Void
+    ) async throws {
         let clock = SettableClock()
-        let recorder = LogRecorder()
-        let output = Log(level: .debug, clock: clock.wallClock, sink: recorder.sink)
         let committer = Committer(clock: clock.wallClock, observer: Metrics(), open: log.ledger.open)
         committer.start(on: try log.ledger.open())
         let index = AuditIndex(format: format)
+        let output = Log(level: .debug, clock: clock.wallClock, sink: LogRecorder().sink)
         let indexer = AuditIndexer(index: index, ledger: log.ledger, committer: committer, log: output)
         indexer.start()
-        #expect(try await eventually { index.tail?.nextEntry == 100 })
-        // Not in the database, so that it can only come from here.
-        var batch = EntryBuffer()
-        for number in 90..<110 { batch.append(Array(#"{"nonce":"handed-\#(number)"}"#.utf8), index: Int64(number)) }
-        committer.freshEntries.add(batch)
-        #expect(try await eventually { index.tail?.nextEntry == 110 })
-        let tail = try #require(index.tail)
-        let key = { (number: Int) in tail.keys.keys(of: .nonce, "handed-\(number)")[0] }
-        #expect((100..<110).allSatisfy { tail.entries(with: key($0)).offsets(in: 0..<64) == [$0 - 64] })
-        #expect((90..<100).allSatisfy { tail.entries(with: key($0)).isEmpty }, "those were read before")
-        var late = EntryBuffer()
-        late.append(Array(#"{"nonce":"late"}"#.utf8), index: 111)
-        committer.freshEntries.add(late)
-        #expect(try await eventually { recorder.lines.contains { $0.contains("entry 110 is missing") } })
-        #expect(index.tail?.nextEntry == 110)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(index, committer.freshEntries)) } catch { result = .failure(error) }
         await mayBlock {
             indexer.stop()
             committer.stop()
         }
+        try result.get()
     }
 }

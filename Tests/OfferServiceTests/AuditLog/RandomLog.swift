@@ -37,6 +37,12 @@ final class RandomLog {
         }
     }
 
+    /// What was recorded there.
+    func entry(at index: Int64) throws -> [UInt8] {
+        let sql = SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))
+        return try #require(try connection.first(sql) { $0.blob(0) })
+    }
+
     static let users = (0..<6).map { seed in
         "hmac:1:" + String(decoding: Base64.encodeURL(Array(repeating: UInt8(seed), count: 32)), as: UTF8.self)
     }

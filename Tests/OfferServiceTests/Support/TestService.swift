@@ -71,6 +71,7 @@ final class TestService: Sendable {
             acknowledges: true,
             maximumWaiting: maximumWaiting,
             wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
+            askingThread: { EventLoop.current },
             portions: portions,
             // So that it is carried over in every test that writes much.
             logKeeper: ledger.logKeeper(pages: 50),

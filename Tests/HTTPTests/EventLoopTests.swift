@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+/// What is handed back to an event loop is done on its thread, and never lost.
+struct EventLoopTests {
+    @Test func `tasks are told on the thread of their loop, in the order of what is handed back`() async throws {
+        let (loop, other) = (try EventLoop(), try EventLoop())
+        #expect(EventLoop.current == nil)
+        let places = Mutex<[(number: Int, isOwn: Bool)]>([])
+        await withCheckedContinuation { hasEnded in
+            for loop in [loop, other] {
+                Thread.detachNewThread {
+                    loop.run()
+                    if loop === other { hasEnded.resume() }
+                }
+            }
+            for number in 0..<100 {
+                loop.handBack { places.withLock { $0.append((number, EventLoop.current === loop)) } }
+            }
+            // From one loop to another, and to itself.
+            loop.handBack {
+                loop.handBack {
+                    other.handBack {
+                        #expect(EventLoop.current === other)
+                        other.finish()
+                    }
+                    loop.finish()
+                }
+            }
+        }
+        let told = places.withLock { $0 }
+        #expect(told.map(\.number) == Array(0..<100))
+        #expect(told.filter(\.isOwn).count == 100)
+    }
+
+    @Test func `once a loop has ended, who is told is told at once`() async throws {
+        let loop = try EventLoop()
+        await withCheckedContinuation { hasEnded in
+            Thread.detachNewThread {
+                loop.run()
+                #expect(EventLoop.current == nil)
+                hasEnded.resume()
+            }
+            loop.perform { loop.finish() }
+        }
+        #expect(loop.hasEnded)
+        let isTold = Mutex(false)
+        loop.handBack { isTold.withLock { $0 = true } }
+        #expect(isTold.withLock { $0 })
+    }
+
+    @Test func `what is handed back while a loop ends is not lost`() async throws {
+        for _ in 0..<20 {
+            let loop = try EventLoop()
+            let told = Mutex(0)
+            let handedBack = 200
+            await withCheckedContinuation { hasEnded in
+                Thread.detachNewThread {
+                    loop.run()
+                    hasEnded.resume()
+                }
+                loop.perform { loop.finish() }
+                for _ in 0..<handedBack { loop.handBack { told.withLock { $0 += 1 } } }
+            }
+            #expect(told.withLock { $0 } == handedBack)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// Who asks on a thread of tasks is told on that thread, in one piece with the others who asked there.
+@Suite(.timeLimit(.minutes(1))) struct AskingThreadTests {
+    @Test func `those who ask on one thread are told there, in one piece and in their order`() async throws {
+        let place = try AskingPlace()
+        let (one, other) = (Asker(), Asker())
+        for number in 0..<6 { place.ask(number, on: [one, other, nil][number % 3]) }
+        try await place.settle()
+        #expect((one.pieces, one.told) == (1, [0, 3]))
+        #expect((other.pieces, other.told) == (1, [1, 4]))
+        #expect(place.toldElsewhere == [2, 5])
+        #expect(place.batches == [6])
+    }
+
+    @Test func `what fails by one of them fails that one alone, whoever asks`() async throws {
+        let place = try AskingPlace()
+        let (one, other) = (Asker(), Asker())
+        for number in 0..<9 { place.ask(number, on: [one, other, nil][number % 3], fails: [4, 8].contains(number)) }
+        try await place.settle()
+        #expect(one.told.sorted() == [0, 3, 6])
+        #expect((other.told.sorted(), other.failed) == ([1, 7], [4]))
+        #expect((place.toldElsewhere.sorted(), place.failedElsewhere) == ([2, 5], [8]))
+    }
+
+    @Test func `where nothing can be recorded, all are told so on their threads`() async throws {
+        let faults = Faults()
+        let place = try AskingPlace(faults)
+        let asker = Asker()
+        for number in 0..<4 { place.ask(number, on: number % 2 == 0 ? asker : nil) }
+        faults.failCommits(Faults.diskFull)
+        try await place.settle()
+        #expect((asker.told, asker.failed) == ([], [0, 2]))
+        #expect((place.toldElsewhere, place.failedElsewhere) == ([], [1, 3]))
+    }
+
+    @Test(arguments: 1...7) func `a batch falls into halves that have each job once`(count: Int) throws {
+        let askers = [Asker(), Asker()]
+        var queue = CommitQueue()
+        for number in 0..<count {
+            let job = Committer.Job.append([.epochBegun("\(number)")], { _ in })
+            queue.add(job, from: askers[number % 2], isUrgent: true)
+        }
+        #expect((queue.jobs, queue.requests, queue.isReady) == (count, count, true))
+        let batch = queue.take()
+        #expect((queue.jobs, queue.requests, queue.isReady) == (0, 0, false))
+        guard let (first, second) = batch.halves else {
+            #expect(count == 1)
+            return
+        }
+        #expect((first.requestCount, second.requestCount) == (count / 2, count - count / 2))
+        #expect((first + second).jobs.map(Self.epoch) == batch.jobs.map(Self.epoch))
+    }
+
+    private static func epoch(_ job: Committer.Job) -> String {
+        guard case .append(let events, _) = job, case .epochBegun(let name) = events.first else { return "" }
+        return name
+    }
+}
+
+/// A thread that asks, as far as anybody can tell: it notes what it is handed, and who is told within that.
+private final class Asker: AskingThread {
+    private struct State {
+        var pieces = 0
+        var isTelling = false
+        var told: [Int] = []
+        var failed: [Int] = []
+    }
+
+    private let state = Guarded(State())
+
+    var pieces: Int { state.withLock { $0.pieces } }
+    var told: [Int] { state.withLock { $0.told } }
+    var failed: [Int] { state.withLock { $0.failed } }
+
+    func handBack(_ resume: @escaping @Sendable () -> Void) {
+        state.withLock { ($0.pieces, $0.isTelling) = ($0.pieces + 1, true) }
+        resume()
+        state.withLock { $0.isTelling = false }
+    }
+
+    func note(_ number: Int, _ result: Result<Void, LedgerError>) {
+        state.withLock { state in
+            #expect(state.isTelling, "it is told on its own thread")
+            if case .success = result { state.told.append(number) } else { state.failed.append(number) }
+        }
+    }
+}
+
+/// A committer that begins when it is told to.
+private final class AskingPlace: Sendable {
+    private let committer: Committer
+    private let observer = BatchObserver()
+    private let open: Committer.Opener
+    private let elsewhere = Guarded<(told: [Int], failed: [Int])>(([], []))
+
+    init(_ faults: Faults = Faults()) throws {
+        let place = try LogPlace()
+        open = { () throws(StorageError) in try faults.wrap(try place.ledger.open()) }
+        committer = Committer(clock: place.clock.wallClock, observer: observer, open: open)
+    }
+
+    var batches: [Int] { observer.batches.withLock { $0 } }
+    var toldElsewhere: [Int] { elsewhere.withLock { $0.told } }
+    var failedElsewhere: [Int] { elsewhere.withLock { $0.failed } }
+
+    func ask(_ number: Int, on asker: Asker?, fails: Bool = false) {
+        let change: Committer.Change = { writer throws(LedgerError) in
+            if fails { throw .unbuildable(.ambiguous) }
+            try writer.append(.epochBegun("\(number)"))
+        }
+        let job = Committer.Job.change(change) { [elsewhere] result in
+            guard let asker else {
+                elsewhere.withLock { lists in
+                    if case .success = result { lists.told.append(number) } else { lists.failed.append(number) }
+                }
+                return
+            }
+            asker.note(number, result)
+        }
+        #expect(committer.submit(job, from: asker, wakes: true) == nil)
+    }
+
+    /// Commits what was asked, and ends.
+    func settle() async throws {
+        committer.start(on: try open())
+        await mayBlock { self.committer.stop() }
+    }
+}
+
+private final class BatchObserver: CommitObserver {
+    let batches = Guarded<[Int]>([])
+
+    func committed(requests: Int, microseconds: Int64) { batches.withLock { $0.append(requests) } }
+    func learnt(of redemption: RedemptionTable.Entry) {}
+    func learnt(of redemption: GooglePlayRedemptionTable.Entry) {}
+    func failed(_ error: LedgerError) {}
+}
