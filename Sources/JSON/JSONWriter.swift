@@ -122,7 +122,7 @@ package struct JSONWriter: Sendable {
         let text = text.span
         bytes.append(addingCapacity: text.count + 1) { target in
             if needsComma { target.append(.comma) }
-            unsafe text.withUnsafeBufferPointer { unsafe target.append($0) }
+            target.append(plain: text)
         }
         needsComma = true
     }
@@ -210,8 +210,14 @@ extension OutputSpan<UInt8> {
     @inline(__always)
     fileprivate mutating func append(quoted text: Span<UInt8>) {
         append(.doubleQuote)
-        unsafe text.withUnsafeBufferPointer { unsafe append($0) }
+        append(plain: text)
         append(.doubleQuote)
+    }
+
+    /// Appends a text as it is.
+    @inline(__always)
+    fileprivate mutating func append(plain text: Span<UInt8>) {
+        unsafe text.withUnsafeBufferPointer { unsafe append($0) }
     }
 
     /// Appends all of `text`, for which there must be room.

@@ -68,7 +68,17 @@ package final class OfferAuthorizer: Sendable {
         }
         let offer = try findOffer(request, configuration.catalog)
         let plan = AuthorizationPlan(offer: await standing(of: offer, place, request.knownRegion, at: now))
-        let decision = try decisionRequest(request, caller, offer, plan, idempotency, configuration, place, requestID, now)
+        let decision = try decisionRequest(
+            request,
+            caller,
+            offer,
+            plan,
+            idempotency,
+            configuration,
+            place,
+            requestID,
+            now
+        )
         let source = GooglePlayAsked(
             tokens: request.purchaseTokens,
             caller: caller,

@@ -1,6 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
 
+extension Committer {
+    /// One thing to be written, and who waits for it.
+    ///
+    /// One reference, because it is handed on many times.
+    enum Job: Sendable {
+        case decide(AskedDecision)
+        indirect case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
+        /// Of no event: tries whether records can be written again.
+        indirect case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
+        indirect case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
+        indirect case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
+        indirect case absorbGooglePlay(
+            GooglePlayPurchaseReport,
+            CheckedContinuation<Result<Absorption, LedgerError>, Never>
+        )
+        indirect case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
+        indirect case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
+        indirect case keep(LogSignature, @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void)
+    }
+
+    /// A request that is to be decided by itself, and who waits for it.
+    ///
+    /// A class: what a case holds would be copied, and so counted, where it is looked at.
+    final class AskedDecision: Sendable {
+        let request: DecisionRequest
+        let continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>
+
+        init(_ request: DecisionRequest, _ continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>) {
+            self.request = request
+            self.continuation = continuation
+        }
+    }
+
+    /// What came of one job.
+    enum Outcome {
+        case decided(Verdict)
+        case allDecided(BatchVerdict)
+        case absorbed(Absorption)
+        case transferred(TransferOutcome)
+        case previewed([PreviewedOffer])
+        case done
+        case kept(CheckpointTable.Keeping)
+        /// Nothing of the job was done, and all else of the batch was.
+        case refused(LedgerError)
+    }
+}
+
 extension Committer.Job {
     var isPreview: Bool {
         if case .preview = self { true } else { false }

@@ -8,38 +8,6 @@ package import Storage
 /// Nobody is answered before the commit that holds their record has returned. If it fails, everybody in the batch
 /// is told so, and nothing of the batch is on disk.
 package final class Committer: Sendable {
-    /// One thing to be written, and who waits for it.
-    ///
-    /// One reference, because it is handed on many times.
-    enum Job: Sendable {
-        case decide(AskedDecision)
-        indirect case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
-        /// Of no event: tries whether records can be written again.
-        indirect case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
-        indirect case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
-        indirect case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
-        indirect case absorbGooglePlay(
-            GooglePlayPurchaseReport,
-            CheckedContinuation<Result<Absorption, LedgerError>, Never>
-        )
-        indirect case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
-        indirect case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
-        indirect case keep(LogSignature, @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void)
-    }
-
-    /// A request that is to be decided by itself, and who waits for it.
-    ///
-    /// A class: what a case holds would be copied, and so counted, where it is looked at.
-    final class AskedDecision: Sendable {
-        let request: DecisionRequest
-        let continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>
-
-        init(_ request: DecisionRequest, _ continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>) {
-            self.request = request
-            self.continuation = continuation
-        }
-    }
-
     /// What is to be done within the transaction; what it throws undoes the whole batch.
     package typealias Change = @Sendable (LedgerWriter) throws(LedgerError) -> Void
     /// Changes what is only derived from the log, as an index over it is.
@@ -440,19 +408,6 @@ extension Committer {
 
     /// What a log that is opened must go on from.
     private var knownHead: TreeHead? { treeHead == .empty ? nil : treeHead }
-
-    /// What came of one job.
-    enum Outcome {
-        case decided(Verdict)
-        case allDecided(BatchVerdict)
-        case absorbed(Absorption)
-        case transferred(TransferOutcome)
-        case previewed([PreviewedOffer])
-        case done
-        case kept(CheckpointTable.Keeping)
-        /// Nothing of the job was done, and all else of the batch was.
-        case refused(LedgerError)
-    }
 
     /// Takes over what others have switched off: before anything is decided, and before keys are used again.
     private func obey(_ writer: LedgerWriter) throws(LedgerError) {

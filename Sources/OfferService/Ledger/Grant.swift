@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What exactly may be signed, or bought, upon a grant.
+///
+/// Known before anything is decided: the thread that asks makes them, and has them at hand when it signs.
+package final class GrantTerms: Sendable {
+    /// UUIDv7 of the request.
+    package let id: UniqueID
+    /// UUIDv4; what is signed carries it.
+    package let nonce: UniqueID
+    /// When it was asked for; the timestamp inside what is signed.
+    package let signedAt: Timestamp
+    /// Whether what may be signed allows the offer; only then does it count against caps.
+    package let allows: Bool
+    /// Exactly what may be signed, one for each form; none of an offer that is not signed.
+    package let intents: [SigningIntent]
+
+    /// - Throws: `PayloadError` as ``SigningPlan/intents(allows:nonce:at:)``.
+    init(
+        of deliverable: Deliverable,
+        id: UniqueID,
+        nonce: UniqueID,
+        signedAt: Timestamp,
+        allows: Bool = true
+    ) throws(PayloadError) {
+        self.id = id
+        self.nonce = nonce
+        self.signedAt = signedAt
+        self.allows = allows
+        intents = try deliverable.intents(allows: allows, nonce: nonce, at: signedAt)
+    }
+
+    /// Of what is not delivered, and only looked at.
+    init(id: UniqueID, at instant: Timestamp) {
+        (self.id, nonce, signedAt) = (id, id, instant)
+        (allows, intents) = (true, [])
+    }
+}
+
+/// Permission to sign, or to buy, already on disk.
+package struct Grant: Sendable {
+    package let terms: GrantTerms
+    package let basis: Basis
+
+    package var id: UniqueID { terms.id }
+
+    /// What a grant rests on.
+    package enum Basis: Sendable {
+        /// The rules, just now.
+        case decision(Decision)
+        /// An earlier request with the same idempotency key.
+        indirect case replay(RecordedDecision)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+// MARK: - Granting
+
+extension LedgerWriter {
+    func grant(
+        _ request: DecisionRequest,
+        _ decision: Decision,
+        allows: Bool,
+        _ subscriptions: [[UInt8]]
+    ) throws(LedgerError) -> Verdict {
+        guard allows == request.terms.allows else {
+            let denial = try terms(
+                request,
+                request.terms.id,
+                request.terms.nonce,
+                request.terms.signedAt,
+                allows: allows
+            )
+            try record(denial, request, denial: decision)
+            try remember(request, denial, decision)
+            return .granted(.decision(decision), otherTerms: denial)
+        }
+        let id = request.terms.id
+        let index = try record(request.terms, request)
+        for subject in request.subjects(with: subscriptions) {
+            try database { () throws(StorageError) in
+                try grants.add(id, of: request.offer.ledgerKey, to: subject, entry: index)
+            }
+        }
+        try issue(id, request, entry: index)
+        try giveOut(request, entry: index)
+        days.add(request.offer.ledgerKey, on: request.terms.signedAt.utcDay)
+        try remember(request, request.terms, decision)
+        return .granted(.decision(decision), otherTerms: nil)
+    }
+
+    private func remember(
+        _ request: DecisionRequest,
+        _ terms: GrantTerms,
+        _ decision: Decision
+    ) throws(LedgerError) {
+        guard let claim = request.idempotency else { return }
+        try remember(claim, terms, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
+    }
+
+    /// One entry for each signature that will be made.
+    @discardableResult
+    func record(
+        _ terms: GrantTerms,
+        _ request: DecisionRequest,
+        denial: Decision? = nil,
+        namesUsers: Bool = true
+    ) throws(LedgerError) -> Int64 {
+        let first = tree.size
+        switch request.deliverable {
+        case .signature(let plan):
+            for intent in terms.intents {
+                try append(
+                    .signature(
+                        SignatureRecord(
+                            request: request,
+                            terms: terms,
+                            plan: plan,
+                            intent: intent,
+                            denial: denial,
+                            namesUsers: namesUsers
+                        )
+                    )
+                )
+            }
+        case .authorization(let plan):
+            try append(
+                .authorization(
+                    AuthorizationRecord(request: request, terms: terms, plan: plan, namesUsers: namesUsers)
+                )
+            )
+        case .preview: break
+        }
+        return first
+    }
+
+    func terms(
+        _ request: DecisionRequest,
+        _ id: UniqueID,
+        _ nonce: UniqueID,
+        _ instant: Timestamp,
+        allows: Bool
+    ) throws(LedgerError) -> GrantTerms {
+        do {
+            return try GrantTerms(of: request.deliverable, id: id, nonce: nonce, signedAt: instant, allows: allows)
+        } catch {
+            throw .unbuildable(error)
+        }
+    }
+}
