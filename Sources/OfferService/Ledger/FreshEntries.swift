@@ -26,6 +26,13 @@ package struct EntryBuffer: Sendable {
         entries.append((index, bytes.count))
     }
 
+    /// Appends the entries of another buffer.
+    mutating func append(_ other: EntryBuffer) {
+        let start = bytes.count
+        bytes.append(contentsOf: other.bytes)
+        for entry in other.entries { entries.append((entry.index, start + entry.end)) }
+    }
+
     /// Keeps the memory for others.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
@@ -35,33 +42,48 @@ package struct EntryBuffer: Sendable {
 
 /// Hands entries that were just made durable to whoever follows the log: so nobody reads what was just written.
 ///
-/// Not all entries come this way: those of others don't, nor those beyond ``mostBytes``. Who takes them sees by their
-/// indices what is missing, and reads it from the log.
+/// Some wait until there are enough of them, since to take one by itself costs far more than a share of many. Not all entries come
+/// this way: those of others don't, nor those beyond ``mostBytes``. Who takes them sees by their indices what is missing, and
+/// reads it from the log, as it does with what waits here for long.
 package final class FreshEntries: Sendable {
     /// Of one transaction, more are not handed over.
     package static let mostBytes = 1 << 20
+    /// Fewer wait for others.
+    package static let fewest = 48
 
     /// Is called on the committer's thread, once who waits for the entries was told, with what is read then or never.
     package typealias Follower = @Sendable (borrowing EntryBuffer) -> Void
 
-    private let follower = Guarded<Follower?>(nil)
+    private struct State {
+        var waiting = EntryBuffer()
+        var follower: Follower?
+    }
+
+    private let state = Guarded(State())
 
     /// Nobody follows as yet.
     package init() {}
 
     /// Hands over what comes from now on.
     package func follow(_ follower: @escaping Follower) {
-        self.follower.withLock { $0 = follower }
+        state.withLock { $0.follower = follower }
     }
 
-    /// Hands over nothing more, but for what is just being handed over.
+    /// Hands over nothing more, and forgets what waits.
     package func stopFollowing() {
-        follower.withLock { $0 = nil }
+        state.withLock { $0 = State() }
     }
 
-    /// Hands over entries of which no one can be lost any more.
-    package func add(_ entries: borrowing EntryBuffer) {
-        guard let follower = follower.withLock({ $0 }), !entries.isEmpty else { return }
-        follower(entries)
+    /// Hands over entries of which no one can be lost any more, and those that wait; or has them wait, too.
+    package func add(_ entries: EntryBuffer) {
+        guard !entries.isEmpty else { return }
+        state.withLock { state in
+            guard let follower = state.follower else { return }
+            if state.waiting.isEmpty, entries.count >= Self.fewest { return follower(entries) }
+            state.waiting.append(entries)
+            guard state.waiting.count >= Self.fewest else { return }
+            follower(state.waiting)
+            state.waiting.removeAll()
+        }
     }
 }

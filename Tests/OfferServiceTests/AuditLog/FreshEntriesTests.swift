@@ -11,14 +11,17 @@ struct FreshEntriesTests {
     /// What a follower was handed.
     private final class Follower: Sendable {
         private let handed = Guarded<[(index: Int64, entry: [UInt8])]>([])
+        private let calls = Recorder()
 
         var entries: [Int64: [UInt8]] {
             handed.withLock { Dictionary($0.map { ($0.index, $0.entry) }) { one, _ in one } }
         }
         var count: Int { handed.withLock { $0.count } }
+        var pieces: Int { calls.count }
 
         func follow(_ fresh: FreshEntries) {
-            fresh.follow { [handed] entries in
+            fresh.follow { [handed, calls] entries in
+                calls.add()
                 for place in 0..<entries.count {
                     let entry = Array(entries.bytes[entries.range(at: place)])
                     let index = entries.index(at: place)
@@ -36,42 +39,55 @@ struct FreshEntriesTests {
         }
         committer.start(on: try faults.wrap(try place.ledger.open()))
         let follower = Follower()
-        try await committer.append([.serviceStopped])
+        let many = [AuditEvent](repeating: .serviceStopped, count: FreshEntries.fewest)
+        try await committer.append(many)
         // What is told after a batch is handed over after it: so one more, that nobody was handed the first.
         try await committer.append([])
         #expect(follower.count == 0, "nobody has asked for any")
         follower.follow(committer.freshEntries)
         try await committer.append([.recordsExported(from: 0, count: 1), .serviceStopped])
         faults.failCommits(Faults.diskFull, Faults.ioFailure)
-        for _ in 0..<2 {
-            await #expect(throws: LedgerError.self) { try await committer.append([.epochBegun("1")]) }
-        }
+        for _ in 0..<2 { await #expect(throws: LedgerError.self) { try await committer.append(many) } }
         faults.failStatements(Faults.diskFull)
         await #expect(throws: LedgerError.self) {
             try await committer.append([.epochBegun("2"), .epochBegun("3")])
         }
         try await committer.append([.epochDestroyed("4")])
+        try await committer.append([])
+        #expect(follower.count == 0, "three wait for more")
+        try await committer.append(many)
+        try await committer.append(many)
         await mayBlock { committer.stop() }
         let entries = try place.entries()
-        #expect(entries.count == 4)
-        #expect(follower.entries == Dictionary(uniqueKeysWithValues: (1..<4).map { (Int64($0), entries[$0]) }))
-        #expect(follower.count == 3)
+        #expect(entries.count == 3 * many.count + 3)
+        let expected = (many.count..<entries.count).map { (Int64($0), entries[$0]) }
+        #expect(follower.entries == Dictionary(uniqueKeysWithValues: expected))
+        #expect((follower.count, follower.pieces) == (expected.count, 2))
     }
 
     @Test func `is handed to whoever follows last, and to nobody when nobody does`() {
         let fresh = FreshEntries()
-        var batch = EntryBuffer()
-        for index in 0..<3 { batch.append([UInt8(index)], index: Int64(index)) }
+        let count = FreshEntries.fewest
+        let (few, many) = (Self.entries(0..<3), Self.entries(3..<3 + count))
         let (first, second) = (Follower(), Follower())
+        fresh.add(many)
         first.follow(fresh)
-        fresh.add(batch)
-        second.follow(fresh)
-        fresh.add(batch)
+        fresh.add(many)
         fresh.add(EntryBuffer())
-        #expect((first.count, second.count) == (3, 3))
+        fresh.add(few)
+        second.follow(fresh)
+        fresh.add(many)
+        #expect((first.count, second.count) == (count, count + 3))
+        fresh.add(few)
         fresh.stopFollowing()
-        fresh.add(batch)
-        #expect((first.count, second.count) == (3, 3))
+        fresh.add(many)
+        second.follow(fresh)
+        fresh.add(many)
+        #expect((first.count, second.count) == (count, 2 * count + 3), "what waited is forgotten")
+    }
+
+    private static func entries(_ indices: Range<Int>) -> EntryBuffer {
+        indices.reduce(into: EntryBuffer()) { $0.append(entry("handed-\($1)"), index: Int64($1)) }
     }
 
     /// The index of a service in which much happened, partly by the hands of others, is the one that is made anew.
@@ -130,24 +146,20 @@ struct FreshEntriesTests {
     {
         let log = try RandomLog(seed: 31)
         try log.grow(by: 100)
-        try await withIndexer(over: log, AuditIndexFormat(entriesPerRun: 64)) { index, fresh async throws in
+        try await withIndexer(over: log, AuditIndexFormat(entriesPerRun: 256)) { index, fresh async throws in
             #expect(try await eventually { index.tail?.nextEntry == 100 })
             // Not in the database, so that it can only come from here.
-            var batch = EntryBuffer()
-            for number in 90..<110 { batch.append(Self.entry("handed-\(number)"), index: Int64(number)) }
-            fresh.add(batch)
+            fresh.add(Self.entries(90..<150))
             let tail = try #require(index.tail)
-            #expect(tail.nextEntry == 110)
+            #expect(tail.nextEntry == 150)
             let key = { (number: Int) in tail.keys.keys(of: .nonce, "handed-\(number)")[0] }
-            #expect((100..<110).allSatisfy { tail.entries(with: key($0)).offsets(in: 0..<64) == [$0 - 64] })
+            #expect((100..<150).allSatisfy { tail.entries(with: key($0)).offsets(in: 0..<256) == [$0] })
             #expect((90..<100).allSatisfy { tail.entries(with: key($0)).isEmpty }, "those were read before")
-            var late = EntryBuffer()
-            late.append(Self.entry("late"), index: 111)
-            fresh.add(late)
-            #expect(index.tail?.nextEntry == 110)
+            fresh.add(Self.entries(151..<251))
+            #expect(index.tail?.nextEntry == 150)
             // Somebody else has written those before it.
-            try log.grow(by: 12)
-            #expect(try await eventually { index.tail?.nextEntry == 112 })
+            try log.grow(by: 52)
+            #expect(try await eventually { index.tail?.nextEntry == 152 })
         }
     }
 
@@ -156,11 +168,11 @@ struct FreshEntriesTests {
         try log.grow(by: 60)
         try await withIndexer(over: log, AuditIndexFormat(entriesPerRun: 64)) { index, fresh async throws in
             #expect(try await eventually { index.tail?.nextEntry == 60 })
-            try log.grow(by: 10)
+            try log.grow(by: 50)
             var batch = EntryBuffer()
-            for index in 60..<70 { batch.append(try log.entry(at: Int64(index)), index: Int64(index)) }
+            for index in 60..<110 { batch.append(try log.entry(at: Int64(index)), index: Int64(index)) }
             fresh.add(batch)
-            #expect(try await eventually { index.tail?.run == 1 && index.tail?.nextEntry == 70 })
+            #expect(try await eventually { index.tail?.run == 1 && index.tail?.nextEntry == 110 })
             let tables = AuditIndexTables(connection: try log.ledger.openForReading())
             #expect(try tables.runs() == [0])
         }

@@ -21,11 +21,16 @@ package struct IndexRunBuilder: Sendable {
     package init(run: Int64, keys: IndexTermKeys, previous: [UInt8]?) {
         self.run = run
         self.keys = keys
+        // At once, for all that a run is likely to need: it would else grow, and leave holes, in the memory of who adds entries.
+        words.reserveCapacity(keys.format.entriesPerRun * Self.usualTerms)
         guard let object = previous.flatMap({ try? JSONDocument($0) })?.root.object else { return }
         var text: [UInt8] = []
         entry.read(object, into: &text)
         counter.begin(after: entry, text.span)
     }
+
+    /// Of an entry, rather more than less.
+    private static let usualTerms = 12
 
     /// What its entries come to.
     package var usage: LogUsage { counter.usage }
