@@ -30,19 +30,26 @@ package final class AuditIndexer: Sendable {
         Worker.start(named: "audit-index") { [self] in
             Worker.yieldToOthers()
             var work: IndexerWork?
+            var failures = 0
             var pause = DispatchTimeInterval.milliseconds(0)
             while true {
                 _ = wake.wait(timeout: .now() + pause)
                 if isStopping.withLock({ $0 }) { break }
-                pause = round(&work)
+                failures = round(&work) ? 0 : failures + 1
+                pause = Self.pause(after: failures)
             }
             committer.freshEntries.stopFollowing()
             hasEnded.signal()
         }
     }
 
-    /// Looks once, and answers when to look again.
-    private func round(_ work: inout IndexerWork?) -> DispatchTimeInterval {
+    /// Until it looks again, after so many failures one after the other.
+    private static func pause(after failures: Int) -> DispatchTimeInterval {
+        failures == 0 ? .milliseconds(200) : .seconds(min(30, 1 << min(failures - 1, 5)))
+    }
+
+    /// Looks once; whether all is well.
+    private func round(_ work: inout IndexerWork?) -> Bool {
         do throws(AuditIndexerError) {
             let current: IndexerWork
             if let work {
@@ -52,13 +59,13 @@ package final class AuditIndexer: Sendable {
             }
             work = current
             try current.catchUp { isStopping.withLock { $0 } }
-            return .milliseconds(200)
+            return true
         } catch {
             work = nil
             committer.freshEntries.stopFollowing()
-            if case .isStopping = error { return .seconds(30) }
+            if case .isStopping = error { return false }
             log(.warning, "the index over the audit log is not kept up", ["reason": .text(error.description)])
-            return .seconds(30)
+            return false
         }
     }
 
