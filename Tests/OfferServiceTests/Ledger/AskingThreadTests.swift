@@ -96,7 +96,7 @@ private final class Asker: AskingThread {
 /// A committer that begins when it is told to.
 private final class AskingPlace: Sendable {
     private let committer: Committer
-    private let observer = BatchObserver()
+    private let observer = BatchRecorder()
     private let open: Committer.Opener
     private let elsewhere = Guarded<(told: [Int], failed: [Int])>(([], []))
 
@@ -106,7 +106,7 @@ private final class AskingPlace: Sendable {
         committer = Committer(clock: place.clock.wallClock, observer: observer, open: open)
     }
 
-    var batches: [Int] { observer.batches.withLock { $0 } }
+    var batches: [Int] { observer.batches }
     var toldElsewhere: [Int] { elsewhere.withLock { $0.told } }
     var failedElsewhere: [Int] { elsewhere.withLock { $0.failed } }
 
@@ -132,13 +132,4 @@ private final class AskingPlace: Sendable {
         committer.start(on: try open())
         await mayBlock { self.committer.stop() }
     }
-}
-
-private final class BatchObserver: CommitObserver {
-    let batches = Guarded<[Int]>([])
-
-    func committed(requests: Int, microseconds: Int64) { batches.withLock { $0.append(requests) } }
-    func learnt(of redemption: RedemptionTable.Entry) {}
-    func learnt(of redemption: GooglePlayRedemptionTable.Entry) {}
-    func failed(_ error: LedgerError) {}
 }

@@ -120,7 +120,7 @@ private final class GatheringPlace: Sendable {
         )
     }
 
-    var batches: [Int] { observer.batches.withLock { $0 } }
+    var batches: [Int] { observer.batches }
 
     func start() throws { committer.start(on: try open()) }
 
@@ -141,13 +141,4 @@ private final class GatheringPlace: Sendable {
         await mayBlock { self.committer.stop() }
         #expect(answered.count == asked.count)
     }
-}
-
-private final class BatchRecorder: CommitObserver {
-    let batches = Guarded<[Int]>([])
-
-    func committed(requests: Int, microseconds: Int64) { batches.withLock { $0.append(requests) } }
-    func learnt(of redemption: RedemptionTable.Entry) {}
-    func learnt(of redemption: GooglePlayRedemptionTable.Entry) {}
-    func failed(_ error: LedgerError) {}
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+@testable import OfferService
+
+/// Notes how many requests each batch had.
+final class BatchRecorder: CommitObserver {
+    private let sizes = Guarded<[Int]>([])
+
+    /// In their order.
+    var batches: [Int] { sizes.withLock { $0 } }
+
+    func committed(requests: Int, microseconds: Int64) { sizes.withLock { $0.append(requests) } }
+    func learnt(of redemption: RedemptionTable.Entry) {}
+    func learnt(of redemption: GooglePlayRedemptionTable.Entry) {}
+    func failed(_ error: LedgerError) {}
+}
