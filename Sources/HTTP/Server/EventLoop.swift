@@ -10,7 +10,7 @@ import Synchronization
 /// threads enqueue goes into a locked list, and the loop is woken by an eventfd, once for all that gathers until it wakes.
 /// Who does something for many tasks of a loop hands it back in one piece by ``handBack(_:)``.
 ///
-/// `@unchecked Sendable`: the C objects and the unlocked list are touched only by the thread that is in ``run()``, or
+/// `@unchecked Sendable`: the C objects and the unlocked list are touched only by the thread that is in `run()`, or
 /// before it starts, or after it ended; other threads see only the locked list, the eventfd and `thread`.
 @safe
 package final class EventLoop: TaskExecutor, @unchecked Sendable {
