@@ -140,8 +140,9 @@ class Load:
                  "--api-key", place.path("load-key"), "--answers", place.answers, "--run", run]
         for name, value in options.items():
             words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
-        with open(self._output, "wb") as output:
-            self._process = subprocess.Popen(words, stdout=output, stderr=output)
+        # Apart, since asyncio tells there of a connection that is lost just as nobody waits for it any more.
+        with open(self._output, "wb") as output, open(self._output + ".errors", "wb") as errors:
+            self._process = subprocess.Popen(words, stdout=output, stderr=errors)
 
     def stop(self) -> dict[str, int]:
         self._process.terminate()
@@ -159,6 +160,8 @@ class Load:
         try:
             counts: dict[str, int] = json.loads(text)
         except ValueError:
+            with open(self._output + ".errors", encoding="utf-8") as file:
+                text += file.read()
             raise Failure(f"the client failed: {text[-600:]}") from None
         return counts
 
