@@ -2,7 +2,6 @@
 import Glibc
 import OfferDomain
 import Storage
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,25 +9,13 @@ import Testing
 
 /// A committer that waits for its turn, since another instance writes.
 struct SharedCommitterTests {
-    /// Keeps how many requests each commit had.
-    private final class Batches: CommitObserver {
-        private let sizes = Mutex<[Int]>([])
-
-        var all: [Int] { sizes.withLock { $0 } }
-
-        func committed(requests: Int, microseconds: Int64) { sizes.withLock { $0.append(requests) } }
-        func learnt(of redemption: RedemptionTable.Entry) {}
-        func learnt(of redemption: GooglePlayRedemptionTable.Entry) {}
-        func failed(_ error: LedgerError) {}
-    }
-
     @Test(arguments: [true, false])
     func `takes those along who came meanwhile, at the time at which they came`(isShared: Bool) async throws {
         let place = try LogPlace()
-        let batches = Batches()
+        let observer = BatchRecorder()
         let committer = Committer(
             clock: place.clock.wallClock,
-            observer: batches,
+            observer: observer,
             instance: isShared ? .version7(at: place.clock.now, 1, 1) : nil
         ) { [ledger = place.ledger] () throws(StorageError) in try ledger.open() }
         committer.start(on: try place.ledger.open())
@@ -41,7 +28,7 @@ struct SharedCommitterTests {
         }.get()
         #expect(try await eventually { done.count == 3 })
         await mayBlock { committer.stop() }
-        #expect(batches.all == (isShared ? [3] : [1, 2]))
+        #expect(observer.batches == (isShared ? [3] : [1, 2]))
         let newest = try #require(try place.entries().last)
         #expect(try Tree(String(decoding: newest, as: UTF8.self))["t"].integer == came.milliseconds)
     }
