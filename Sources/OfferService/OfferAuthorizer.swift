@@ -68,17 +68,13 @@ package final class OfferAuthorizer: Sendable {
         }
         let offer = try findOffer(request, configuration.catalog)
         let plan = AuthorizationPlan(offer: await standing(of: offer, place, request.knownRegion, at: now))
-        let decision = try decisionRequest(
-            request,
-            caller,
-            offer,
-            plan,
-            idempotency,
-            configuration,
-            place,
-            requestID,
-            now
+        let terms = try decider.terms(
+            of: .authorization(plan),
+            id: requestID,
+            nonce: .version4(random.next(), random.next()),
+            at: now
         )
+        let decision = decisionRequest(request, caller, offer, plan, terms, idempotency, configuration, place)
         let source = GooglePlayAsked(
             tokens: request.purchaseTokens,
             caller: caller,
@@ -126,12 +122,11 @@ package final class OfferAuthorizer: Sendable {
         _ caller: Caller,
         _ offer: CatalogOffer,
         _ plan: AuthorizationPlan,
+        _ terms: GrantTerms,
         _ idempotency: IdempotencyClaim?,
         _ configuration: Snapshot,
-        _ place: GooglePlayPlace,
-        _ requestID: UniqueID,
-        _ now: Timestamp
-    ) throws(Refusal) -> DecisionRequest {
+        _ place: GooglePlayPlace
+    ) -> DecisionRequest {
         let pseudonyms = configuration.pseudonyms
         var knowledge = StoreKnowledge()
         knowledge.isVouchedFor = caller.role.mayAssertFacts
@@ -140,9 +135,8 @@ package final class OfferAuthorizer: Sendable {
             knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
             knowledge.successions = place.keys.successions(of: request.purchaseTokens)
         }
-        let nonce = UniqueID.version4(random.next(), random.next())
         return DecisionRequest(
-            terms: try decider.terms(of: .authorization(plan), id: requestID, nonce: nonce, at: now),
+            terms: terms,
             callerID: caller.id,
             offer: offer,
             names: request.identities,

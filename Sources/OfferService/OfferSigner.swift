@@ -158,17 +158,13 @@ package final class OfferSigner: Sendable {
         )
         guard let statement = customer.statement else { throw .decision(.unknownOffer(.offer)) }
         let plan = SigningPlan(key: key, listing: listing, binding: request.binding, statement: statement)
-        let decision = try decisionRequest(
-            request,
-            caller,
-            offer,
-            plan,
-            idempotency,
-            configuration,
-            customer,
-            requestID,
-            now
+        let terms = try decider.terms(
+            of: .signature(plan),
+            id: requestID,
+            nonce: .version4(random.next(), random.next()),
+            at: now
         )
+        let decision = decisionRequest(request, caller, offer, plan, terms, idempotency, configuration, customer)
         return OfferCandidate(
             request: decision,
             source: AppStoreAsked(customer: customer, store: store, log: log)
@@ -204,12 +200,11 @@ package final class OfferSigner: Sendable {
         _ caller: Caller,
         _ offer: CatalogOffer,
         _ plan: SigningPlan,
+        _ terms: GrantTerms,
         _ idempotency: IdempotencyClaim?,
         _ configuration: Snapshot,
-        _ customer: KnownByStore,
-        _ requestID: UniqueID,
-        _ now: Timestamp
-    ) throws(Refusal) -> DecisionRequest {
+        _ customer: KnownByStore
+    ) -> DecisionRequest {
         let pseudonyms = configuration.pseudonyms
         var names = CustomerIdentity.known(
             customer: request.customerID,
@@ -218,9 +213,8 @@ package final class OfferSigner: Sendable {
             originalTransaction: request.facts.value.originalTransactionID?.value
         )
         if !customer.accounts.isEmpty { names += customer.accounts }
-        let nonce = UniqueID.version4(random.next(), random.next())
         return DecisionRequest(
-            terms: try decider.terms(of: .signature(plan), id: requestID, nonce: nonce, at: now),
+            terms: terms,
             callerID: caller.id,
             offer: offer,
             names: names,
