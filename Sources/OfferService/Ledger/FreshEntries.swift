@@ -51,7 +51,8 @@ package final class FreshEntries: Sendable {
     /// Fewer wait for others.
     package static let fewest = 48
 
-    /// Is called on the committer's thread, once who waits for the entries was told, with what is read then or never.
+    /// Is called on the committer's thread, once who waits for the entries was told, with what is read then or never; whoever
+    /// wants to follow or to stop waits for it to return.
     package typealias Follower = @Sendable (borrowing EntryBuffer) -> Void
 
     private struct State {

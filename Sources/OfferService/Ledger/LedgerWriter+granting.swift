@@ -5,6 +5,8 @@ import Storage
 // MARK: - Granting
 
 extension LedgerWriter {
+    /// Records a grant on the terms of the request, and counts it against caps; or that the offer may not be had, which counts
+    /// against none.
     func grant(
         _ request: DecisionRequest,
         _ decision: Decision,
@@ -82,6 +84,7 @@ extension LedgerWriter {
         return first
     }
 
+    /// Terms other than those of the request.
     func terms(
         _ request: DecisionRequest,
         _ id: UniqueID,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import OfferDomain
 import Storage
 import TestSupport
@@ -176,6 +177,13 @@ struct FreshEntriesTests {
             let tables = AuditIndexTables(connection: try log.ledger.openForReading())
             #expect(try tables.runs() == [0])
         }
+    }
+
+    @Test func `after a failure the log is looked at again in a second, and in half a minute only after many`() {
+        let seconds = [1, 2, 4, 8, 16, 30, 30]
+        #expect((1...7).map(AuditIndexer.pause) == seconds.map { .seconds($0) })
+        #expect(AuditIndexer.pause(after: 1000) == .seconds(30))
+        #expect(AuditIndexer.pause(after: 0) == .milliseconds(200))
     }
 
     private static func entry(_ nonce: String) -> [UInt8] { Array(#"{"nonce":"\#(nonce)"}"#.utf8) }

@@ -4,8 +4,8 @@ import Storage
 
 /// Follows the log and keeps the index up with it, on a thread of its own.
 ///
-/// New entries are added to the index by the committer, as soon as they are recorded. The thread makes runs of them, and
-/// reads what does not come that way.
+/// New entries are added to the index by the committer, once enough of them are recorded. The thread makes runs of them, and
+/// reads what does not come that way, or not within its pause.
 ///
 /// Nothing waits for it: what it has not come to is found without it. Runs that are missing, because the log is older than
 /// the index or somebody removed them, are made first.
@@ -44,7 +44,7 @@ package final class AuditIndexer: Sendable {
     }
 
     /// Until it looks again, after so many failures one after the other.
-    private static func pause(after failures: Int) -> DispatchTimeInterval {
+    static func pause(after failures: Int) -> DispatchTimeInterval {
         failures == 0 ? .milliseconds(200) : .seconds(min(30, 1 << min(failures - 1, 5)))
     }
 
