@@ -264,6 +264,31 @@ struct GrantTableTests {
         try world.expect(world.durable)
     }
 
+    @Test func `what only somebody with access to the database can have written harms nothing`() throws {
+        let world = try World(seed: 6)
+        while try world.count("SELECT count(*) FROM new_grants") < 14 { try world.grant(isUndone: false) }
+        let subject = world.subjects[0]
+        let id = UniqueID.version7(at: world.place.clock.now, 1, 1)
+        // Too short a subject, and too long an id for a subject that has a grant in the same entry.
+        let last = try world.count("SELECT max(place) FROM new_grants WHERE place < 768")
+        for (place, subject, id) in [(last + 1, [1, 2, 3], id.bytes), (last + 2, subject, id.bytes + [0])] {
+            try world.place.ledger.open().run(
+                SQL(
+                    "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, 1, ?)",
+                    .integer(place),
+                    .blob(subject),
+                    .blob(id)
+                )
+            )
+        }
+        try world.reopen()
+        try world.table.refresh()
+        while world.table.isMergeDue { try world.table.mergeSome() }
+        #expect(try world.count("SELECT count(*) FROM new_grants") == 0)
+        try world.connection.run(SQL("DELETE FROM grants WHERE length(grant_id) = 17"))
+        try world.expect(world.durable)
+    }
+
     @Test func `a grant may count for more names than its entry has places`() throws {
         let world = try World(seed: 5)
         let many = (0..<300).map { Array(SHA256.digest(of: Array("name-\($0)".utf8)).bytes.prefix(16)) }

@@ -13,6 +13,8 @@ struct GrantPlaces {
     /// How many places there are.
     private(set) var count = 0
 
+    /// A subject is the key of a pseudonym, which is that long.
+    static let subjectBytes = 16
     static let subjectBits = 24
     private static let entryBits = 40
 
@@ -23,7 +25,7 @@ struct GrantPlaces {
 
     /// The first bits of a subject, which order them as the database does.
     static func prefix(of subject: [UInt8]) -> Int {
-        precondition(subject.count == 16, "a subject is the key of a pseudonym")
+        precondition(subject.count == subjectBytes, "a subject is the key of a pseudonym")
         return Int(subject[0]) << 16 | Int(subject[1]) << 8 | Int(subject[2])
     }
 

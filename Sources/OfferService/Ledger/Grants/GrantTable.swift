@@ -88,7 +88,9 @@ package final class GrantTable {
             )
         ) { row in
             let entry = NewGrantRow.entry(ofPlace: row.integer(0))
-            places.insert(row.blob(1), entry: entry)
+            let subject = row.blob(1)
+            // Nobody asks for others, which only somebody else can have written.
+            if subject.count == GrantPlaces.subjectBytes { places.insert(subject, entry: entry) }
             next = max(next, entry + 1)
         }
         (nextEntry, isStale) = (next, false)
@@ -261,7 +263,7 @@ package struct GrantPortions: Sendable {
     package var entriesForEach: Int64 = 16
     /// So many are carried over in one transaction.
     package var step = 512
-    /// Before, about so many at the most are read together, which takes some 50 bytes for each.
+    /// Before, about so many at the most are read together, which takes some 60 bytes for each.
     package var mostToCopy = 73_728
     /// That is done for so many parts at the most: all rows are read for each, and for more parts looking for each costs less.
     package var mostParts = 16
@@ -383,9 +385,12 @@ extension GrantTable {
         let all = 1 << GrantPlaces.subjectBits
         let width = max(1, all * portions.step / max(1, places.count))
         let prefixes = merge.prefix..<min(merge.toCopy?.prefixes.upperBound ?? all, merge.prefix + width)
-        for place in places.places(in: prefixes, before: merge.end)
-        where try merge.toCopy?.copy(place, in: connection) != true {
-            try copy(place)
+        try merge.toCopy?.copy(before: prefixes.upperBound, in: connection)
+        if merge.toCopy?.hasAll != true {
+            for place in places.places(in: prefixes, before: merge.end)
+            where merge.toCopy?.has(place.entry) != true {
+                try copy(place)
+            }
         }
         merge.prefix = prefixes.upperBound
         if merge.hasAll { merge.toCopy = nil }

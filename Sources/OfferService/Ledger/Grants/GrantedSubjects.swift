@@ -133,7 +133,7 @@ extension GrantedSubjects.Reading {
         try connection.rows(sql) { row in
             let subject = row.blob(0)
             // Nobody asks for others, which only somebody else can have written.
-            if subject.count == 16 { filter.insert(subject) }
+            if subject.count == GrantPlaces.subjectBytes { filter.insert(subject) }
             count += 1
             if count == most { last = place(row) }
         }
