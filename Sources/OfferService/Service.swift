@@ -109,7 +109,7 @@ package final class Service: Sendable {
             log: log
         )
         let index = AuditIndex()
-        indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
+        indexer = AuditIndexer(index: index, committer: committer, log: log, open: ledger.openForReading)
         readers = LogReaders(open: ledger.openForReading)
         let stores = try Stores(
             settings,

@@ -302,11 +302,13 @@ extension Committer {
         var writer = first.take().map { makeWriter(on: $0) }
         var cleaning = Cleaning()
         while let batch = nextBatch(hasLeisureWork: writer?.hasLeisureWork ?? false) {
-            if !batch.isEmpty { settle(batch, with: &writer, &cleaning, takesMore: instance != nil) }
-            if !batch.isEmpty || !doChore(with: &writer) { readGranted(of: &writer) }
-            if !batch.isEmpty { mergeGrants(of: &writer) }
+            let hasJobs = !batch.isEmpty
+            // Given away: with another owner, each job would be copied where it is looked at.
+            if hasJobs { settle(consume batch, with: &writer, &cleaning, takesMore: instance != nil) }
+            if hasJobs || !doChore(with: &writer) { readGranted(of: &writer) }
+            if hasJobs { mergeGrants(of: &writer) }
             if let writer { logKeeper?.look(writer.connection) }
-            if !batch.isEmpty { gather() }
+            if hasJobs { gather() }
         }
         // Before the connection that commits: whoever closes last carries all of the log over, and removes it.
         logKeeper?.stop()

@@ -164,6 +164,26 @@ struct FreshEntriesTests {
         }
     }
 
+    @Test(arguments: [(read: 30, handed: 48), (read: 90, handed: 60), (read: 48, handed: 48), (read: 200, handed: 90)])
+    func `what is handed over while it is being read is neither missing nor there twice`(
+        read: Int,
+        handed: Int
+    ) async throws {
+        let log = try RandomLog(seed: 33)
+        try log.grow(by: 20)
+        let (faults, recorder) = (Faults(), LogRecorder())
+        let format = AuditIndexFormat(entriesPerRun: 128)
+        try await withIndexer(over: log, format, faults: faults, recorder: recorder) { index, fresh async throws in
+            #expect(try await eventually { index.tail?.nextEntry == 20 })
+            var batch = EntryBuffer()
+            for entry in 20..<20 + handed { batch.append(Self.entry("handed-\(entry)"), index: Int64(entry)) }
+            faults.afterNextEntries { [batch] in fresh.add(batch) }
+            try log.grow(by: read)
+            #expect(try await eventually { index.tail?.nextEntry == Int64(20 + max(read, handed)) })
+        }
+        #expect(recorder.lines == [], "there is nothing to warn of")
+    }
+
     @Test func `what is handed over when a run is full is read once that is stored`() async throws {
         let log = try RandomLog(seed: 32)
         try log.grow(by: 60)
@@ -179,6 +199,31 @@ struct FreshEntriesTests {
         }
     }
 
+    @Test func `what comes while the log is read does not cut the pause short after that fails`() async throws {
+        let log = try RandomLog(seed: 34)
+        try log.grow(by: 20)
+        try log.connection.run(SQL("INSERT INTO audit_entries VALUES (20, ?)", .blob([0x7B])))
+        let faults = Faults()
+        let recorder = LogRecorder()
+        let format = AuditIndexFormat(entriesPerRun: 128)
+        try await withIndexer(over: log, format, faults: faults, recorder: recorder) { index, fresh async throws in
+            let stopwatch = ContinuousClock.now
+            let gap = Self.entries(100..<100 + FreshEntries.fewest)
+            @Sendable func handOver() {
+                fresh.add(gap)
+                faults.afterNextEntries(handOver)
+            }
+            handOver()
+            #expect(try await eventually { faults.opened > 1 })
+            try await Task.sleep(for: .milliseconds(200))
+            // However slow this machine is: no more often than the pauses allow.
+            let opened = faults.opened
+            let seconds = Int((ContinuousClock.now - stopwatch).components.seconds)
+            #expect(opened <= 2 + seconds)
+        }
+        #expect(!recorder.lines.isEmpty && recorder.lines.allSatisfy { $0.contains("entry 20 is missing") })
+    }
+
     @Test func `after a failure the log is looked at again in a second, and in half a minute only after many`() {
         let seconds = [1, 2, 4, 8, 16, 30, 30]
         #expect((1...7).map(AuditIndexer.pause) == seconds.map { .seconds($0) })
@@ -191,14 +236,19 @@ struct FreshEntriesTests {
     private func withIndexer(
         over log: RandomLog,
         _ format: AuditIndexFormat,
+        faults: Faults = Faults(),
+        recorder: LogRecorder = LogRecorder(),
         _ body: (AuditIndex, FreshEntries) async throws -> Void
     ) async throws {
         let clock = SettableClock()
         let committer = Committer(clock: clock.wallClock, observer: Metrics(), open: log.ledger.open)
         committer.start(on: try log.ledger.open())
         let index = AuditIndex(format: format)
-        let output = Log(level: .debug, clock: clock.wallClock, sink: LogRecorder().sink)
-        let indexer = AuditIndexer(index: index, ledger: log.ledger, committer: committer, log: output)
+        let output = Log(level: .debug, clock: clock.wallClock, sink: recorder.sink)
+        let indexer = AuditIndexer(index: index, committer: committer, log: output) {
+            [ledger = log.ledger] () throws(StorageError) in
+            try faults.wrap(try ledger.openForReading())
+        }
         indexer.start()
         let result: Result<Void, any Error>
         do { result = .success(try await body(index, committer.freshEntries)) } catch { result = .failure(error) }

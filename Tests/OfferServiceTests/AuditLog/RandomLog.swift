@@ -194,7 +194,7 @@ func withIndex<Value>(
     let committer = Committer(clock: clock.wallClock, observer: metrics, open: log.ledger.open)
     committer.start(on: try log.ledger.open())
     let index = AuditIndex(format: format)
-    let indexer = AuditIndexer(index: index, ledger: log.ledger, committer: committer, log: output)
+    let indexer = AuditIndexer(index: index, committer: committer, log: output, open: log.ledger.openForReading)
     indexer.start()
     let result: Result<Value, any Error>
     do {

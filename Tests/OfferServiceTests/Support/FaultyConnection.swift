@@ -11,6 +11,7 @@ final class Faults: Sendable {
         var commitsToPass = 0
         var statementFailures: [StorageError] = []
         var openFailures: [StorageError] = []
+        var afterEntries: (@Sendable () -> Void)?
         var isHeld = false
         var commitsAtTheGate = 0
         var opened = 0
@@ -55,6 +56,9 @@ final class Faults: Sendable {
     /// Makes the next attempts to open a connection fail.
     func failOpening(_ errors: StorageError...) { state.withLock { $0.openFailures += errors } }
 
+    /// Has something happen once, when audit entries were read and before the reader has gone on.
+    func afterNextEntries(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.afterEntries = body } }
+
     /// For ``TestService``.
     var wrap: TestService.Wrap {
         { [self] connection throws(StorageError) in
@@ -88,6 +92,15 @@ final class Faults: Sendable {
         if let error = state.withLock({ $0.statementFailures.popFirst() }) { throw error }
     }
 
+    fileprivate func afterRows(_ sql: SQL) {
+        guard sql.text.description.contains("FROM audit_entries") else { return }
+        let body = state.withLock { state in
+            defer { state.afterEntries = nil }
+            return state.afterEntries
+        }
+        body?()
+    }
+
     fileprivate func countRollback() { state.withLock { $0.rollbacks += 1 } }
 }
 
@@ -117,7 +130,12 @@ private final class FaultyConnection: DatabaseConnection {
 
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
-        try real.rows(sql, each)
+        var count = 0
+        try real.rows(sql) { row in
+            each(row)
+            count += 1
+        }
+        if count > 0 { faults.afterRows(sql) }
     }
 
     func begin() throws(StorageError) {

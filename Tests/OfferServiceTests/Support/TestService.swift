@@ -81,7 +81,7 @@ final class TestService: Sendable {
             health.commitFailure
         }
         index = AuditIndex(format: format)
-        indexer = AuditIndexer(index: index, ledger: ledger, committer: committer, log: log)
+        indexer = AuditIndexer(index: index, committer: committer, log: log, open: ledger.openForReading)
         readers = LogReaders(open: ledger.openForReading)
         let checkpoint = NewestCheckpoint()
         self.checkpoint = checkpoint

@@ -21,6 +21,9 @@ package final class AuditIndex: Sendable {
     /// The newest entries, which are no whole run yet; nil before the first look at the log.
     package var tail: IndexRunBuilder? { state.withLock { $0.tail } }
 
+    /// The index of the entry that comes next; nil before the first look at the log.
+    var nextEntry: Int64? { state.withLock { $0.tail?.nextEntry } }
+
     /// When a key was used last, as far as the index has come: within a second of now, once it has caught up.
     package func lastUse(ofKey id: KeyID) -> Timestamp? {
         lastUses[id.text].map(Timestamp.init(milliseconds:))
@@ -28,8 +31,9 @@ package final class AuditIndex: Sendable {
 
     /// The same of every key that ever was used, by its id, in milliseconds since 1970 UTC.
     package var lastUses: [String: Int64] {
-        let (stored, newest) = state.withLock { ($0.lastUses, $0.tail?.usage.items ?? [:]) }
-        return newest.reduce(into: stored) { uses, item in
+        // Added up once the lock is free again: who commits may wait for it.
+        let (stored, newest) = state.withLock { ($0.lastUses, $0.tail?.counter) }
+        return (newest?.usage.items ?? [:]).reduce(into: stored) { uses, item in
             guard item.key.kind == .key else { return }
             uses[item.key.name] = max(uses[item.key.name] ?? .min, item.value.lastAt)
         }
@@ -42,8 +46,38 @@ package final class AuditIndex: Sendable {
         state.withLock { $0.tail = tail }
     }
 
+    /// Adds entries that were read from the log, as many as there is room for; some may have been handed over meanwhile.
+    ///
+    /// Not all in one go: who has just recorded others may wait to add them.
+    func add(_ page: [(index: Int64, entry: [UInt8])]) throws(AuditReadError) {
+        for first in stride(from: 0, to: page.count, by: Self.mostAtOnce) {
+            _ = try lendTail { tail throws(AuditReadError) in
+                for (index, entry) in page[first...].prefix(Self.mostAtOnce) where !tail.isFull {
+                    guard tail.follow(with: entry.span, index) else { throw .damaged(index: tail.nextEntry) }
+                }
+            }
+        }
+    }
+
+    private static let mostAtOnce = 64
+
+    /// Adds entries that were just recorded; some may have been read meanwhile.
+    ///
+    /// - Returns: Whether it knows all of them now. If not, those before them are missing, or a run is full, and somebody has to
+    ///   look at the log.
+    func follow(_ entries: borrowing EntryBuffer) -> Bool {
+        let known = lendTail { tail -> Bool in
+            for place in 0..<entries.count {
+                let entry = entries.bytes.span.extracting(entries.range(at: place))
+                guard tail.follow(with: entry, entries.index(at: place)) else { return false }
+            }
+            return true
+        }
+        return known ?? false
+    }
+
     /// Lends the newest entries, so that others are added to them; nobody sees them meanwhile.
-    func add<Value, Failure: Error>(
+    private func lendTail<Value, Failure: Error>(
         _ body: (inout IndexRunBuilder) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         try state.withLock { state throws(Failure) in
@@ -54,25 +88,6 @@ package final class AuditIndex: Sendable {
         }
     }
 
-    /// Adds entries that were just recorded.
-    ///
-    /// - Returns: Whether it knows all of them now. If not, those before them are missing, or a run is full, and somebody has to
-    ///   look at the log.
-    func follow(_ entries: borrowing EntryBuffer) -> Bool {
-        let known = add { tail -> Bool in
-            for place in 0..<entries.count {
-                let index = entries.index(at: place)
-                // It was read meanwhile.
-                if index < tail.nextEntry { continue }
-                guard index == tail.nextEntry, !tail.isFull,
-                    tail.add(entries.bytes.span.extracting(entries.range(at: place)))
-                else { return false }
-            }
-            return true
-        }
-        return known ?? false
-    }
-
     /// Takes note of what a run comes to that is stored.
     func noteStored(_ usage: LogUsage) {
         state.withLock { state in
@@ -80,5 +95,13 @@ package final class AuditIndex: Sendable {
                 state.lastUses[item.name] = max(state.lastUses[item.name] ?? .min, tally.lastAt)
             }
         }
+    }
+}
+
+extension IndexRunBuilder {
+    /// Takes the entry with that index, unless it has it already; false if it can't be the next.
+    fileprivate mutating func follow(with entry: Span<UInt8>, _ index: Int64) -> Bool {
+        if index < nextEntry { return true }
+        return index == nextEntry && !isFull && add(entry)
     }
 }

@@ -11,7 +11,7 @@ import Storage
 /// the index or somebody removed them, are made first.
 package final class AuditIndexer: Sendable {
     private let index: AuditIndex
-    private let ledger: LedgerAccess
+    private let open: Committer.Opener
     private let committer: Committer
     private let log: Log
     /// Ends the pause between two looks at the log.
@@ -19,9 +19,10 @@ package final class AuditIndexer: Sendable {
     private let hasEnded = DispatchSemaphore(value: 0)
     private let isStopping = Guarded(false)
 
-    package init(index: AuditIndex, ledger: LedgerAccess, committer: Committer, log: Log) {
+    /// An indexer that is not yet running; it reads the log on a connection that it opens for itself.
+    package init(index: AuditIndex, committer: Committer, log: Log, open: @escaping Committer.Opener) {
         self.index = index
-        self.ledger = ledger
+        self.open = open
         self.committer = committer
         self.log = log
     }
@@ -31,12 +32,12 @@ package final class AuditIndexer: Sendable {
             Worker.yieldToOthers()
             var work: IndexerWork?
             var failures = 0
-            var pause = DispatchTimeInterval.milliseconds(0)
-            while true {
-                _ = wake.wait(timeout: .now() + pause)
-                if isStopping.withLock({ $0 }) { break }
+            while !isStopping.withLock({ $0 }) {
                 failures = round(&work) ? 0 : failures + 1
-                pause = Self.pause(after: failures)
+                // Entries that came before it failed don't cut the pause short; the end does.
+                if failures > 0 { while wake.wait(timeout: .now()) == .success {} }
+                if isStopping.withLock({ $0 }) { break }
+                _ = wake.wait(timeout: .now() + Self.pause(after: failures))
             }
             committer.freshEntries.stopFollowing()
             hasEnded.signal()
@@ -55,7 +56,7 @@ package final class AuditIndexer: Sendable {
             if let work {
                 current = work
             } else {
-                current = try IndexerWork(index: index, ledger: ledger, committer: committer, wake: wake)
+                current = try IndexerWork(index: index, open: open, committer: committer, wake: wake)
             }
             work = current
             try current.catchUp { isStopping.withLock { $0 } }
@@ -107,7 +108,7 @@ private final class IndexerWork {
 
     init(
         index: AuditIndex,
-        ledger: LedgerAccess,
+        open: Committer.Opener,
         committer: Committer,
         wake: DispatchSemaphore
     ) throws(AuditIndexerError) {
@@ -115,7 +116,7 @@ private final class IndexerWork {
         self.index = index
         self.committer = committer
         do throws(AuditReadError) {
-            runs = try IndexRunReader(ledger, index.format)
+            runs = try IndexRunReader(index.format, open: open)
             missing = try runs.missing { usage in index.noteStored(usage) }
         } catch {
             throw .log(error)
@@ -134,7 +135,7 @@ private final class IndexerWork {
             try store(built)
             missing.removeFirst()
         }
-        if index.tail == nil {
+        if index.nextEntry == nil {
             index.setTail(try reading { () throws(AuditReadError) in try runs.begun(runs.wholeRuns) })
         }
         follow()
@@ -157,11 +158,11 @@ private final class IndexerWork {
     /// Reads a page of new entries; false when there are none.
     private func read() throws(AuditIndexerError) -> Bool {
         try storeFullTail()
-        guard let next = index.tail?.nextEntry else { return false }
+        guard let next = index.nextEntry else { return false }
         return try reading { () throws(AuditReadError) in
             // The newest entries are lent for the adding alone: a database may let us wait.
             let page = try runs.page(from: next)
-            try index.add { tail throws(AuditReadError) in try IndexRunReader.add(page, to: &tail) }
+            try index.add(page)
             return !page.isEmpty
         }
     }

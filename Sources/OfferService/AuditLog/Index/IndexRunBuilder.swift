@@ -10,7 +10,7 @@ package struct IndexRunBuilder: Sendable {
     let keys: IndexTermKeys
     /// How many entries it has been given.
     package private(set) var count = 0
-    private var counter = UsageCounter()
+    private(set) var counter = UsageCounter()
     /// Key and offset in one word each, which sorts and compares quickly.
     private var words: [UInt64] = []
     private var recent = RecentKeys()

@@ -19,8 +19,12 @@ struct IndexRunReader {
     }
 
     init(_ ledger: LedgerAccess, _ format: AuditIndexFormat) throws(AuditReadError) {
+        try self.init(format, open: ledger.openForReading)
+    }
+
+    init(_ format: AuditIndexFormat, open: Committer.Opener) throws(AuditReadError) {
         let connection: any DatabaseConnection
-        do { connection = try ledger.openForReading() } catch { throw .database(error) }
+        do { connection = try open() } catch { throw .database(error) }
         try self.init(connection, format)
     }
 
@@ -77,23 +81,15 @@ struct IndexRunReader {
     /// Adds a page of the entries that come next, as many as there is room for; false if there are none.
     func read(into builder: inout IndexRunBuilder) throws(AuditReadError) -> Bool {
         let page = try page(from: builder.nextEntry)
-        try Self.add(page, to: &builder)
+        for (index, entry) in page where !builder.isFull {
+            let expected = builder.nextEntry
+            guard index == expected, builder.add(entry.span) else { throw .damaged(index: expected) }
+        }
         return !page.isEmpty
     }
 
     /// Some of the entries from an index on, with their indices; none if the log ends there.
     func page(from index: Int64) throws(AuditReadError) -> [(index: Int64, entry: [UInt8])] {
         try reader.page(from: index)
-    }
-
-    /// Adds as many of the entries as there is room for.
-    static func add(
-        _ page: [(index: Int64, entry: [UInt8])],
-        to builder: inout IndexRunBuilder
-    ) throws(AuditReadError) {
-        for (index, entry) in page where !builder.isFull {
-            let expected = builder.nextEntry
-            guard index == expected, builder.add(entry.span) else { throw .damaged(index: expected) }
-        }
     }
 }
