@@ -76,7 +76,7 @@ enum AuditCommand: Command {
                 try exportTiles(to: folder, of: ledger)
                 return .success
             }
-            let first = try parsed.value("--from-index", "a whole number") { Int64($0) } ?? 0
+            let first = try parsed.value("--from-index", "a whole number from 0") { Int64($0).flatMap { $0 < 0 ? nil : $0 } } ?? 0
             try export(from: first, as: try format(parsed), of: ledger)
         case "find":
             _ = try parsed.words("find")
@@ -198,9 +198,17 @@ enum AuditCommand: Command {
         as format: AuditFormat?,
         of ledger: LedgerAccess
     ) throws(CommandError) {
+        let reader = try reader(of: ledger)
+        let size: Int64
+        do { size = try reader.size() } catch { throw CommandError(error.description, .unavailable) }
+        guard first <= size else {
+            throw CommandError(
+                "The log has \(size) entries, and --from-index \(first) is beyond them: if there were more once, it has lost some.",
+                .failure
+            )
+        }
         var count: Int64 = 0
         Terminal.say(bytes: format?.head ?? [])
-        let reader = try reader(of: ledger)
         do {
             try reader.entries(matching: AuditQuery(), from: first) { index, entry in
                 var line: [UInt8] = []

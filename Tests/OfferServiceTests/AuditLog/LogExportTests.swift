@@ -67,7 +67,8 @@ struct LogExportTests {
         let second = try LogExport(reader: try place.reader(), folder: folder).write(checkpoint)
         // Of 700: 2 full tiles and bundles are there but for one bundle; the partial ones and the checkpoint are new.
         #expect(second.size == 700 && second.written == 1 + 2 + 1)
-        #expect(second.compared == 3 + 1)
+        // The parts that the log of 600 had are there still.
+        #expect(second.compared == 3 + 1 + 2)
         #expect(try LogExport(reader: try place.reader(), folder: folder).write(checkpoint).written == 0)
         let grown = try LogExport(reader: try place.reader(), folder: folder).write(try Self.checkpoint(place, 800))
         #expect(grown.written == 6)
@@ -89,6 +90,44 @@ struct LogExportTests {
             #expect(try TemporaryDirectory.read("\(folder)/\(name)") == wrong)
             #expect(try Self.files(folder)["checkpoint"] == nil)
             try Data(right).write(to: URL(filePath: "\(folder)/\(name)"))
+        }
+    }
+
+    @Test(arguments: ["tile/0/002.p/88", "tile/entries/002.p/88", "tile/1/000.p/2", "tile/0/001.p/7"])
+    func `compares what earlier exports have of tiles that have grown`(name: String) throws {
+        let (place, folder) = try Self.place(600)
+        _ = try LogExport(reader: try place.reader(), folder: folder).write(try Self.checkpoint(place, 600))
+        let part = "\(folder)/\(name)"
+        try FileManager.default.createDirectory(
+            atPath: String(part[..<(part.lastIndex(of: "/") ?? part.endIndex)]),
+            withIntermediateDirectories: true
+        )
+        try Data([1, 2, 3]).write(to: URL(filePath: part))
+        try place.writer().add(300)
+        let before = try Self.files(folder)["checkpoint"]
+        #expect(throws: LogExportError.differs(path: part)) {
+            try LogExport(reader: try place.reader(), folder: folder).write(try Self.checkpoint(place, 900))
+        }
+        #expect(try Self.files(folder)["checkpoint"] == before)
+    }
+
+    @Test func `does not take a folder of another history for its own, and leaves all of it`() throws {
+        let (place, folder) = try Self.place(600)
+        _ = try LogExport(reader: try place.reader(), folder: folder).write(try Self.checkpoint(place, 600))
+        let before = try Self.files(folder)
+        let (other, _) = try Self.place(599)
+        try other.writer().add(200)
+        for checkpoint in [try Self.checkpoint(other, 799), try Self.checkpoint(other, 600), nil] {
+            #expect(throws: LogExportError.otherHistory(size: 600)) {
+                try LogExport(reader: try other.reader(), folder: folder).write(checkpoint)
+            }
+        }
+        #expect(try Self.files(folder) == before)
+        for note in ["", "example.com/log\n600\n", "example.com/log\n600\n!\n\n"] {
+            try Data(note.utf8).write(to: URL(filePath: "\(folder)/checkpoint"))
+            #expect(throws: LogExportError.differs(path: "\(folder)/checkpoint")) {
+                try LogExport(reader: try place.reader(), folder: folder).write(try Self.checkpoint(place, 600))
+            }
         }
     }
 

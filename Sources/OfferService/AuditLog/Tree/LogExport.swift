@@ -8,13 +8,15 @@ package enum LogExportError: Error, Hashable, Sendable, CustomStringConvertible 
     case differs(path: String)
     /// The folder has the checkpoint of a larger log.
     case newerCheckpoint(size: Int64)
+    /// The folder has the checkpoint of a log that this one does not begin with.
+    case otherHistory(size: Int64)
     case cannotRead(path: String, String)
     case cannotWrite(path: String, String)
 
     /// Whether the folder is not one of this log; nothing is wrong with the log or the disk.
     package var isOfFolder: Bool {
         switch self {
-        case .differs, .newerCheckpoint: true
+        case .differs, .newerCheckpoint, .otherHistory: true
         case .log, .cannotRead, .cannotWrite: false
         }
     }
@@ -26,6 +28,9 @@ package enum LogExportError: Error, Hashable, Sendable, CustomStringConvertible 
             "\(path) is not what the log has there: the log or the folder was changed. Nothing was overwritten."
         case .newerCheckpoint(let size):
             "The folder has the checkpoint of a log of \(size) entries, which is more than this one has."
+        case .otherHistory(let size):
+            "The folder has the checkpoint of a log of \(size) entries, and the first \(size) of this one are others: the "
+                + "log or the folder was changed. Nothing was overwritten."
         case .cannotRead(let path, let reason): "\(path) can't be read: \(reason)."
         case .cannotWrite(let path, let reason): "\(path) can't be written: \(reason)."
         }
@@ -56,10 +61,10 @@ package struct LogExport {
 
     /// Exports the tree of a checkpoint, or the newest one where there is no checkpoint.
     ///
-    /// The tree is compared with the checkpoint before anything is written.
+    /// The tree is compared with the checkpoint, and with the one that the folder has, before anything is written.
     package func write(_ checkpoint: PublishedCheckpoint?) throws(LogExportError) -> Report {
         let head = try head(of: checkpoint)
-        try requireNoLarger(than: head)
+        try requireEarlierTree(than: head)
         var report = Report(size: head.size)
         var level = 0
         while head.size >> (TileCoordinate.height * level) > 0 {
@@ -90,14 +95,20 @@ package struct LogExport {
         }
     }
 
-    /// A folder of a larger log is another log's, or this log has lost entries.
-    private func requireNoLarger(than head: TreeHead) throws(LogExportError) {
+    /// The folder must be of an earlier time of this log: of another, or if this one was changed or has lost entries, its
+    /// checkpoint is the proof of that.
+    private func requireEarlierTree(than head: TreeHead) throws(LogExportError) {
         guard let present = try folder.read(Self.checkpointName, atMost: 65_536) else { return }
-        let lines = present.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        guard lines.count > 1, let size = decimal(lines[1]) else {
+        // Its signatures are for who verifies; that it is of this tree needs none.
+        let lines = present.split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
+        let text = lines.prefix(3).flatMap { $0 + [UInt8(ascii: "\n")] }
+        guard let earlier = try? Checkpoint(parsing: text) else {
             throw .differs(path: "\(folder.path)/\(Self.checkpointName)")
         }
-        if size > head.size { throw .newerCheckpoint(size: size) }
+        guard earlier.size <= head.size else { throw .newerCheckpoint(size: earlier.size) }
+        let root: SHA256Digest
+        do { root = try reader.rootHash(ofSize: earlier.size) } catch { throw .log(error) }
+        guard root == earlier.rootHash else { throw .otherHistory(size: earlier.size) }
     }
 
     private func writeLevel(_ level: Int, of head: TreeHead, _ report: inout Report) throws(LogExportError) {
@@ -106,18 +117,26 @@ package struct LogExport {
         if partialWidth > 0 { try write(level, full, partialWidth, &report) }
     }
 
+    /// Writes a tile, and below the lowest level its entries; what earlier exports have of them is compared.
     private func write(
         _ level: Int,
         _ index: Int64,
         _ width: Int,
         _ report: inout Report
     ) throws(LogExportError) {
-        guard let tile = TileCoordinate(level: level, index: index, width: width) else { return }
-        try put(.tile(tile), &report)
-        if level == 0 { try put(.entries(index: index, width: width), &report) }
+        let place = TilePath.place(index)
+        for width in try folder.widths(beside: "tile/\(level)/\(place)", but: width) + [width] {
+            guard let tile = TileCoordinate(level: level, index: index, width: width) else { continue }
+            try put(.tile(tile), &report)
+        }
+        guard level == 0 else { return }
+        for width in try folder.widths(beside: "tile/entries/\(place)", but: width) + [width] {
+            try put(.entries(index: index, width: width), &report)
+        }
     }
 
     private func put(_ path: TilePath, _ report: inout Report) throws(LogExportError) {
+        let name = "tile/\(path.text)"
         let bytes: [UInt8]?
         do throws(AuditReadError) {
             bytes =
@@ -128,8 +147,9 @@ package struct LogExport {
         } catch {
             throw .log(error)
         }
-        guard let bytes else { throw .log(.noSuchTree(size: report.size)) }
-        switch try folder.put(bytes, at: "tile/\(path.text)") {
+        // An earlier export may have come further than this one is to come, but never further than the log.
+        guard let bytes else { throw .differs(path: "\(folder.path)/\(name)") }
+        switch try folder.put(bytes, at: name) {
         case .written: report.written += 1
         case .same: report.compared += 1
         }

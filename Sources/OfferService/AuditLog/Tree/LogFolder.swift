@@ -66,6 +66,29 @@ struct LogFolder {
         return Array(bytes.prefix(filled))
     }
 
+    /// How wide the other parts are that the folder has of a tile, beside the whole of it; in no order.
+    func widths(beside tile: String, but one: Int) throws(LogExportError) -> [Int] {
+        let folder = "\(path)/\(tile).p"
+        guard let stream = unsafe opendir(folder) else {
+            if errno == ENOENT { return [] }
+            throw .cannotRead(path: folder, systemMessage(errno))
+        }
+        defer { unsafe closedir(stream) }
+        var widths: [Int] = []
+        while true {
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { break }
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: UInt8.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
+                    unsafe String(cString: $0)
+                }
+            }
+            if let width = decimal(Array(name.utf8)[...]), 1..<256 ~= width, width != one { widths.append(Int(width)) }
+        }
+        guard errno == 0 else { throw .cannotRead(path: folder, systemMessage(errno)) }
+        return widths
+    }
+
     /// Makes the folders that a file needs, and returns the one that it lies in.
     private func makeFolder(of file: String) throws(LogExportError) -> String {
         let parts = file.split(separator: "/", omittingEmptySubsequences: false).dropLast()

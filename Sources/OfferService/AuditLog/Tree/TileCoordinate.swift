@@ -100,13 +100,18 @@ package enum TilePath: Hashable, Sendable {
     }
 
     private static func text(_ index: Int64, _ width: Int) -> String {
+        width == TileCoordinate.fullWidth ? place(index) : "\(place(index)).p/\(width)"
+    }
+
+    /// The text of an index, as it is in that of every full tile.
+    static func place(_ index: Int64) -> String {
         var text = threeDigits(index % 1000)
         var rest = index / 1000
         while rest > 0 {
             text = "x\(threeDigits(rest % 1000))/\(text)"
             rest /= 1000
         }
-        return width == TileCoordinate.fullWidth ? text : "\(text).p/\(width)"
+        return text
     }
 
     private static func threeDigits(_ number: Int64) -> String {
