@@ -317,6 +317,10 @@ package final class Service: Sendable {
         do { try server.start() } catch { throw .server(error) }
         signedLog.startVerifying()
         log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
+        logWhatIsNotReady(snapshot)
+    }
+
+    private func logWhatIsNotReady(_ snapshot: Snapshot) {
         let obstacles = health.obstacles(snapshot, sealedBy: seal.causes, isCutOff: committer.gate.isCutOff)
         for obstacle in obstacles + health.warnings(snapshot) {
             log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
@@ -351,6 +355,7 @@ package final class Service: Sendable {
             metrics.count(.reloads(succeeded: true))
             health.noteReload(refusedFor: nil)
             log(.info, "configuration reloaded", ["policy": .text(loaded.catalog.policyName)])
+            logWhatIsNotReady(current.value)
             return true
         } catch {
             metrics.count(.reloads(succeeded: false))

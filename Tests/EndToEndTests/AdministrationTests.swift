@@ -168,6 +168,17 @@ extension EndToEnd {
                 ["sh", "-c", command, "sh", Program.path, demo.location, export]
             )
             #expect(outcome.succeeded, "\(outcome)")
+            let size = textOfFile(export).split(separator: "\n").count
+            // The export is on record, too.
+            for (first, exitCode, lines) in [(size + 1, 0, 0), (size + 3, 1, 0), (size, 0, 2)] as [(Int, Int32, Int)] {
+                let rest = try await Program.run(["audit", "export", "--from-index", "\(first)"] + database)
+                #expect(rest.end == .exited(exitCode), "\(rest)")
+                #expect(rest.output.split(separator: "\n").count == lines, "\(rest)")
+                #expect(rest.errors.contains("is beyond them") == (exitCode == 1), "\(rest)")
+            }
+            for span in [["query", "--from", "2026-02-01T00:00:00Z", "--until", "2026-01-01T00:00:00Z"]] {
+                #expect(try await Program.run(["audit"] + span + database).end == .exited(2))
+            }
             let verdict = try await runProcess(
                 [Program.python, "-B", Program.checker("canonical_records")],
                 input: export

@@ -98,6 +98,23 @@ extension EndToEnd {
             #expect(check.errors.contains("error: \(demo.path(of: name)): may be written by everybody"), "\(check)")
         }
 
+        @Test func `a file that everybody may put another in the place of decides nothing`() async throws {
+            let demo = try await DemoFolder()
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: demo.directory.path)
+            let check = try await Program.run(["check"] + demo.options())
+            #expect(check.end == .exited(1), "\(check)")
+            for name in ["keys", "offers"] {
+                #expect(check.errors.contains("error: \(demo.path(of: name)): decides what is signed, and"), "\(check)")
+            }
+            #expect(check.errors.contains("the mode of the directory \(demo.directory.path) is 0777"), "\(check)")
+        }
+
+        @Test func `check refuses an address to listen on that serve would refuse`() async throws {
+            let demo = try await DemoFolder()
+            let check = try await Program.run(["check", "--listen", "localhost:8080"] + demo.options())
+            #expect(check.end == .exited(1) && check.errors.contains("127.0.0.1:8080"), "\(check)")
+        }
+
         @Test func `a pipe in place of a certificate is refused, and not waited for`() async throws {
             let demo = try await DemoFolder()
             try demo.write("-", to: "tls.key")

@@ -71,6 +71,9 @@ extension EndToEnd {
             )
             #expect(found.output.contains("the same for all 2 uses"))
             #expect(!found.output.contains(Self.token) && !found.output.contains("anna"))
+            let command = ["audit", "reconcile", "--recompute", "--offers", demo.path(of: "none")]
+            let missing = try await Program.run(command + ["--database", demo.location])
+            #expect(missing.end == .exited(1) && missing.output.isEmpty, "\(missing)")
             let before = try await reconcile("--until", "2026-01-01T00:00:00Z", "--environment=production")
             #expect(before.succeeded, "\(before)")
             #expect(try await service.stop() == .exited(0))
@@ -79,6 +82,7 @@ extension EndToEnd {
         @Test func `what makes no sense is not begun`() async throws {
             let rows: [([String], Int32)] = [
                 (["--from", "yesterday"], 2), (["--environment", "xcode"], 2), (["now"], 2), (["--recompute=yes"], 2),
+                (["--from", "2026-02-01T00:00:00Z", "--until", "2026-01-01T00:00:00Z"], 2),
                 (["--database", demo.directory.database("no.db")], 3),
             ]
             for (options, exitCode) in rows {

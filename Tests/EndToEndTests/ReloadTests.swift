@@ -55,6 +55,20 @@ extension EndToEnd {
             #expect(try service.ask("/metrics").body.contains(#"reloads_total{result="refused"} 1"#))
         }
 
+        @Test func `tells at once that nothing can be signed any more`() async throws {
+            let demo = try await DemoFolder()
+            let service = try await RunningService(demo)
+            #expect(!service.log.contains("not all is ready"), "\(service.log)")
+            try demo.edit("keys", replacing: #"status: "active""#, with: #"status: "retiring""#)
+            try await service.reload()
+            try await eventually("it is told") {
+                service.log.split(separator: "\n").contains { line in
+                    ["warning", "not all is ready", "key-unavailable"].allSatisfy { line.contains($0) }
+                }
+            }
+            #expect(try await service.stop() == .exited(0))
+        }
+
         @Test func `a storm of reloads fails no request`() async throws {
             let demo = try await DemoFolder()
             try demo.liftBudget()

@@ -90,7 +90,20 @@ extension EndToEnd {
             #expect(service.log.contains("the service is sealed"), "\(service.log)")
             #expect(try await events(demo).suffix(2) == ["service.seal", "service.sealed"])
             #expect(try await Program.run(["unseal", "--reason", "no"] + Self.database(demo)).succeeded)
-            try await eventually("signatures are made again") { try !isSealed(service) }
+            try await eventually("it is told that the seal is lifted, without a request") {
+                service.log.contains(#""message":"the seal is lifted""#)
+            }
+            #expect(try !isSealed(service))
+            #expect(!service.log.contains("a key is switched"), "\(service.log)")
+            for (command, told) in [("disable", "a key is switched off"), ("enable", "a key is switched on")] {
+                let change = try await Program.run(["keys", command, "ABC123DEFG"] + Self.database(demo))
+                #expect(change.succeeded, "\(change)")
+                try await eventually("it is told that \(told), without a request") {
+                    service.log.split(separator: "\n").contains { line in
+                        [told, "ABC123DEFG", "another process"].allSatisfy { line.contains($0) }
+                    }
+                }
+            }
             #expect(try await service.stop() == .exited(0))
         }
 

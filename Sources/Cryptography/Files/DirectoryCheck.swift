@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Whether others can put a file of theirs in the place of a secret one.
-enum DirectoryCheck {
-    /// Checks every directory on the way to the file: as it was written, and as the open file really lies.
-    static func check(wayTo path: String, of file: borrowing OpenFile) throws(SecretFileError) {
+/// Whether others can put a file of theirs in the place of one that is to be relied on.
+package enum DirectoryCheck {
+    /// Checks every directory on the way to an open file: as it was written, and as the file really lies.
+    ///
+    /// - Throws: ``SecretFileError/directoryWritableByAll(path:mode:)``, or what keeps a directory from being looked at.
+    package static func check(wayTo path: String, ofOpenFile descriptor: Int32) throws(SecretFileError) {
         for directory in directories(above: path) { try check(directory) }
-        for directory in directories(above: try realPath(of: file)) { try check(directory) }
+        for directory in directories(above: try realPath(of: descriptor)) { try check(directory) }
+    }
+
+    static func check(wayTo path: String, of file: borrowing OpenFile) throws(SecretFileError) {
+        try check(wayTo: path, ofOpenFile: file.descriptor)
     }
 
     /// `/a/b` and `/a` and `/` for `/a/b/c`; `a` and `.` for `a/b`.
@@ -29,8 +35,8 @@ enum DirectoryCheck {
         guard isGuarded else { throw .directoryWritableByAll(path: directory, mode: status.st_mode & 0o7777) }
     }
 
-    private static func realPath(of file: borrowing OpenFile) throws(SecretFileError) -> String {
-        let link = "/proc/self/fd/\(file.descriptor)"
+    private static func realPath(of descriptor: Int32) throws(SecretFileError) -> String {
+        let link = "/proc/self/fd/\(descriptor)"
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(link, &path, path.count)
         guard count > 0, count < path.count else { throw .directoryUnreadable(path: link, code: errno) }

@@ -52,7 +52,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
 extension PeerAddress {
     /// Reads a numeric address, as in “0.0.0.0” and “::1”; `nil` for anything else.
-    init?(_ text: String, port: UInt16) {
+    package init?(_ text: String, port: UInt16) {
         var four = in_addr()
         var six = in6_addr()
         if unsafe inet_pton(AF_INET, text, &four) == 1 {

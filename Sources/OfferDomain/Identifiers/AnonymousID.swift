@@ -22,5 +22,9 @@ package struct AnonymousID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    private static let shape = IdentifierShape(.visible, length: 1...64)
+    private static let shape = IdentifierShape(
+        .visible,
+        length: 1...64,
+        expectation: "1 to 64 printable ASCII characters without spaces"
+    )
 }

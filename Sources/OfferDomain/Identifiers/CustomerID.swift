@@ -29,5 +29,9 @@ package struct CustomerID: Hashable, Sendable, CustomStringConvertible {
     /// The form that caps are counted under; see ``CustomerIdentity/capBytes``.
     package var canonicalForCaps: [UInt8] { CustomerIdentity.folded(text) }
 
-    private static let shape = IdentifierShape(.visible, length: 1...64)
+    private static let shape = IdentifierShape(
+        .visible,
+        length: 1...64,
+        expectation: "1 to 64 printable ASCII characters without spaces"
+    )
 }

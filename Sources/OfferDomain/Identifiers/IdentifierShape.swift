@@ -12,7 +12,7 @@ package struct IdentifierShape: Sendable {
     let leading: ByteSet
     /// Whether single spaces may stand between other characters.
     let admitsInnerSpaces: Bool
-    /// What is expected, in words, where the length says more than a limit.
+    /// What is expected, in words, where one phrase can say it: of other shapes, it is said what does not fit.
     let expectation: StaticString?
 
     init(
@@ -52,6 +52,7 @@ package struct IdentifierShape: Sendable {
             let isSpace = byte == 0x20
             let fits = allowed.contains(byte) && (offset > 0 || leading.contains(byte))
             guard fits || isSpace && admitsInnerSpaces else {
+                if let expectation { throw .wrongShape(expected: "\(expectation)") }
                 throw .notAllowed(OffendingCharacter(in: bytes, at: offset), offset: offset)
             }
             if isSpace, followsSpace || offset == bytes.count - 1 { throw .misplacedSpace(offset: offset) }

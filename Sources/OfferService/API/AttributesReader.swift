@@ -16,13 +16,10 @@ enum AttributesReader {
         }
         var values: [(name: String, value: AttributeValue)] = []
         for member in object {
-            if let attribute = AttributeValue(member.value) {
+            if let fault = fault(of: member.value) {
+                mismatches.add(member.value, fault)
+            } else if let attribute = AttributeValue(member.value) {
                 values.append((member.name, attribute))
-            } else {
-                mismatches.add(
-                    member.value,
-                    "expected a boolean, a number or a string, found \(member.value.summary)"
-                )
             }
         }
         do {
@@ -33,6 +30,12 @@ enum AttributesReader {
         }
     }
 
+    private static func fault(of value: JSONValue) -> String? {
+        if let attribute = AttributeValue(value) { return attribute.fault?.description }
+        return value.kind == .number
+            ? "expected a number within those of 64 bits (IEEE 754), found a larger one"
+            : "expected a boolean, a number or a string, found \(value.summary)"
+    }
 }
 
 extension AttributeValue {

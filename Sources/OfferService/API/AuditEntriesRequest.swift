@@ -23,6 +23,9 @@ struct AuditEntriesRequest: Sendable {
         let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
         query.from = parameters.value("from", instant, Timestamp.init(rfc3339:))
         query.until = parameters.value("until", instant, Timestamp.init(rfc3339:))
+        if let from = query.from, let until = query.until, from > until {
+            parameters.note("from", "must not be after until")
+        }
         if let order = parameters.value("order", "newest or oldest", AuditQuery.Order.init(rawValue:)) {
             query.order = order
         }

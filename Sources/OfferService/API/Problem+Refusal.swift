@@ -150,7 +150,8 @@ extension Problem {
         guard let first = mismatches.first else { return "The body is not as expected." }
         let place = first.pointer.isEmpty ? "The body" : first.pointer
         let others = mismatches.count - 1 + more
-        return "\(place) \(first.message)\(others > 0 ? " (and \(others) more, see errors)" : "")"
+        let listed = others < mostListed ? ", see errors" : "; errors has the first \(mostListed)"
+        return "\(place) \(first.message)\(others > 0 ? " (and \(others) more\(listed))" : "")"
     }
 
     private init(_ fault: CallerFault) {

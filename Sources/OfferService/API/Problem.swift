@@ -18,6 +18,9 @@ package struct Problem: Sendable {
     package var decision: (json: DecisionJSON, showsFindings: Bool)?
     package var headers: [(name: String, value: String)] = []
 
+    /// Of what is wrong, so much is listed in `errors`.
+    static let mostListed = 20
+
     package init(_ name: String, _ title: String, _ status: Int, _ detail: String) {
         self.name = name
         self.title = title
@@ -65,7 +68,7 @@ package struct Problem: Sendable {
         guard !mismatches.isEmpty || !parameters.isEmpty else { return }
         writer.name("errors")
         writer.beginArray()
-        for mismatch in mismatches.prefix(20) {
+        for mismatch in mismatches.prefix(Self.mostListed) {
             writer.beginObject()
             writer.name("pointer")
             writer.string(mismatch.pointer)
@@ -73,7 +76,7 @@ package struct Problem: Sendable {
             writer.string(mismatch.message)
             writer.endObject()
         }
-        for fault in parameters.prefix(20) {
+        for fault in parameters.prefix(Self.mostListed) {
             writer.beginObject()
             writer.name("parameter")
             writer.string(fault.name)

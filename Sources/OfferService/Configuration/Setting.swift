@@ -72,7 +72,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     /// What may be written, for help and messages.
     package var expected: String {
         switch self {
-        case .listen: "ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
+        case .listen: "a numeric ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
         case .tlsKey: "the path of a file, or credential:NAME"
         case .keys, .offers, .tlsCertificate, .appStoreRoots, .trustedCertificates, .checkpointFile,
             .logPolicy, .sealFile:

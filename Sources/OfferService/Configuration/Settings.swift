@@ -9,7 +9,7 @@ package struct ListenAddress: Hashable, Sendable {
     package let host: String
     package let port: UInt16
 
-    /// Reads `127.0.0.1:8080` or `[::1]:8080`; port 0 lets the system choose.
+    /// Reads a numeric address, as `127.0.0.1:8080` or `[::1]:8080`; port 0 lets the system choose.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"),
             let port = whole(String(text[text.index(after: colon)...]), in: 0...65_535)
@@ -20,7 +20,7 @@ package struct ListenAddress: Hashable, Sendable {
         } else if host.contains(":") {
             return nil
         }
-        guard !host.isEmpty else { return nil }
+        guard PeerAddress(host, port: UInt16(port)) != nil else { return nil }
         self.host = host
         self.port = UInt16(port)
     }

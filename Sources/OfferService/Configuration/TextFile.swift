@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import Glibc
 
 /// A configuration file that could not be read.
@@ -9,7 +10,7 @@ package struct TextFileError: Error, Hashable, Sendable, CustomStringConvertible
 /// A file that people edit, read whole.
 package enum TextFile {
     /// The bytes of a regular file of at most `maximumBytes`; of one that `decides` what is signed, only if not everybody may
-    /// write to it.
+    /// write to it, or put another in its place.
     package static func read(
         _ path: String,
         maximumBytes: Int = 4 << 20,
@@ -25,10 +26,19 @@ package enum TextFile {
         guard !decides || status.st_mode & S_IWOTH == 0 else {
             throw TextFileError(description: "may be written by everybody, and decides what is signed; chmod o-w")
         }
+        if decides { try requireGuardedWay(to: path, descriptor) }
         guard status.st_size <= maximumBytes else {
             throw TextFileError(description: "has \(status.st_size) bytes, at most \(maximumBytes) are read")
         }
         return try readAll(descriptor, expecting: Int(status.st_size))
+    }
+
+    private static func requireGuardedWay(to path: String, _ descriptor: Int32) throws(TextFileError) {
+        do throws(SecretFileError) {
+            try DirectoryCheck.check(wayTo: path, ofOpenFile: descriptor)
+        } catch {
+            throw TextFileError(description: "decides what is signed, and does not lie safely: \(error)")
+        }
     }
 
     private static func readAll(_ descriptor: Int32, expecting size: Int) throws(TextFileError) -> [UInt8] {

@@ -135,8 +135,14 @@ package final class KeyGate: Sendable {
     package var stored: KillSwitches { state.withLock { $0.stored } }
 
     /// Takes over what the database has: only the committer's thread says that, in the order of the commits.
-    package func follow(_ switches: KillSwitches) {
-        state.withLock { $0.stored = switches }
+    ///
+    /// - Returns: What holds no longer.
+    @discardableResult
+    package func follow(_ switches: KillSwitches) -> KillSwitches {
+        state.withLock { state in
+            defer { state.stored = switches }
+            return state.stored == switches ? KillSwitches() : state.stored.lifted(in: switches)
+        }
     }
 
     // MARK: - Shutting and opening

@@ -27,6 +27,15 @@ package struct KillSwitches: Hashable, Sendable {
         return nil
     }
 
+    /// What of these is not among those of later.
+    func lifted(in later: KillSwitches) -> KillSwitches {
+        var lifted = KillSwitches()
+        let causes = Set(later.seals.map(\.cause))
+        lifted.seals = seals.filter { !causes.contains($0.cause) }
+        lifted.keys = keys.filter { later.keys[$0.key] == nil }
+        return lifted
+    }
+
     /// Whether something was switched off that the service has not yet said to obey.
     package var awaitsAcknowledgement: Bool {
         seals.contains { !$0.isAcknowledged } || keys.values.contains(false)

@@ -19,6 +19,8 @@ package protocol CommitObserver: Sendable {
     func looksForAll(because error: LedgerError)
     /// What another process has switched off is obeyed, and about to be acknowledged.
     func obeys(_ switches: KillSwitches)
+    /// Another process has lifted these.
+    func lifted(_ switches: KillSwitches)
 }
 
 extension CommitObserver {
@@ -26,4 +28,5 @@ extension CommitObserver {
     package func resumed() {}
     package func looksForAll(because error: LedgerError) {}
     package func obeys(_ switches: KillSwitches) {}
+    package func lifted(_ switches: KillSwitches) {}
 }

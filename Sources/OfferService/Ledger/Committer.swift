@@ -413,8 +413,10 @@ extension Committer {
 
     /// Takes over what others have switched off: before anything is decided, and before keys are used again.
     private func obey(_ writer: LedgerWriter) throws(LedgerError) {
-        gate.follow(writer.switches)
-        guard acknowledges, writer.switches.awaitsAcknowledgement else { return }
+        let lifted = gate.follow(writer.switches)
+        guard acknowledges else { return }
+        if lifted != KillSwitches() { observer.lifted(lifted) }
+        guard writer.switches.awaitsAcknowledgement else { return }
         gate.waitUntilUnused()
         observer.obeys(writer.switches)
         try writer.acknowledgeSwitches()

@@ -84,6 +84,15 @@ package final class Health: CommitObserver {
         }
     }
 
+    package func lifted(_ switches: KillSwitches) {
+        for seal in switches.seals {
+            log(.warning, "the seal is lifted", ["cause": .text(seal.cause.rawValue), "by": "another process"])
+        }
+        for key in switches.keys.keys.sorted(by: { $0.text < $1.text }) {
+            log(.warning, "a key is switched on", ["key": .text(key.text), "by": "another process"])
+        }
+    }
+
     /// Why records can't be written, and since when; an empty commit shows nothing else.
     package var commitFailure: (since: Timestamp, reason: String)? { state.withLock { $0.commitFailure } }
 

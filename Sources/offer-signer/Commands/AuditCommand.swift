@@ -76,7 +76,8 @@ enum AuditCommand: Command {
                 try exportTiles(to: folder, of: ledger)
                 return .success
             }
-            let first = try parsed.value("--from-index", "a whole number from 0") { Int64($0).flatMap { $0 < 0 ? nil : $0 } } ?? 0
+            let first = try parsed.value("--from-index", "a whole number from 0", Int64.init) ?? 0
+            guard first >= 0 else { throw CommandError(usage: "--from-index: expected a whole number from 0") }
             try export(from: first, as: try format(parsed), of: ledger)
         case "find":
             _ = try parsed.words("find")
@@ -106,6 +107,9 @@ enum AuditCommand: Command {
         var query = AuditQuery()
         query.from = try arguments.value("--from", instant, Timestamp.init(rfc3339:))
         query.until = try arguments.value("--until", instant, Timestamp.init(rfc3339:))
+        if let from = query.from, let until = query.until, from > until {
+            throw CommandError(usage: "--from must not be after --until")
+        }
         query.limit = try arguments.value("--limit", "a whole number") { Int($0) } ?? .max
         query.order =
             try arguments.value("--order", "oldest or newest", AuditQuery.Order.init(rawValue:)) ?? .oldest

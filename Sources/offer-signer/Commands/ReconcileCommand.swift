@@ -14,14 +14,15 @@ enum ReconcileCommand {
         let settings = arguments.flags.contains("--recompute") ? try SettingsOptions.settings(arguments) : nil
         // Before anything is digested: memory that is to hold keys has to be set up first.
         if let settings { try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory) }
+        let loaded = try settings.map { settings throws(CommandError) in try load(settings, ledger) }
         let report = try read(ledger) { connection throws(StorageError) in
             try ReconciliationReader(connection: connection).report(query, at: WallClock.system.now())
         }
         for line in lines(report) { Terminal.say(line) }
         let read = AuditRead(caller: nil, call: .reconcileCommand, conditions: query.conditions, count: report.entries)
         try AuditCommand.record(.recordsRead(read), in: ledger)
-        guard let settings else { return report.isAlarming ? .failure : .success }
-        let isSame = try recompute(settings, ledger)
+        guard let loaded else { return report.isAlarming ? .failure : .success }
+        let isSame = try recompute(loaded, ledger)
         return report.isAlarming || !isSame ? .failure : .success
     }
 
@@ -30,6 +31,7 @@ enum ReconcileCommand {
         let until = try arguments.value("--until", instant, Timestamp.init(rfc3339:)) ?? WallClock.system.now()
         let from = try arguments.value("--from", instant, Timestamp.init(rfc3339:))
         var query = ReconciliationQuery(from: from ?? until.adding(days: -ReconciliationQuery.usualDays), until: until)
+        guard query.from <= query.until else { throw CommandError(usage: "--from must not be after --until") }
         let environment = try arguments.value(
             "--environment",
             "production or sandbox",
@@ -50,12 +52,17 @@ enum ReconcileCommand {
         }
     }
 
-    /// Whether everything is kept as it is computed.
-    private static func recompute(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> Bool {
+    /// What a recomputation needs, read before anything is said.
+    private static func load(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> LoadedConfiguration {
         let loaded: LoadedConfiguration
         do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
         let issues = try read(ledger) { _ throws(StorageError) in try loaded.epochIssues(in: ledger) }
         if !issues.isEmpty { throw CommandError(ConfigurationError(issues)) }
+        return loaded
+    }
+
+    /// Whether everything is kept as it is computed.
+    private static func recompute(_ loaded: LoadedConfiguration, _ ledger: LedgerAccess) throws(CommandError) -> Bool {
         let outcome = try read(ledger) { connection throws(StorageError) in
             try ReconciliationCheck(
                 connection: connection,

@@ -51,7 +51,7 @@ struct LedgerRuleTests {
             .grants(atMost: 1),
             .undecided,
             .customerUnknown,
-            "it is not known whose grants to count: no customer id, token or user name"
+            "it is not known whose grants to count: no customer id, anonymous id, token or user name"
         ) { $0.owners = [] },
         RuleRow(
             .grants(atMost: 1, per: .originalTransaction),
@@ -79,7 +79,7 @@ struct LedgerRuleTests {
             .cooldown(days: 30),
             .undecided,
             .customerUnknown,
-            "it is not known whose grants to count: no customer id, token or user name"
+            "it is not known whose grants to count: no customer id, anonymous id, token or user name"
         ) { $0.owners = [] },
         RuleRow(
             .cooldown(days: 30, per: .originalTransaction),
@@ -114,7 +114,7 @@ struct LedgerRuleTests {
                 .grants(atMost: 1),
                 .undecided,
                 .customerUnknown,
-                "it is not known whose grants to count: no customer id, token or user name",
+                "it is not known whose grants to count: no customer id, anonymous id, token or user name",
                 where: history
             ),
         ]

@@ -120,8 +120,7 @@ struct IdentifierTests {
     @Test
     func `holds a key id to ten capital letters and digits`() throws {
         #expect(try KeyID("2X9R4HXF34").text == "2X9R4HXF34")
-        #expect(throws: IdentifierError.notAllowed(.scalar("x"), offset: 1)) { try KeyID("2x9R4HXF34") }
-        for text in ["2X9R4HXF3", "2X9R4HXF345"] {
+        for text in ["2x9R4HXF34", "2X9R4HXF3", "2X9R4HXF345"] {
             #expect(throws: IdentifierError.wrongShape(expected: "\(StoreKey.shape.expectation ?? "")")) {
                 try KeyID(text)
             }
@@ -131,10 +130,9 @@ struct IdentifierTests {
     @Test
     func `holds a transaction id to twenty digits`() throws {
         #expect(try TransactionID("2000000123456789").text == "2000000123456789")
-        #expect(throws: IdentifierError.wrongShape(expected: "1 to 20 digits")) {
-            try TransactionID(String(repeating: "1", count: 21))
+        for text in [String(repeating: "1", count: 21), "-1"] {
+            #expect(throws: IdentifierError.wrongShape(expected: "1 to 20 digits")) { try TransactionID(text) }
         }
-        #expect(throws: IdentifierError.notAllowed(.scalar("-"), offset: 0)) { try TransactionID("-1") }
     }
 
     @Test

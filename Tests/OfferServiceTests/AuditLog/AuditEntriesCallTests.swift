@@ -101,6 +101,7 @@ struct AuditEntriesCallTests {
         ("limit=5.0", "limit", "whole"), ("limit=١", "limit", "whole"), ("order=Newest", "order", "newest or oldest"),
         ("format=xml", "format", "json, csv or ndjson"), ("from=yesterday", "from", "RFC 3339"),
         ("until=2026-02-30T00:00:00Z", "until", "RFC 3339"),
+        ("from=2026-02-02T00:00:00Z&until=2026-02-01T00:00:00Z", "from", "not be after until"),
         ("cursor=AAAA", "cursor", "answered with"), ("cursor=%", "cursor", "percent-encoded"),
         ("user=%ff", "user", "percent-encoded"), ("user=a%00b", "user", "percent-encoded"),
         ("user=\(String(repeating: "a", count: 513))", "user", "512"), ("event", "The query", "not name=value"),

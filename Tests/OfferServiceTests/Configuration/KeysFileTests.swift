@@ -41,7 +41,7 @@ struct KeysFileTests {
             "an id in lowercase",
             "ACTIVE0001",
             "active0001",
-            "error: keys:5:11 /keys/0/id: holds the character a at byte 0, which is not allowed"
+            "error: keys:5:11 /keys/0/id: must be 10 characters, each one of A to Z and 0 to 9"
         ),
         IssueRow(
             "a short id",

@@ -43,7 +43,7 @@ struct SettingsTests {
             error?.issues.map(\.description) == [
                 "error: environment variable OFFER_SIGNER_LISTN: is not a setting; did you mean OFFER_SIGNER_LISTEN?",
                 "error: environment variable OFFER_SIGNER_WEATHER: is not a setting",
-                "error: --listen: expected ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080, found “localhost”",
+                "error: --listen: expected a numeric ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080, found “localhost”",
                 "error: --database: expected sqlite:PATH or postgres://HOST/DATABASE, found “mysql://x”",
                 "error: --tls-certificate: is missing: TLS needs a certificate and its key",
                 "error: --log: expected debug, info, warning, error, found “loud”",
@@ -172,7 +172,7 @@ struct SettingsTests {
     @Test(
         arguments: [
             "127.0.0.1", ":8080", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:8080", "[]:80", "127.0.0.1:+80",
-            "127.0.0.1:8080 ",
+            "127.0.0.1:8080 ", "localhost:8080", "127.1:80", "[127.0.0.1:80", "[fe80::1%lo]:80", "example.com:80",
         ]
     )
     func `reads no address from what is none`(text: String) {
