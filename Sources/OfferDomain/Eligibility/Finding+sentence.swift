@@ -144,7 +144,8 @@ extension Finding {
 
     private var capSentence: String {
         switch code {
-        case .customerUnknown: return "it is not known whose grants to count: no customer id, anonymous id, token or user name"
+        case .customerUnknown:
+            return "it is not known whose grants to count: no customer id, anonymous id, token or user name"
         case .originalTransactionUnknown: return "it is not known whose grants to count: no original transaction"
         default: break
         }
