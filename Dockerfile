@@ -26,7 +26,7 @@ RUN apt-get update \
 COPY --from=build /out/offer-signer /usr/bin/offer-signer
 # Keys, offers and secrets are mounted, never built in: under /etc/offer-signer and /run/secrets.
 ENV SWIFT_BACKTRACE=enable=no \
-    GLIBC_TUNABLES=glibc.malloc.tcache_count=128 \
+    GLIBC_TUNABLES=glibc.malloc.tcache_count=128:glibc.malloc.mmap_threshold=262144 \
     CREDENTIALS_DIRECTORY=/run/secrets \
     OFFER_SIGNER_LISTEN=0.0.0.0:8080 \
     OFFER_SIGNER_KEYS=/etc/offer-signer/keys \

@@ -36,17 +36,19 @@ package enum ProcessHardening {
 
     /// Runs the program anew with `SWIFT_BACKTRACE=enable=no`, which the runtime reads only at its start.
     ///
-    /// Returns at once if the handler is off already. To be called while the process has one thread. The program keeps
-    /// its process id, arguments, open files and all other environment.
+    /// Returns at once if the handler is off already and all settings are there. To be called while the process has one
+    /// thread. The program keeps its process id, arguments, open files and all other environment.
     ///
     /// - Parameter settings: What else only a start can set; a variable that is set already stays as it is.
     /// - Throws: That the handler stays on, or that the program could not be started anew.
     package static func restartWithoutBacktracer(
         adding settings: KeyValuePairs<String, String> = [:]
     ) throws(ProcessHardeningError) {
-        guard !isBacktracerOff else { return }
-        // A runtime or wrapper that undoes the setting would have the program restart for ever.
-        guard unsafe getenv(restartedOnce) == nil else { throw .backtracerStaysOn }
+        let areAllSet = settings.allSatisfy { unsafe getenv($0.key) != nil }
+        // A runtime or wrapper that undoes the settings would have the program restart for ever.
+        let isRestarted = unsafe getenv(restartedOnce) != nil
+        if isBacktracerOff, areAllSet || isRestarted { return }
+        guard !isRestarted else { throw .backtracerStaysOn }
         guard
             unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1) == 0,
             unsafe setenv(restartedOnce, "1", 1) == 0

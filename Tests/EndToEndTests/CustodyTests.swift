@@ -74,6 +74,20 @@ extension EndToEnd {
             #expect(textOfFile("/proc/\(service.process.id)/environ").contains("SWIFT_BACKTRACE=enable=no\0"))
         }
 
+        /// Also where the crash handler is off already, as in a unit that somebody wrote; the package's needs no second start.
+        @Test(.enabled(if: Program.isRoot, "only root may look into the service"), arguments: [[], ["enable=no"]])
+        func `the allocator is told what the package and the container tell it`(crashHandler: [String]) async throws {
+            let demo = try await DemoFolder()
+            let wrapper = ["env"] + crashHandler.map { "SWIFT_BACKTRACE=\($0)" }
+            let service = try await RunningService(demo, wrapper: wrapper)
+            let environment = textOfFile("/proc/\(service.process.id)/environ").split(separator: "\0")
+            let settings = try #require(environment.first { $0.hasPrefix("GLIBC_TUNABLES=") })
+            for file in ["debian/offer-signer.service", "Dockerfile"] {
+                let lines = textOfFile("\(Program.root)/\(file)").split(whereSeparator: \.isNewline)
+                #expect(lines.contains { $0.contains(settings) }, "\(file): \(settings)")
+            }
+        }
+
         /// The kernel gives the files in /proc of a process that must not be dumped to root.
         @Test(
             .enabled(if: Program.isRoot, "only root may start the service as another user"),
