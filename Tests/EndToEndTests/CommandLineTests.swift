@@ -192,6 +192,7 @@ struct CommandLineRow: CustomTestStringConvertible {
             complaint: "is not bound to apps"
         ),
         CommandLineRow(arguments: ["audit", "query", "--from", "yesterday"], complaint: "--from"),
+        CommandLineRow(arguments: ["audit", "query", "--outcome", "granted"], complaint: "notEligible"),
         CommandLineRow(
             arguments: ["audit", "query", "--event", "sign.denied"],
             complaint: "did you mean “sign.deny”?"

@@ -16,9 +16,11 @@ struct AuditEntriesRequest: Sendable {
     init(_ text: [UInt8]?) throws(Refusal) {
         var parameters = QueryParameters(text)
         var query = AuditQuery(order: .newest, limit: Self.standardLimit)
-        for field in AuditQuery.Field.allCases { query.fields[field] = parameters.value(field.rawValue) }
-        if let name = query.fields[.event], !name.isEmpty, let fault = AuditEventName.fault(of: name) {
-            parameters.note("event", "must be the name of an event: \(fault)")
+        for field in AuditQuery.Field.allCases {
+            let value = parameters.value(field.rawValue)
+            query.fields[field] = value
+            guard let value, !value.isEmpty, let fault = AuditQuery.fault(of: value, in: field) else { continue }
+            parameters.note(field.rawValue, fault)
         }
         let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
         query.from = parameters.value("from", instant, Timestamp.init(rfc3339:))

@@ -39,8 +39,8 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case storeToken = "store.token"
     case offerRedemption = "offer.redemption"
 
-    /// What is wrong with a name that no entry can have; whoever asks for it would take an empty answer for “nothing happened”.
-    package static func fault(of name: String) -> String? {
+    /// What is wrong with a name that no entry can have.
+    static func fault(of name: String) -> String? {
         guard AuditEventName(rawValue: name) == nil else { return nil }
         let suggestion = nearest(to: name, among: allCases.map(\.rawValue))
         return "no event is called \(printable(name))"

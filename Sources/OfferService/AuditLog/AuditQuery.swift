@@ -30,6 +30,18 @@ package struct AuditQuery: Hashable, Sendable {
         }
     }
 
+    /// What is wrong with a value that no entry can have in a field; nil where any may be.
+    ///
+    /// Whoever asks for it would take an empty answer for “nothing happened”.
+    package static func fault(of value: String, in field: Field) -> String? {
+        switch field {
+        case .event: AuditEventName.fault(of: value)
+        case .outcome where Outcome(rawValue: value) == nil:
+            "expected \(Outcome.allCases.map(\.rawValue).joined(separator: ", ")), found \(printable(value))"
+        default: nil
+        }
+    }
+
     /// Which entries come first.
     package enum Order: String, CaseIterable, Hashable, Sendable {
         case newest, oldest

@@ -65,7 +65,7 @@ extension KeyRingFile {
 
     private func readEpoch(_ value: JSONValue, _ mismatches: Mismatches) -> CustomerEpoch? {
         var reader = ObjectReader(value, into: mismatches)
-        let name = reader.required("epoch", "1 to 16 letters or digits") { value in
+        let name = reader.required("epoch", "a string of 1 to 16 letters or digits") { value in
             value.string.flatMap { CustomerEpoch.isName($0) ? $0 : nil }
         }
         let secret = readSecret(&reader, "file", isRequired: true, isHexadecimal: true)

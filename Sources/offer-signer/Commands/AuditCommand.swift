@@ -115,9 +115,8 @@ enum AuditCommand: Command {
             try arguments.value("--order", "oldest or newest", AuditQuery.Order.init(rawValue:)) ?? .oldest
         for field in AuditQuery.Field.allCases {
             query.fields[field] = try arguments.value("--\(field.rawValue)")
-        }
-        if let fault = query.fields[.event].flatMap(AuditEventName.fault) {
-            throw CommandError(usage: "--event: \(fault)")
+            guard let value = query.fields[field], let fault = AuditQuery.fault(of: value, in: field) else { continue }
+            throw CommandError(usage: "--\(field.rawValue): \(fault)")
         }
         return query
     }

@@ -97,6 +97,7 @@ struct AuditEntriesCallTests {
         ("colour=red", "colour", "not a known parameter"), ("evnt=x", "evnt", "did you mean “event”"),
         ("event=a&event=a", "event", "given 2 times"), ("event=", "event", "is empty"),
         ("event=sign.intnt", "event", "did you mean “sign.intent”?"), ("event=SIGN", "event", "docs/audit-log.md"),
+        ("outcome=granted", "outcome", "expected eligible, notEligible, undecided, found"),
         ("limit=0", "limit", "from 1 to 500"), ("limit=501", "limit", "from 1 to 500"), ("limit=+5", "limit", "whole"),
         ("limit=5.0", "limit", "whole"), ("limit=١", "limit", "whole"), ("order=Newest", "order", "newest or oldest"),
         ("format=xml", "format", "json, csv or ndjson"), ("from=yesterday", "from", "RFC 3339"),

@@ -227,7 +227,7 @@ struct KeysFileTests {
             "an epoch with a colon",
             #"epoch: "1""#,
             #"epoch: "1:2""#,
-            "error: keys:13:24 /customerIds/epoch: expected 1 to 16 letters or digits, found “1:2”"
+            "error: keys:13:24 /customerIds/epoch: expected a string of 1 to 16 letters or digits, found “1:2”"
         ),
         IssueRow(
             "a secret that is no hexadecimal",
