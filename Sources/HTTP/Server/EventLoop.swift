@@ -99,10 +99,11 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         unsafe pthread_setspecific(Self.ownLoop, Unmanaged.passUnretained(self).toOpaque())
         _ = unsafe event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
         runLocalWork()
-        let late = remote.withLock { remote in
+        var late: [Work] = []
+        remote.withLock { remote in
             remote.hasEnded = true
             ended.store(true, ordering: .releasing)
-            return remote.work
+            swap(&late, &remote.work)
         }
         pthread_setspecific(Self.ownLoop, nil)
         thread.store(0, ordering: .relaxed)
