@@ -11,6 +11,13 @@ extension CallerDirectory {
         else { throw .caller(.unauthenticated) }
         return caller
     }
+
+    /// The same of who asks for signatures, or whether there would be one: others are refused whatever they sent.
+    func authenticateAsker(_ headers: HeaderFields, at now: Timestamp) throws(Refusal) -> Caller {
+        let caller = try authenticate(headers, at: now)
+        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
+        return caller
+    }
 }
 
 extension HeaderFields {

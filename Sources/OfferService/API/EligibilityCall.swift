@@ -16,7 +16,7 @@ package struct EligibilityCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
         try request.requireJSON()
         let asked = try EligibilityRequest(request.body, receivedAt: now)
         let outlooks = try await previewer.outlooks(

@@ -15,8 +15,7 @@ struct SignatureBatchCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
-        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
+        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let batch = try SignatureBatch(

@@ -18,7 +18,7 @@ package struct SignatureCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let asked = try SignatureRequest(request.body, for: kind, receivedAt: now)

@@ -19,7 +19,7 @@ package struct TransactionsCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
         try request.requireJSON()
         let asked = try TransactionsRequest(request.body)
         try Self.authorize(asked, caller)
@@ -38,7 +38,6 @@ package struct TransactionsCall: Sendable {
     }
 
     private static func authorize(_ asked: TransactionsRequest, _ caller: Caller) throws(Refusal) {
-        guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
         let app = AppName(asked.bundleID)
         guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(.bundle(asked.bundleID))) }
         if asked.customerID != nil, !caller.role.mayAssertFacts {

@@ -133,9 +133,20 @@ struct RefusalTests {
     @Test(arguments: Wire.allCases, ["auditor", "admin"])
     func `signs nothing for roles that only look or administer`(wire: Wire, caller: String) async throws {
         try await withService(wire) { service in
-            let reply = try await service.sign(as: caller, offer: "open")
-            #expect(reply.status == 403)
-            #expect(reply.problem == "role-not-allowed", "\(reply)")
+            let paths = [
+                "app-store/promotional-offers/signatures", "app-store/promotional-offers/signatures/batch",
+                "app-store/introductory-offers/signatures", "transactions", "google-play/offers/authorizations",
+                "eligibility",
+            ]
+            // Whatever they send.
+            for body in [offerBody("open"), "{}", "["] {
+                for path in paths {
+                    var call = service.call(as: caller, body)
+                    call.path = "/v1/\(path)"
+                    let reply = try await service.send(call)
+                    #expect(reply.status == 403 && reply.problem == "role-not-allowed", "\(path): \(reply)")
+                }
+            }
             #expect(try service.entries().isEmpty)
         }
     }
