@@ -285,6 +285,10 @@ struct SignedLogTests {
         let place = try Place()
         // Behind a whole tile, where the start does not look.
         try place.running.ledger.change { _ in (0..<300).map { .recordsExported(from: $0, count: 1) } }
+        let file = CheckpointFile(path: place.running.settings.checkpointPath)
+        try await place.running.run { _ async throws in
+            #expect(try await eventually { try file.read() != nil }, "it may be found before there is one, too")
+        }
         let changed = TestedEngine.replacing(#""count":1"#, with: #""count":2"#, in: "entry")
         try place.running.directory.alter(
             "ledger.db",
@@ -300,8 +304,8 @@ struct SignedLogTests {
         let events = try place.running.entries().map(\.["ev"].text)
         let seal = try #require(events.firstIndex(of: "service.seal"))
         #expect(events.last == "service.stop")
-        let note = try CheckpointFile(path: place.running.settings.checkpointPath).read()
-        let last = try SignedCheckpoint(parsing: try #require(note), signedBy: place.key, at: SettableClock().now)
+        let note = try #require(try file.read())
+        let last = try SignedCheckpoint(parsing: note, signedBy: place.key, at: SettableClock().now)
         #expect(last.checkpoint.size <= seal, "what came after the discovery is not vouched for")
     }
 

@@ -221,7 +221,7 @@ def three_clicks(walk):
     for width, dark in ((1280, False), (390, True)):
         walk.sign_in(width=width, dark=dark)
         clicks = 0
-        for selector, text in ((".key-link", settings["key"]), (".choices a", "last Tuesday")):
+        for selector, text in ((".key-link", settings["key"]), (".choices a", settings["tuesday"])):
             walk.follow(browser.find(selector, text).click)
             clicks += 1
             browser.find("h1", f"Entries of key {settings['key']}")
@@ -377,9 +377,9 @@ def keyboard(walk):
     tab_to(walk, ".key-link")
     walk.follow(lambda: browser.press(ENTER))
     browser.find("h1", "Entries of key")
-    tab_to(walk, ".choices a", "last Tuesday")
+    tab_to(walk, ".choices a", settings["tuesday"])
     walk.follow(lambda: browser.press(ENTER))
-    browser.find(".choices a[aria-current]", "last Tuesday")
+    browser.find(".choices a[aria-current]", settings["tuesday"])
     check_callers(walk)
     tab_to(walk, "table.entries a")
     walk.follow(lambda: browser.press(ENTER))
