@@ -81,7 +81,11 @@ extension EndToEnd {
             let wrapper = ["env"] + crashHandler.map { "SWIFT_BACKTRACE=\($0)" }
             let service = try await RunningService(demo, wrapper: wrapper)
             let environment = textOfFile("/proc/\(service.process.id)/environ").split(separator: "\0")
-            let settings = try #require(environment.first { $0.hasPrefix("GLIBC_TUNABLES=") })
+            let place = try #require(environment.firstIndex { $0.hasPrefix("GLIBC_TUNABLES=") })
+            // The loader ends each of them with a zero byte, where they stand.
+            let others = environment[(place + 1)...].prefix { $0.hasPrefix("glibc.") }
+            let settings = ([environment[place]] + others).joined(separator: ":")
+            #expect(settings.contains("mmap_threshold"))
             for file in ["debian/offer-signer.service", "Dockerfile"] {
                 let lines = textOfFile("\(Program.root)/\(file)").split(whereSeparator: \.isNewline)
                 #expect(lines.contains { $0.contains(settings) }, "\(file): \(settings)")
