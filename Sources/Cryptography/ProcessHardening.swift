@@ -40,14 +40,15 @@ package enum ProcessHardening {
     /// thread. The program keeps its process id, arguments, open files and all other environment.
     ///
     /// - Parameter settings: What else only a start can set; a variable that is set already stays as it is.
-    /// - Throws: That the handler stays on, or that the program could not be started anew.
+    /// - Throws: That the handler stays on, or that the program could not be started anew to turn it off.
     package static func restartWithoutBacktracer(
         adding settings: KeyValuePairs<String, String> = [:]
     ) throws(ProcessHardeningError) {
         let areAllSet = settings.allSatisfy { unsafe getenv($0.key) != nil }
         // A runtime or wrapper that undoes the settings would have the program restart for ever.
         let isRestarted = unsafe getenv(restartedOnce) != nil
-        if isBacktracerOff, areAllSet || isRestarted { return }
+        let wasOff = isBacktracerOff
+        if wasOff, areAllSet || isRestarted { return }
         guard !isRestarted else { throw .backtracerStaysOn }
         guard
             unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1) == 0,
@@ -55,6 +56,8 @@ package enum ProcessHardening {
         else { throw .notRestarted(code: errno) }
         for (name, value) in settings { unsafe setenv(name, value, 0) }
         unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
+        // Where no program may be started, it does without the other settings.
+        if wasOff { return }
         throw .notRestarted(code: errno)
     }
 

@@ -109,6 +109,24 @@ extension EndToEnd {
             #expect(check.errors.contains("the mode of the directory \(demo.directory.path) is 0777"), "\(check)")
         }
 
+        @Test(.enabled(if: Program.isRoot, "only root may mount"))
+        func `a folder that everybody may write to is as good as another where it is mounted to be read alone`()
+            async throws
+        {
+            let demo = try await DemoFolder()
+            let folder = demo.path(of: "config")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try FileManager.default.moveItem(atPath: demo.path(of: "offers"), toPath: "\(folder)/offers")
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
+            let words = [Program.path, "check", "--keys", demo.path(of: "keys"), "--offers", "\(folder)/offers"]
+            let check = words + ["--database", demo.location]
+            let mount = ["unshare", "-m", "sh", "-c", #"mount --bind -o ro "$0" "$0" && exec "$@""#, folder]
+            let writable = try await runProcess(check)
+            #expect(writable.end == .exited(1) && writable.errors.contains("does not lie safely"), "\(writable)")
+            let readable = try await runProcess(mount + check)
+            #expect(readable.succeeded, "\(readable)")
+        }
+
         @Test func `check refuses an address to listen on that serve would refuse`() async throws {
             let demo = try await DemoFolder()
             let check = try await Program.run(["check", "--listen", "localhost:8080"] + demo.options())

@@ -32,7 +32,15 @@ package enum DirectoryCheck {
         guard status.st_mode & S_IWOTH != 0 else { return }
         // In a sticky directory, a file can be replaced only by its owner, the directory's owner and root.
         let isGuarded = status.st_mode & S_ISVTX != 0 && (status.st_uid == 0 || status.st_uid == geteuid())
-        guard isGuarded else { throw .directoryWritableByAll(path: directory, mode: status.st_mode & 0o7777) }
+        guard isGuarded || isMountedReadOnly(directory) else {
+            throw .directoryWritableByAll(path: directory, mode: status.st_mode & 0o7777)
+        }
+    }
+
+    /// Nobody here can put anything there then; Kubernetes mounts its config maps so, with mode 0777.
+    private static func isMountedReadOnly(_ directory: String) -> Bool {
+        var system = statvfs()
+        return unsafe statvfs(directory, &system) == 0 && system.f_flag & UInt(ST_RDONLY) != 0
     }
 
     private static func realPath(of descriptor: Int32) throws(SecretFileError) -> String {

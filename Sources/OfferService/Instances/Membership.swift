@@ -165,10 +165,9 @@ package final class Membership: Sendable {
     /// Has the committer read what is switched off, and returns once nothing of that is used any more.
     private func obey() throws(MembershipError) {
         let outcome = Guarded<Result<Void, LedgerError>?>(nil)
-        committer.change { [gate = committer.gate, observer = committer.observer] writer throws(LedgerError) in
+        committer.change { [gate = committer.gate] writer throws(LedgerError) in
             try writer.readSwitches()
-            let lifted = gate.follow(writer.switches)
-            if lifted != KillSwitches() { observer.lifted(lifted) }
+            gate.follow(writer.switches)
             gate.waitUntilUnused()
             try writer.acknowledgeSwitches()
         } _: { result in

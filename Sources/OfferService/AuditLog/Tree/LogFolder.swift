@@ -79,7 +79,7 @@ struct LogFolder {
             errno = 0
             guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: UInt8.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
+                unsafe name.withMemoryRebound(to: UInt8.self, capacity: 256) {
                     unsafe String(cString: $0)
                 }
             }
