@@ -95,8 +95,8 @@ package struct LogExport {
         }
     }
 
-    /// The folder must be of an earlier time of this log: of another, or if this one was changed or has lost entries, its
-    /// checkpoint is the proof of that.
+    /// The folder must be of an earlier time of this log, under whatever name: if this one was changed or has lost entries, the
+    /// folder's checkpoint is the proof of that.
     private func requireEarlierTree(than head: TreeHead) throws(LogExportError) {
         guard let present = try folder.read(Self.checkpointName, atMost: 65_536) else { return }
         // Its signatures are for who verifies; that it is of this tree needs none.
@@ -117,7 +117,7 @@ package struct LogExport {
         if partialWidth > 0 { try write(level, full, partialWidth, &report) }
     }
 
-    /// Writes a tile, and below the lowest level its entries; what earlier exports have of them is compared.
+    /// Writes a tile, and below the lowest level its entries; parts of them that earlier exports have are compared.
     private func write(
         _ level: Int,
         _ index: Int64,
