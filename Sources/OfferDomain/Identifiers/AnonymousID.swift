@@ -16,15 +16,9 @@ package struct AnonymousID: Hashable, Sendable, CustomStringConvertible {
     }
 
     package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
-        try AnonymousID.shape.check(bytes.span)
+        try IdentifierShape.customerName.check(bytes.span)
         text = String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)
     }
 
     package var description: String { text }
-
-    private static let shape = IdentifierShape(
-        .visible,
-        length: 1...64,
-        expectation: "1 to 64 printable ASCII characters without spaces"
-    )
 }

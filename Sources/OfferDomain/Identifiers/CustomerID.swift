@@ -15,7 +15,7 @@ package struct CustomerID: Hashable, Sendable, CustomStringConvertible {
     }
 
     package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
-        try CustomerID.shape.check(bytes.span)
+        try IdentifierShape.customerName.check(bytes.span)
         let ignoresCase = bytes.count == 64 && bytes.allSatisfy { $0.hexadecimalValue != nil }
         if ignoresCase || UniqueID(utf8: bytes.span) != nil {
             self.text = String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)
@@ -28,10 +28,4 @@ package struct CustomerID: Hashable, Sendable, CustomStringConvertible {
 
     /// The form that caps are counted under; see ``CustomerIdentity/capBytes``.
     package var canonicalForCaps: [UInt8] { CustomerIdentity.folded(text) }
-
-    private static let shape = IdentifierShape(
-        .visible,
-        length: 1...64,
-        expectation: "1 to 64 printable ASCII characters without spaces"
-    )
 }

@@ -60,3 +60,12 @@ package struct IdentifierShape: Sendable {
         }
     }
 }
+
+extension IdentifierShape {
+    /// What a team calls a customer, or an app somebody who has not logged in.
+    static let customerName = IdentifierShape(
+        .visible,
+        length: 1...64,
+        expectation: "1 to 64 printable ASCII characters without spaces"
+    )
+}
