@@ -116,6 +116,21 @@ struct ProcessHardeningTests {
         }
     }
 
+    @Test
+    func `does without further settings where no program may be started, and not with the crash handler on`() async {
+        await #expect(processExitsWith: .success) {
+            // More than the system takes, so that it starts nothing.
+            unsafe setenv("TOO_LARGE", String(repeating: "x", count: 1 << 20), 1)
+            unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1)
+            try ProcessHardening.restartWithoutBacktracer(adding: ["OFFER_SIGNER_TEST": "gone"])
+            unsafe unsetenv("OFFER_SIGNER_RESTARTED")
+            unsafe setenv("SWIFT_BACKTRACE", "enable=yes", 1)
+            #expect(throws: ProcessHardeningError.notRestarted(code: E2BIG)) {
+                try ProcessHardening.restartWithoutBacktracer()
+            }
+        }
+    }
+
     @Test(arguments: ["", "enable", "enable=", "enable=yes", "enable=no,enable=tty", "enable=not", "disable=no"])
     func `takes the crash handler for on`(settings: String) async {
         await #expect(processExitsWith: .success) { [settings = settings as String] in
