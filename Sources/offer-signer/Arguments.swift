@@ -37,6 +37,25 @@ struct Arguments {
         }
     }
 
+    /// A command line whose first plain word is one of `subcommands`, each with the options that it has beside the settings.
+    ///
+    /// What only another one has is refused: ignored, it would leave more done than was asked for. An option of a subcommand
+    /// comes before the setting of the same name.
+    init(
+        _ arguments: some Sequence<String>,
+        subcommands: [String: [String]],
+        flags knownFlags: [String] = []
+    ) throws(CommandError) {
+        let special = Set(subcommands.values.joined())
+        let settings = SettingsOptions.names.filter { !special.contains($0) }
+        try self.init(arguments, known: settings + special.subtracting(knownFlags).sorted(), flags: knownFlags)
+        guard let word = words.first, let own = subcommands[word] else { return }
+        let given = options.map(\.name) + flags.sorted()
+        if let other = given.first(where: { !own.contains($0) && !settings.contains($0) }) {
+            throw CommandError(usage: "\(other) is not an option of \(word)")
+        }
+    }
+
     /// Every value of an option that may be given more than once.
     func values(_ name: String) -> [String] {
         options.filter { $0.name == name }.map(\.value)

@@ -216,6 +216,31 @@ struct CommandLineRow: CustomTestStringConvertible {
             complaint: "did you mean “sign.deny”?"
         ),
         CommandLineRow(arguments: ["audit", "query", "--event", "x"], complaint: "docs/audit-log.md has all of them"),
+        // What another subcommand has would be ignored, and more be done than was asked for.
+        CommandLineRow(
+            arguments: ["callers", "revoke", "shop", "--bundle", "com.a"],
+            complaint: "--bundle is not an option of revoke"
+        ),
+        CommandLineRow(
+            arguments: ["customers", "destroy-epoch", "one", "--app", "com.a"],
+            complaint: "--app is not an option of destroy-epoch"
+        ),
+        CommandLineRow(
+            arguments: ["audit", "export", "--until", "2026-11-21T08:00:00Z"],
+            complaint: "--until is not an option of export"
+        ),
+        CommandLineRow(
+            arguments: ["audit", "reconcile", "--rebuild"],
+            complaint: "--rebuild is not an option of reconcile"
+        ),
+        CommandLineRow(
+            arguments: ["audit", "export", "--tiles", "log", "--from-index", "7"],
+            complaint: "--tiles writes the whole log into a folder, without --from-index"
+        ),
+        CommandLineRow(
+            arguments: ["audit", "verify", "--tiles", "log", "--database", "sqlite:a.db"],
+            complaint: "give one of the two"
+        ),
         CommandLineRow(arguments: ["serve", "--listen", "8080"], complaint: "--listen", exitCode: 1),
         CommandLineRow(
             arguments: ["serve"],

@@ -27,6 +27,8 @@ final class PlanReader {
         let bundleID: BundleID?
         let productID: ProductID?
         let groupID: SubscriptionGroupID?
+        /// Whether a group is given, though it may not be as it must be.
+        let namesGroup: Bool
     }
 
     /// Google Play's product that a plan is of, as far as it could be read.
@@ -60,20 +62,21 @@ final class PlanReader {
     // MARK: - Products
 
     private func readAppStore(_ plan: inout ObjectReader) -> ProductPlace? {
-        guard let store = plan.optional("appStore", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
+        guard let store = plan.member("appStore") else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let product = reader.required("productId", text: ProductID.init)
         let group = reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
+        let namesGroup = reader.member("subscriptionGroupId") != nil
         reader.finish()
         if let product, !products.insert(product).inserted {
             reader.note("productId", "\(product) already has a plan; put its offers into that one")
         }
         if onlyStore == .googlePlay { plan.note("appStore", "needs the app's bundleId") }
-        return ProductPlace(bundleID: bundleID, productID: product, groupID: group)
+        return ProductPlace(bundleID: bundleID, productID: product, groupID: group, namesGroup: namesGroup)
     }
 
     private func readGooglePlay(_ plan: inout ObjectReader) -> BasePlanPlace? {
-        guard let store = plan.optional("googlePlay", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
+        guard let store = plan.member("googlePlay") else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let product = reader.required("productId", text: GooglePlayProductID.init)
         let basePlan = reader.required("basePlanId", text: BasePlanID.init)
@@ -187,7 +190,7 @@ final class PlanReader {
     private func readIntroductoryOffer(_ plan: inout ObjectReader, _ place: ProductPlace?) -> CatalogOffer? {
         guard let value = plan.member("introductoryOffer") else { return nil }
         if place == nil { plan.note("introductoryOffer", "is the App Store's own, and needs the plan's appStore") }
-        if let place, place.productID != nil, place.groupID == nil {
+        if let place, place.productID != nil, !place.namesGroup {
             plan.note(
                 "introductoryOffer",
                 "needs the plan's appStore.subscriptionGroupId: a customer has one introductory offer in each group"

@@ -6,7 +6,7 @@ import OfferService
 /// Finding the record of a signature, and looking after the index.
 extension AuditCommand {
     static let signatureOptions = [
-        "--jws", "--bundle-id", "--product-id", "--offer-id", "--key-id", "--timestamp", "--signature",
+        "--jws", "--bundle-id", "--product-id", "--offer-id", "--key-id", "--nonce", "--timestamp", "--signature",
         "--app-account-token", "--application-username", "--public-key",
     ]
 

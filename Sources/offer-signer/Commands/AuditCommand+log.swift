@@ -5,8 +5,6 @@ import Storage
 
 /// `offer-signer audit verify` and `audit new-log`.
 extension AuditCommand {
-    static let logOptions = ["--checkpoint", "--tiles", "--origin"]
-
     static let logHelp = """
         verify computes the whole log again, from its entries, and compares it with its tiles, its head, its
         checkpoint in the database and in the checkpoint file, and what witnesses signed. It prints what it
@@ -23,6 +21,10 @@ extension AuditCommand {
 
     static func verify(_ arguments: Arguments) throws(CommandError) {
         let settings = try SettingsOptions.settings(arguments)
+        let folder = try arguments.value("--tiles")
+        if folder != nil, !arguments.values(Setting.database.flag).isEmpty {
+            throw CommandError(usage: "--tiles has a folder verified instead of the database; give one of the two")
+        }
         let key = try verifierKey(arguments, settings)
         var evidence = LogEvidence(key: key)
         do throws(LogDamage) {
@@ -33,7 +35,7 @@ extension AuditCommand {
             throw CommandError(error.description)
         }
         Terminal.say("The log \(key.name), signed by \(key)")
-        if let folder = try arguments.value("--tiles") {
+        if let folder {
             try verifyFolder(folder, &evidence)
         } else {
             try verifyDatabase(settings, &evidence)

@@ -53,16 +53,22 @@ enum AuditCommand: Command {
         """
     }
 
-    private static let options =
-        ["--from", "--until", "--limit", "--from-index", "--index", "--order", "--format"] + logOptions
-        + AuditQuery.Field.allCases.map { "--\($0.rawValue)" } + signatureOptions
+    private static let subcommands = [
+        "query": ["--from", "--until", "--limit", "--order", "--format"]
+            + AuditQuery.Field.allCases.map { "--\($0.rawValue)" },
+        "export": ["--from-index", "--format", "--tiles"],
+        "proof": ["--index", "--nonce", "--digest"],
+        "find": signatureOptions,
+        "index": ["--compare", "--rebuild"],
+        "reconcile": ReconcileCommand.options + ReconcileCommand.flags,
+        "verify": ["--key", "--checkpoint", "--tiles"],
+        "new-log": ["--origin"],
+    ]
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        // A condition comes before the setting of the same name.
-        let names = SettingsOptions.names.filter { !options.contains($0) }
         let parsed = try Arguments(
             arguments,
-            known: names + options + ReconcileCommand.options.filter { !options.contains($0) },
+            subcommands: subcommands,
             flags: ReconcileCommand.flags + ["--compare", "--rebuild"]
         )
         let ledger = LedgerAccess(location: try SettingsOptions.settings(parsed).database, clock: .system)
@@ -72,13 +78,7 @@ enum AuditCommand: Command {
             try show(try query(parsed), try format(parsed) ?? .ndjson, of: ledger)
         case "export":
             _ = try parsed.words("export")
-            if let folder = try parsed.value("--tiles") {
-                try exportTiles(to: folder, of: ledger)
-                return .success
-            }
-            let first = try parsed.value("--from-index", "a whole number from 0", Int64.init) ?? 0
-            guard first >= 0 else { throw CommandError(usage: "--from-index: expected a whole number from 0") }
-            try export(from: first, as: try format(parsed), of: ledger)
+            try export(parsed, of: ledger)
         case "find":
             _ = try parsed.words("find")
             return try find(parsed, in: ledger)
@@ -119,6 +119,18 @@ enum AuditCommand: Command {
             throw CommandError(usage: "--\(field.rawValue): \(fault)")
         }
         return query
+    }
+
+    private static func export(_ arguments: Arguments, of ledger: LedgerAccess) throws(CommandError) {
+        guard let folder = try arguments.value("--tiles") else {
+            let first = try arguments.value("--from-index", "a whole number from 0", Int64.init) ?? 0
+            guard first >= 0 else { throw CommandError(usage: "--from-index: expected a whole number from 0") }
+            return try export(from: first, as: try format(arguments), of: ledger)
+        }
+        if let other = ["--from-index", "--format"].first(where: { !arguments.values($0).isEmpty }) {
+            throw CommandError(usage: "--tiles writes the whole log into a folder, without \(other)")
+        }
+        try exportTiles(to: folder, of: ledger)
     }
 
     private static func format(_ arguments: Arguments) throws(CommandError) -> AuditFormat? {

@@ -32,10 +32,15 @@ enum CallersCommand: Command {
         """
     }
 
-    private static let options = ["--role", "--bundle", "--expires-days", "--key"]
+    private static let subcommands = [
+        "add": ["--role", "--bundle", "--expires-days"],
+        "add-key": ["--expires-days"],
+        "list": [],
+        "revoke": ["--key"],
+    ]
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(arguments, known: SettingsOptions.names + options)
+        let parsed = try Arguments(arguments, subcommands: subcommands)
         try KeyCustody.begin(admitsUnlockedMemory: true)
         switch parsed.words.first {
         case "list": return try list(parsed, try known(parsed))

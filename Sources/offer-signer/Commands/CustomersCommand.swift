@@ -71,7 +71,10 @@ enum CustomersCommand: Command {
     private static func visible(_ most: Int) -> String { "1 to \(most) visible ASCII characters, no spaces" }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--app"] + names.map(\.option))
+        let parsed = try Arguments(
+            arguments,
+            subcommands: ["pseudonym": ["--app"] + names.map(\.option), "destroy-epoch": []]
+        )
         let settings = try SettingsOptions.settings(parsed)
         switch parsed.words.first {
         case "pseudonym":

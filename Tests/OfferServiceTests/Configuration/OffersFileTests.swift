@@ -146,6 +146,18 @@ struct OffersFileTests {
                 + "customer has one introductory offer in each group"
         ),
         IssueRow(
+            "an introductory offer of a group that is none",
+            plan + #"appStore: {productId: "pro.monthly", subscriptionGroupId: "21234567"}"#,
+            plan + #"introductoryOffer: {id: "trial"}, appStore: {productId: "pro.monthly", subscriptionGroupId: 7}"#,
+            "error: offers:9:97 /apps/0/plans/0/appStore/subscriptionGroupId: expected a string, found 7"
+        ),
+        IssueRow(
+            "an introductory offer, and others, in a store that is none",
+            plan + #"appStore: {productId: "pro.monthly", subscriptionGroupId: "21234567"}"#,
+            plan + #"introductoryOffer: {id: "trial"}, appStore: "pro.monthly""#,
+            "error: offers:9:55 /apps/0/plans/0/appStore: expected an object, found a string"
+        ),
+        IssueRow(
             "an introductory offer with the id of another",
             plan,
             plan + #"introductoryOffer: {id: "two"}, "#,
