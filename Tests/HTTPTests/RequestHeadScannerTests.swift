@@ -26,10 +26,10 @@ struct RequestHeadScannerTests {
         return (.incomplete, scanner)
     }
 
-    static func head(of text: String) throws -> ScannedRequest {
+    static func head(of text: String) throws -> Request {
         var (verdict, scanner) = verdict([Array(text.utf8)[...]])
         try #require(verdict == .complete(bytes: text.utf8.count))
-        return scanner.takeRequest()
+        return scanner.takeRequest(from: .loopback)
     }
 
     @Test(arguments: SmugglingVector.all)
@@ -108,9 +108,9 @@ struct RequestHeadScannerTests {
         let stream = Array((Self.good[1] + Self.good[0]).utf8)
         let first = Self.good[1].utf8.count
         #expect(scanner.scan(stream.span) == .complete(consumed: first))
-        #expect(scanner.takeRequest().method == .post)
+        #expect(scanner.takeRequest(from: .loopback).method == .post)
         #expect(scanner.scan(Array(stream[first...]).span) == .complete(consumed: stream.count - first))
-        #expect(scanner.takeRequest().method == .get)
+        #expect(scanner.takeRequest(from: .loopback).method == .get)
     }
 
     @Test(arguments: [(0, nil), (-1, Rejection.headTooLarge(limitBytes: 999))] as [(Int, Rejection?)])

@@ -4,19 +4,23 @@
 ///
 /// One that came over a socket has a path that starts with one `/` and holds only what RFC 3986 allows in a path, every
 /// `%` followed by two hexadecimal digits and never `%00`. Nothing is decoded, and dot segments are left as they are.
-package struct Request: Sendable {
-    package var method: Method
+///
+/// A class, because it is handed on several times, has many parts to copy, and never changes.
+package final class Request: Sendable {
+    package let method: Method
     /// The path as it was sent, ASCII, without the query.
-    package var path: [UInt8]
+    package let path: [UInt8]
     /// What follows the first `?`, as it was sent; `nil` without a `?`.
-    package var query: [UInt8]?
-    package var headers: HeaderFields
+    package let query: [UInt8]?
+    package let headers: HeaderFields
     /// Empty if there is none.
-    package var body: [UInt8]
+    package let body: [UInt8]
     /// Who is at the other end of the connection: a proxy, if there is one.
-    package var peer: PeerAddress
+    package let peer: PeerAddress
+    /// Whether the connection is to be closed after the answer, since `Connection` names `close`.
+    let asksToClose: Bool
 
-    package init(
+    package convenience init(
         method: Method = .get,
         path: [UInt8] = [UInt8(ascii: "/")],
         query: [UInt8]? = nil,
@@ -24,11 +28,24 @@ package struct Request: Sendable {
         body: [UInt8] = [],
         peer: PeerAddress = .loopback
     ) {
+        self.init(method, path, query, headers, body, from: peer, asksToClose: false)
+    }
+
+    init(
+        _ method: Method,
+        _ path: [UInt8],
+        _ query: [UInt8]?,
+        _ headers: HeaderFields,
+        _ body: [UInt8],
+        from peer: PeerAddress,
+        asksToClose: Bool
+    ) {
         self.method = method
         self.path = path
         self.query = query
         self.headers = headers
         self.body = body
         self.peer = peer
+        self.asksToClose = asksToClose
     }
 }

@@ -7,7 +7,7 @@ import Glibc
 /// same. Stricter than RFC 9112 where that lets a server be lenient: every line ends in CR LF, no folded lines, no
 /// transfer coding, one `Host`, at most one `Content-Length` that is digits only, the target a plain path, version 1.1 only.
 ///
-/// One request is read at a time. After ``Progress/complete(consumed:)`` take it with ``takeRequest()``, which makes the
+/// One request is read at a time. After ``Progress/complete(consumed:)`` take it with ``takeRequest(from:)``, which makes the
 /// scanner ready for the next one. After ``Progress/refused(_:)`` it is of no further use.
 struct RequestHeadScanner: Sendable {
     enum Progress: Hashable, Sendable {
@@ -82,15 +82,16 @@ struct RequestHeadScanner: Sendable {
         return stage == .done ? .complete(consumed: position) : .incomplete
     }
 
-    /// Gives the complete request away and makes ready for the next.
-    mutating func takeRequest() -> ScannedRequest {
-        precondition(stage == .done, "takeRequest() before the request was complete")
-        let finished = ScannedRequest(
-            method: method,
-            path: Array(head[target.lowerBound..<pathEnd]),
-            query: pathEnd < target.upperBound ? Array(head[(pathEnd + 1)..<target.upperBound]) : nil,
-            headers: HeaderFields(bytes: head, fields: fields),
-            body: body,
+    /// Gives the complete request, which came from `peer`, away and makes ready for the next.
+    mutating func takeRequest(from peer: PeerAddress) -> Request {
+        precondition(stage == .done, "takeRequest(from:) before the request was complete")
+        let finished = Request(
+            method,
+            Array(head[target.lowerBound..<pathEnd]),
+            pathEnd < target.upperBound ? Array(head[(pathEnd + 1)..<target.upperBound]) : nil,
+            HeaderFields(bytes: head, fields: fields),
+            body,
+            from: peer,
             asksToClose: asksToClose
         )
         self = RequestHeadScanner(limits: limits)

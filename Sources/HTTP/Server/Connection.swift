@@ -224,7 +224,7 @@ final class Connection: @unchecked Sendable {
                 refuse(.tooManyBodyBytes)
                 return nil
             }
-            respond(to: scanner.takeRequest())
+            respond(to: scanner.takeRequest(from: peer))
             return consumed
         case .refused(let rejection):
             refuse(rejection)
@@ -270,18 +270,10 @@ final class Connection: @unchecked Sendable {
 
     // MARK: Answering
 
-    private func respond(to scanned: ScannedRequest) {
-        closesAfterAnswer = scanned.asksToClose
+    private func respond(to request: Request) {
+        closesAfterAnswer = request.asksToClose
         enter(.answering)
-        let request = Request(
-            method: scanned.method,
-            path: scanned.path,
-            query: scanned.query,
-            headers: scanned.headers,
-            body: scanned.body,
-            peer: peer
-        )
-        worker = server.hand(Assignment(request, answersHead: scanned.method == .head, connection: self))
+        worker = server.hand(Assignment(request: request, connection: self))
     }
 
     /// Answers the request that ``Worker`` was given.

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request on its way to the responder, and who sends the answer.
-///
-/// A class, because it is handed on several times, and a request has many parts to copy.
-final class Assignment: Sendable {
+struct Assignment: Sendable {
     let request: Request
-    let answersHead: Bool
     let connection: Connection
-
-    init(_ request: Request, answersHead: Bool, connection: Connection) {
-        self.request = request
-        self.answersHead = answersHead
-        self.connection = connection
-    }
 }
 
 /// A task that has the responder answer one request after the other, whichever connection they come from.
@@ -53,7 +44,7 @@ final class Worker: @unchecked Sendable {
             // Then the connection is gone too, and this is not the thread that may look at it.
             guard !server.loop.hasEnded else { return }
             precondition(server.loop.isCurrent, "a task has left its event loop")
-            assignment.connection.answer(with: response, answersHead: assignment.answersHead)
+            assignment.connection.answer(with: response, answersHead: assignment.request.method == .head)
             server.requestEnds()
         }
     }
