@@ -149,7 +149,7 @@ struct OffersFileTests {
             "an introductory offer of a group that is none",
             plan + #"appStore: {productId: "pro.monthly", subscriptionGroupId: "21234567"}"#,
             plan + #"introductoryOffer: {id: "trial"}, appStore: {productId: "pro.monthly", subscriptionGroupId: 7}"#,
-            "error: offers:9:97 /apps/0/plans/0/appStore/subscriptionGroupId: expected a string, found 7"
+            "error: offers:9:103 /apps/0/plans/0/appStore/subscriptionGroupId: expected a string, found 7"
         ),
         IssueRow(
             "an introductory offer, and others, in a store that is none",
