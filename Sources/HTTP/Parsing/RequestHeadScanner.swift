@@ -7,8 +7,8 @@ import Glibc
 /// same. Stricter than RFC 9112 where that lets a server be lenient: every line ends in CR LF, no folded lines, no
 /// transfer coding, one `Host`, at most one `Content-Length` that is digits only, the target a plain path, version 1.1 only.
 ///
-/// One request is read at a time. After ``Progress/complete(consumed:)`` take it with ``takeRequest(from:)``, which makes the
-/// scanner ready for the next one. After ``Progress/refused(_:)`` it is of no further use.
+/// One request is read at a time. After ``Progress/complete(consumed:)`` take it with ``takeRequest(from:)``, which makes
+/// the scanner ready for the next one. After ``Progress/refused(_:)`` it is of no further use.
 struct RequestHeadScanner: Sendable {
     enum Progress: Hashable, Sendable {
         /// All the bytes were good, and more are needed.
