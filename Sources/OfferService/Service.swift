@@ -132,7 +132,7 @@ package final class Service: Sendable {
             committer: committer,
             store: stores.appStore,
             seal: seal,
-            verification: SelfVerification(settings.selfVerification),
+            verification: SelfVerification(settings.selfVerification, clock: clock),
             metrics: metrics,
             random: random,
             log: log

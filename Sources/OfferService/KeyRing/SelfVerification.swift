@@ -9,20 +9,23 @@ package final class SelfVerification: Sendable {
         case always, sampled, off
     }
 
-    /// With ``Mode/sampled``, the first signature and then one in so many.
-    package static let sampleInterval = 128
+    /// With ``Mode/sampled``, one signature in so long a time, the first one included: each, where fewer are made.
+    package static let sampleMicroseconds: Int64 = 10_000
 
     /// Whether a signature over a digest is that key's.
     package typealias Verify = @Sendable (PublicKey, ECDSASignature, SHA256Digest) -> Bool
 
     private let mode: Mode
     private let verify: Verify
-    private let signatures = Atomic<Int>(0)
+    private let running: Stopwatch
+    /// From then on the next one is due, in microseconds of ``running``.
+    private let due = Atomic<Int64>(0)
 
     /// `verify` is passed in because nobody can have a processor err at will.
-    package init(_ mode: Mode, verify: @escaping Verify = { $0.verifies($1, of: $2) }) {
+    package init(_ mode: Mode, clock: WallClock, verify: @escaping Verify = { $0.verifies($1, of: $2) }) {
         self.mode = mode
         self.verify = verify
+        running = clock.stopwatch()
     }
 
     /// Whether the signature just made verifies.
@@ -35,7 +38,18 @@ package final class SelfVerification: Sendable {
         switch mode {
         case .always: true
         case .off: false
-        case .sampled: signatures.add(1, ordering: .relaxed).oldValue % Self.sampleInterval == 0
+        case .sampled: isTurn()
         }
+    }
+
+    private func isTurn() -> Bool {
+        let (now, due) = (running.microseconds, due.load(ordering: .relaxed))
+        guard now >= due else { return false }
+        // Of several who find it due, one takes the turn.
+        return self.due.compareExchange(
+            expected: due,
+            desired: now + Self.sampleMicroseconds,
+            ordering: .relaxed
+        ).exchanged
     }
 }

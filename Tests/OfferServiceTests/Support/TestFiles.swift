@@ -82,6 +82,9 @@ struct TestFiles: Sendable {
     /// More settings.
     var settings: [Setting: String] = [:]
 
+    /// Which fresh signatures are verified.
+    var selfVerification = SelfVerification.Mode.always
+
     /// Whether a signature verifies; a machine that errs says no to good ones.
     var verifies: SelfVerification.Verify = { $0.verifies($1, of: $2) }
 

@@ -107,7 +107,7 @@ final class TestService: Sendable {
             committer: committer,
             store: stores.appStore,
             seal: seal,
-            verification: SelfVerification(.always, verify: files.verifies),
+            verification: SelfVerification(files.selfVerification, clock: clock.wallClock, verify: files.verifies),
             metrics: metrics,
             random: random,
             log: log
