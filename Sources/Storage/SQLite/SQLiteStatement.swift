@@ -137,10 +137,15 @@ extension SQLiteStatement: ColumnSource {
         return unsafe String(validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    func blob(at column: Int) -> [UInt8] {
+    func blob(at column: Int) -> [UInt8] { unsafe Array(bytes(at: column)) }
+
+    func append(blobAt column: Int, to bytes: inout [UInt8]) { unsafe bytes.append(contentsOf: self.bytes(at: column)) }
+
+    /// They stay in place until the next step.
+    private func bytes(at column: Int) -> UnsafeRawBufferPointer {
         let start = unsafe sqlite3_column_blob(handle, Int32(column))
         let count = Int(unsafe sqlite3_column_bytes(handle, Int32(column)))
-        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+        return unsafe UnsafeRawBufferPointer(start: start, count: count)
     }
 
     func reject(_ column: Int) { rejectedColumn = rejectedColumn ?? column }

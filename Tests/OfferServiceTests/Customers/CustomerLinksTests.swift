@@ -33,6 +33,18 @@ struct CustomerLinksTests {
         #expect(filter.isFull)
     }
 
+    @Test(arguments: [0, 64, 1_000, 5_000])
+    func `a filter with too little room gets more, misses nobody, and rarely errs`(room: Int) {
+        var filter = GrowingSubjectFilter(room: room)
+        for number: UInt64 in 0..<20_000 {
+            filter.insert(Self.subject(number))
+            #expect(filter.mayContain(Self.subject(number / 2)))
+        }
+        #expect((0..<20_000).allSatisfy { filter.mayContain(Self.subject($0)) })
+        let strangers = (0..<20_000).map { Self.subject(1_000_000 + UInt64($0)) }
+        #expect(strangers.count { filter.mayContain($0) } < 300)
+    }
+
     private func transfer(_ service: TestService, _ from: String, _ to: String) throws -> CustomerTransfer {
         let transfer = CustomerTransfer(
             from: try AnonymousID(from),

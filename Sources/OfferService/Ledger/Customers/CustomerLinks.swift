@@ -11,7 +11,7 @@ package final class CustomerLinks {
     package static let limit = 100
 
     private let connection: any DatabaseConnection
-    private var filter = SubjectFilter(capacity: 0)
+    private var filter = GrowingSubjectFilter(room: 0)
     /// The filter has every link that was recorded by an entry before this one.
     private var nextEntry: Int64 = 0
     /// Whether there may be links that the filter does not have.
@@ -35,8 +35,8 @@ package final class CustomerLinks {
 
     /// Has the filter know all links; what is asked for later does so too.
     func refresh() throws(StorageError) {
-        guard isStale || filter.isFull else { return }
-        if nextEntry > 0, !filter.isFull {
+        guard isStale else { return }
+        if nextEntry > 0 {
             try insert(
                 SQL(
                     // The second bound tells a planner that few rows are meant.
@@ -54,7 +54,7 @@ package final class CustomerLinks {
     /// Reads the table in its own order, with room for as many again.
     private func readAll() throws(StorageError) {
         let count = try connection.first(SQL("SELECT count(*) FROM customer_links")) { $0.integer(0) } ?? 0
-        filter = SubjectFilter(capacity: 4 * Int(count))
+        filter = GrowingSubjectFilter(room: 4 * Int(count))
         try insert(SQL("SELECT from_subject, to_subject FROM customer_links"))
     }
 

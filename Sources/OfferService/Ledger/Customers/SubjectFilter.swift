@@ -22,7 +22,7 @@ struct SubjectFilter {
     }
 
     /// Whether it has more subjects than it was made for, and so makes more mistakes.
-    var isFull: Bool { count > capacity && words.count < 1 << 26 }
+    var isFull: Bool { count > capacity }
 
     mutating func insert(_ subject: [UInt8]) {
         // Who comes again takes no room.

@@ -24,7 +24,10 @@ struct GrantPlaces {
     }
 
     /// The first bits of a subject, which order them as the database does.
-    static func prefix(of subject: [UInt8]) -> Int {
+    static func prefix(of subject: [UInt8]) -> Int { prefix(of: subject.span) }
+
+    /// The same of its bytes.
+    static func prefix(of subject: Span<UInt8>) -> Int {
         precondition(subject.count == subjectBytes, "a subject is the key of a pseudonym")
         return Int(subject[0]) << 16 | Int(subject[1]) << 8 | Int(subject[2])
     }

@@ -116,6 +116,9 @@ package final class GrantTable {
         self.granted = granted
     }
 
+    /// Whether there may be grants of the subject, in whichever place.
+    private func mayHaveGrants(_ subject: [UInt8]) -> Bool { granted?.mayHave(subject) ?? true }
+
     // MARK: - Reading
 
     /// Which grants are asked for: those of an offer to a subject.
@@ -131,6 +134,7 @@ package final class GrantTable {
     /// The grants of an offer to a subject; some perhaps twice.
     func grants(of offerKey: Int64, to subject: [UInt8]) throws(StorageError) -> [UniqueID] {
         if !known.isEmpty, let known = known[Question(subject: subject, offerKey: offerKey)] { return known }
+        guard mayHaveGrants(subject) else { return [] }
         var found: [UniqueID] = []
         for entry in try entries(of: subject) {
             let values = NewGrantRow.places(of: entry) + [.blob(subject), .integer(offerKey)]
@@ -138,7 +142,6 @@ package final class GrantTable {
                 if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
             }
         }
-        guard granted?.mayHave(subject) ?? true else { return found }
         try connection.rows(SQL(Self.earlierGrants, .blob(subject), .integer(offerKey))) { row in
             if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
         }
@@ -176,6 +179,7 @@ package final class GrantTable {
 
     /// The grants of all offers to a subject, by the offers' keys.
     func grants(to subject: [UInt8]) throws(StorageError) -> [Int64: Set<UniqueID>] {
+        guard mayHaveGrants(subject) else { return [:] }
         var found: [Int64: Set<UniqueID>] = [:]
         for entry in try entries(of: subject) {
             try connection.rows(
@@ -187,7 +191,6 @@ package final class GrantTable {
                 if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
             }
         }
-        guard granted?.mayHave(subject) ?? true else { return found }
         try connection.rows(SQL("SELECT offer_key, grant_id FROM grants WHERE subject = ?", .blob(subject))) { row in
             if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
         }

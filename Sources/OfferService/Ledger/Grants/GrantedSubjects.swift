@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
 
-/// Says of most subjects, without asking the database, that nothing was carried over to them.
+/// Says of most subjects, without asking the database, that nothing was ever granted to them.
 ///
 /// A filter of everybody who was ever granted something. It is told of each grant, and reads some at a time what was there
 /// before; until it has read everything, it knows of nobody that there is nothing. Only for a database that one service has to
 /// itself. Used by one thread.
 struct GrantedSubjects {
-    /// A filter that is being made.
+    /// What is read of the grants that were there before.
     fileprivate struct Reading {
-        var filter: SubjectFilter
         /// Of new grants, those that were recorded before this entry: of later ones it is told.
         let end: Int64
         var place = Place.newGrants(after: -1)
@@ -24,34 +23,30 @@ struct GrantedSubjects {
         case grants(subject: [UInt8])
     }
 
-    /// Room for so many subjects at the most, which are 8 MB; of more, it mistakes more strangers for one of them.
-    static let mostRoom = 1 << 22
-
-    /// For so many subjects there will be room in the next filter.
-    private var room: Int
-    /// `nil` until everything was read.
-    private var filter: SubjectFilter?
+    private let room: Int
+    private var filter: GrowingSubjectFilter
     private var reading: Reading?
+    private var hasAll = false
 
-    /// Knows nothing yet, and will have room for so many subjects at first.
-    init(room: Int) { self.room = room }
-
-    /// Whether there may be grants of the subject in `grants`.
-    func mayHave(_ subject: [UInt8]) -> Bool { filter?.mayContain(subject) ?? true }
-
-    /// There is a grant of the subject now, or will be.
-    mutating func insert(_ subject: [UInt8]) {
-        filter?.insert(subject)
-        reading?.filter.insert(subject)
+    /// Knows nothing yet, and has room for so many subjects at first.
+    init(room: Int) {
+        self.room = room
+        filter = GrowingSubjectFilter(room: room)
     }
 
+    /// Whether there may be grants of the subject, new ones or others.
+    func mayHave(_ subject: [UInt8]) -> Bool { !hasAll || filter.mayContain(subject) }
+
+    /// There is a grant of the subject now, or will be.
+    mutating func insert(_ subject: [UInt8]) { filter.insert(subject) }
+
     /// Somebody else may have granted something: all is to be read anew.
-    mutating func forgetAll() { (filter, reading) = (nil, nil) }
+    mutating func forgetAll() { self = Self(room: room) }
 
     // MARK: - Reading
 
-    /// Whether there is something to be read: all of it at first, and again for a filter with more room.
-    var isReadingDue: Bool { reading != nil || filter?.needsMoreRoom ?? true }
+    /// Whether there is something to be read.
+    var isReadingDue: Bool { !hasAll }
 
     /// Reads at most so many rows, between two transactions; the log has that many entries.
     ///
@@ -61,37 +56,22 @@ struct GrantedSubjects {
         ofLog entries: Int64,
         from connection: any DatabaseConnection
     ) throws(StorageError) {
-        var current = reading ?? nextReading(entries)
-        // The filter that is read into has no other owner, or else each portion would copy it.
-        reading = nil
-        let isAll: Bool
-        do throws(StorageError) { isAll = try current.read(rows, from: connection) } catch {
+        var current = reading ?? Reading(end: entries)
+        do throws(StorageError) { hasAll = try current.read(rows, into: &filter, from: connection) } catch {
             forgetAll()
             throw error
         }
-        if current.filter.needsMoreRoom {
-            makeRoom(beyond: current.filter)
-            reading = nextReading(entries)
-        } else if isAll {
-            filter = current.filter
-        } else {
-            reading = current
-        }
-    }
-
-    private mutating func nextReading(_ entries: Int64) -> Reading {
-        if let filter { makeRoom(beyond: filter) }
-        return Reading(filter: SubjectFilter(capacity: room), end: entries)
-    }
-
-    private mutating func makeRoom(beyond filter: SubjectFilter) {
-        room = min(max(room, 4 * filter.capacity), Self.mostRoom)
+        reading = hasAll ? nil : current
     }
 }
 
 extension GrantedSubjects.Reading {
     /// Reads on; answers whether that was all.
-    mutating func read(_ most: Int, from connection: any DatabaseConnection) throws(StorageError) -> Bool {
+    mutating func read(
+        _ most: Int,
+        into filter: inout GrowingSubjectFilter,
+        from connection: any DatabaseConnection
+    ) throws(StorageError) -> Bool {
         switch place {
         case .newGrants(let previous):
             let last = try read(
@@ -102,6 +82,7 @@ extension GrantedSubjects.Reading {
                     .integer(Int64(most))
                 ),
                 most,
+                into: &filter,
                 from: connection
             ) { .newGrants(after: $0.integer(1)) }
             place = last ?? .grants(subject: [])
@@ -114,6 +95,7 @@ extension GrantedSubjects.Reading {
                     .integer(Int64(most))
                 ),
                 most,
+                into: &filter,
                 from: connection
             ) { .grants(subject: $0.blob(0)) }
             if let last { place = last }
@@ -122,9 +104,10 @@ extension GrantedSubjects.Reading {
     }
 
     /// Inserts the subjects of an answer; answers where its last row is, or `nil` if the table has no more.
-    private mutating func read(
+    private func read(
         _ sql: SQL,
         _ most: Int,
+        into filter: inout GrowingSubjectFilter,
         from connection: any DatabaseConnection,
         _ place: (borrowing Row) -> GrantedSubjects.Place
     ) throws(StorageError) -> GrantedSubjects.Place? {
@@ -139,9 +122,4 @@ extension GrantedSubjects.Reading {
         }
         return last
     }
-}
-
-extension SubjectFilter {
-    /// Whether another with more room would make fewer mistakes, and may be made.
-    fileprivate var needsMoreRoom: Bool { isFull && capacity < GrantedSubjects.mostRoom }
 }

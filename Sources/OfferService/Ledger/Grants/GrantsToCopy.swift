@@ -65,17 +65,18 @@ struct GrantsToCopy {
     }
 
     private mutating func add(_ row: borrowing Row) {
-        let (entry, subject, id) = (NewGrantRow.entry(ofPlace: row.integer(0)), row.blob(1), row.blob(3))
+        let (entry, start) = (NewGrantRow.entry(ofPlace: row.integer(0)), keys.count)
+        let (subject, id) = (row.append(blob: 1, to: &keys), row.append(blob: 3, to: &keys))
         // Others, which only somebody else can have written, have no room here.
-        guard subject.count == Self.subjectBytes, subject.count + id.count == Self.keyBytes else {
+        guard subject == Self.subjectBytes, subject + id == Self.keyBytes else {
+            keys.removeLast(subject + id)
             forget(entry)
             return
         }
-        order.append(UInt64(GrantPlaces.prefix(of: subject)) << Self.numberBits | UInt64(entries.count))
+        let prefix = GrantPlaces.prefix(of: keys.span.extracting(start..<start + subject))
+        order.append(UInt64(prefix) << Self.numberBits | UInt64(entries.count))
         entries.append(entry)
         offerKeys.append(row.integer(2))
-        keys += subject
-        keys += id
     }
 
     // MARK: - What was read
@@ -96,19 +97,25 @@ struct GrantsToCopy {
     }
 
     private func copy(_ number: Int, in connection: any DatabaseConnection) throws(StorageError) {
-        let (start, end) = (number * Self.keyBytes, (number + 1) * Self.keyBytes)
+        let start = number * Self.keyBytes
+        let idStart = start + Self.subjectBytes
         try connection.enqueue(
             SQL(
                 """
                 INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?)
                 ON CONFLICT DO NOTHING
                 """,
-                .blob(Array(keys[start..<start + Self.subjectBytes])),
+                .blob(bytes(start..<idStart)),
                 .integer(offerKeys[number]),
-                .blob(Array(keys[start + Self.subjectBytes..<end])),
+                .blob(bytes(idStart..<start + Self.keyBytes)),
                 .integer(entries[number])
             )
         )
+    }
+
+    /// The compiler copies these many at once; an array of a slice is made byte by byte.
+    private func bytes(_ range: Range<Int>) -> [UInt8] {
+        [UInt8](capacity: range.count) { bytes in for index in range { bytes.append(keys[index]) } }
     }
 
     /// Some of an entry's grants may be carried over by other ways, and get other keys.
