@@ -10,7 +10,9 @@ comma := ,
 # All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
 BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
 
-.PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long deb package-test check bench compare tools clean
+FUZZ_SECONDS ?= 20
+
+.PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long fuzz deb package-test check bench compare tools clean
 
 # What has no database in it, or, as the storage's own tests, both engines by itself. All else is run over each engine.
 WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|HTTP|Storage)Tests\.|^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests)
@@ -80,6 +82,9 @@ faults: setup-checks build ## kill the service, fail its system calls, fill its 
 faults-long: setup-checks build ## the same for a night
 	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long
 
+fuzz: setup-checks ## try what reads HTTP, JSON, certificates and signed data with random input (FUZZ_SECONDS each)
+	@Scripts/fuzz $(FUZZ_SECONDS)
+
 deb: setup-package build ## build the Debian package into .build/package
 	@debian/rules clean binary >.build/package.log 2>&1 || { tail -n 30 .build/package.log; false; }
 	@ls .build/package/*.deb
@@ -88,7 +93,7 @@ package-test: setup-package build ## install, start, upgrade and remove the pack
 	@Scripts/package-test $(RELEASE)
 	@Scripts/container-check $(RELEASE)
 
-check: lint unsafe tools test leaks races docs linkage api faults package-test ## everything
+check: lint unsafe tools fuzz test leaks races docs linkage api faults package-test ## everything
 
 tools: setup-checks ## test the benchmarks themselves
 	@Benchmarks/selftest

@@ -9,7 +9,8 @@ package final class SelfVerification: Sendable {
         case always, sampled, off
     }
 
-    /// With ``Mode/sampled``, one signature in so long a time, the first one included: each, where fewer are made.
+    /// With ``Mode/sampled``, the signatures of one request in so long a time, the first one included: nearly all, where few
+    /// are made, and not at once.
     package static let sampleMicroseconds: Int64 = 10_000
 
     /// Whether a signature over a digest is that key's.
@@ -33,7 +34,7 @@ package final class SelfVerification: Sendable {
         verify(key, signature, digest)
     }
 
-    /// Whether the signature just made is to be verified.
+    /// Whether the signatures that are made next, for one request, are to be verified.
     package func isDue() -> Bool {
         switch mode {
         case .always: true

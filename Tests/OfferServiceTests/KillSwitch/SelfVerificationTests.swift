@@ -54,4 +54,21 @@ struct SelfVerificationTests {
             #expect(service.metrics[.selfVerifications] == count)
         }
     }
+
+    @Test func `both forms of a request are verified, or none`() async throws {
+        var files = TestFiles()
+        files.selfVerification = .sampled
+        let verified = Recorder()
+        files.verifies = { key, signature, digest in
+            verified.add()
+            return key.verifies(signature, of: digest)
+        }
+        try await withService(.inProcess, files) { service async throws in
+            for count in [2, 2, 4] {
+                if count == 4 { service.clock.advance(milliseconds: 10) }
+                #expect(try await service.sign(offer: "open", #""formats": ["v1", "jws"]"#).status == 200)
+                #expect(verified.count == count)
+            }
+        }
+    }
 }

@@ -22,8 +22,9 @@ struct FileIdentityTests {
         #expect(identity != FileIdentity(path: one), "another file of the same name")
     }
 
-    /// From Linux 6.13 on a file whose times were seen gets new ones with the next write, to the nanosecond; any other keeps
-    /// them until the clock ticks, some milliseconds later.
+    /// From Linux 6.13 on a file whose times were seen gets new ones with the next write, to the nanosecond.
+    ///
+    /// Any other keeps them until the clock ticks, some milliseconds later; before 6.13 all do.
     @Test func `asking does not make the next write change the times of the file`() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write([1], to: "file")
@@ -36,10 +37,10 @@ struct FileIdentityTests {
             #expect(FileIdentity(path: path) != nil)
             let between = Self.now()
             try file.write(contentsOf: [2])
-            // The clock may tick between the two, but not each time.
+            // Times that the second write sets are later, unless the clock ticked meanwhile.
             if Self.writtenAt(path) < between { kept += 1 }
         }
-        #expect(kept > 0)
+        #expect(kept > 50)
     }
 
     /// In nanoseconds, as all here.

@@ -119,6 +119,30 @@ struct GrantedSubjectsTests {
     }
 
     @Test(.aboutSQLite)
+    func `strangers are not looked for among the new grants either`() throws {
+        let place = try LogPlace()
+        let statements = Statements()
+        let connection = try statements.wrap(place.ledger.open())
+        let table = GrantTable(connection: connection)
+        // So alike that they share a place in memory.
+        let stranger = Self.subject(1).prefix(3) + [UInt8](repeating: 7, count: 13)
+        let question = "FROM new_grants WHERE place >= ? AND place < ? AND subject"
+        try connection.begin()
+        try table.begun()
+        try table.add(.version4(1, 2), of: 7, to: Self.subject(1), entry: 0)
+        try connection.commit()
+        table.committed(nextEntry: 1)
+        #expect(try table.grants(of: 7, to: Array(stranger)).isEmpty)
+        #expect(statements.count(of: question) == 1, "before all is read, everybody is looked for")
+        while table.isReadingDue { try table.readGranted(ofLog: 1) }
+        #expect(try table.grants(of: 7, to: Array(stranger)).isEmpty)
+        #expect(try table.grants(to: Array(stranger)).isEmpty)
+        #expect(statements.count(of: question) == 1)
+        #expect(try table.grants(of: 7, to: Self.subject(1)).count == 1)
+        #expect(statements.count(of: question) == 2)
+    }
+
+    @Test(.aboutSQLite)
     func `who was granted something by others is found, though no entry tells of it`() throws {
         let place = try LogPlace()
         let connection = try place.ledger.open()

@@ -4,13 +4,16 @@
 /// times as much room.
 ///
 /// So nobody need be inserted again. Each filter that is full mistakes one stranger in 400 for a subject: with room for 65,536
-/// at first, all of them one in 100 until the largest is full.
+/// at first all of them, of which there are four then, one in 100 until the largest is full; with room for 64, one in 50.
 struct GrowingSubjectFilter {
     /// Room for so many subjects in one filter at the most, which is 8 MB; of more, it makes more mistakes.
     static let mostRoom = 1 << 22
 
     /// The last is the one that subjects are inserted into.
     private var filters: [SubjectFilter]
+
+    /// How many subjects the last filter has room for.
+    var capacity: Int { filters.last?.capacity ?? 0 }
 
     /// An empty filter with room for so many subjects at first.
     init(room: Int) { filters = [SubjectFilter(capacity: room)] }

@@ -14,7 +14,7 @@ struct SubjectFilter {
 
     /// An empty filter with room for so many subjects, and 16 to 32 bits for each.
     init(capacity: Int) {
-        var bits = 1024
+        var bits = 64
         while bits < capacity * 16, bits < 1 << 32 { bits *= 2 }
         words = [UInt64](repeating: 0, count: bits / 64)
         mask = UInt32(bits - 1)

@@ -14,7 +14,7 @@ package final class GrantTable {
     /// Where several services share the database, which one this is.
     private let instance: UniqueID?
     private var places = GrantPlaces()
-    /// Who may have grants in `grants`; `nil` where everybody is looked for.
+    /// Who may have grants, new ones or others; `nil` where everybody is looked for.
     private var granted: GrantedSubjects?
     /// Of the newest transaction.
     private var stampOfOthers: Int64?

@@ -23,16 +23,12 @@ struct GrantedSubjects {
         case grants(subject: [UInt8])
     }
 
-    private let room: Int
     private var filter: GrowingSubjectFilter
     private var reading: Reading?
     private var hasAll = false
 
     /// Knows nothing yet, and has room for so many subjects at first.
-    init(room: Int) {
-        self.room = room
-        filter = GrowingSubjectFilter(room: room)
-    }
+    init(room: Int) { filter = GrowingSubjectFilter(room: room) }
 
     /// Whether there may be grants of the subject, new ones or others.
     func mayHave(_ subject: [UInt8]) -> Bool { !hasAll || filter.mayContain(subject) }
@@ -40,8 +36,8 @@ struct GrantedSubjects {
     /// There is a grant of the subject now, or will be.
     mutating func insert(_ subject: [UInt8]) { filter.insert(subject) }
 
-    /// Somebody else may have granted something: all is to be read anew.
-    mutating func forgetAll() { self = Self(room: room) }
+    /// Somebody else may have granted something: all is to be read anew, into a filter with room for about as many.
+    mutating func forgetAll() { self = Self(room: filter.capacity) }
 
     // MARK: - Reading
 
