@@ -6,11 +6,11 @@ RELEASE := .build/release/offer-signer
 DATABASES ?= sqlite
 # What `make leaks` runs.
 TESTS ?= CryptographyTests|StorageTests|HTTPTests
+# How long `make fuzz` tries each reader.
+FUZZ_SECONDS ?= 20
 comma := ,
 # All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
 BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
-
-FUZZ_SECONDS ?= 20
 
 .PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long fuzz deb package-test check bench compare tools clean
 

@@ -48,7 +48,7 @@ struct ResponseWriter {
     }
 
     private mutating func begin(_ status: Int, _ headers: [(name: String, value: String)]) {
-        guard status != self.status || !isAsBefore(headers) else { return }
+        guard status != self.status || !headers.elementsEqual(self.headers, by: ==) else { return }
         self.status = status
         self.headers = headers
         headersClose = false
@@ -60,16 +60,6 @@ struct ResponseWriter {
             case .omitted: break
             }
         }
-    }
-
-    /// By their places: the elements themselves would be copied, with their texts.
-    private func isAsBefore(_ headers: [(name: String, value: String)]) -> Bool {
-        guard headers.count == self.headers.count else { return false }
-        for index in headers.indices {
-            guard headers[index].name == self.headers[index].name, headers[index].value == self.headers[index].value
-            else { return false }
-        }
-        return true
     }
 
     private enum Role {

@@ -16,20 +16,13 @@ struct SeparatedFields {
 
     /// Adds the field that `write` appends; it must append printable ASCII only.
     mutating func append(_ write: (inout [UInt8]) -> Void) throws(PayloadError) {
-        if !fields.isEmpty { appendSeparator() }
+        if !fields.isEmpty { bytes.append(contentsOf: SeparatedFields.separator) }
         let start = bytes.count
         write(&bytes)
         fields.append(start..<bytes.count)
         guard SeparatedFields.isPrintable(bytes.span.extracting(start..<bytes.count)) else {
             throw .notPrintableASCII(field: fields.count - 1)
         }
-    }
-
-    /// One by one: an array of them, which all requests share, would be retained for each.
-    private mutating func appendSeparator() {
-        bytes.append(0xE2)
-        bytes.append(0x81)
-        bytes.append(0xA3)
     }
 
     /// All of it, found to split into the fields that were appended.
@@ -55,7 +48,7 @@ struct SeparatedFields {
             // No separator begins in what is printable, which is seen more quickly.
             let end = endOfPart(text, from: isPrintable(text.extracting(part)) ? part.upperBound : start)
             guard part.upperBound == end, (end == text.count) == (index == parts.count - 1) else { return false }
-            start = end + separatorByteCount
+            start = end + separator.count
         }
         return !parts.isEmpty
     }
@@ -70,5 +63,5 @@ struct SeparatedFields {
         return index
     }
 
-    private static let separatorByteCount = 3
+    private static let separator: [UInt8] = [0xE2, 0x81, 0xA3]
 }
