@@ -6,16 +6,7 @@ package struct JSONObject: Sendable, Sequence {
     let index: Int
 
     /// How many members there are; counts them.
-    package var count: Int {
-        let nodes = tape.nodes
-        let end = Int(nodes[index].next)
-        var (position, count) = (index + 1, 0)
-        while position < end {
-            position = Int(nodes[position + 1].next)
-            count += 1
-        }
-        return count
-    }
+    package var count: Int { tape.memberCount(of: index) }
 
     /// Whether there are no members.
     package var isEmpty: Bool { Int(tape.nodes[index].next) == index + 1 }
@@ -27,48 +18,7 @@ package struct JSONObject: Sendable, Sequence {
     ///
     /// Looks at each member in turn, which for the handful of a request is quicker than a table.
     package subscript(name: String) -> JSONValue? {
-        find(name.utf8.span)?.value
-    }
-
-    /// Like the subscript, with the member's place among the others, from 0.
-    ///
-    /// Named apart from the subscript, which takes every literal for a `String`.
-    package func find(_ name: StaticString) -> (place: Int, value: JSONValue)? {
-        unsafe find(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount).span)
-    }
-
-    @inline(__always)
-    private func find(_ name: Span<UInt8>) -> (place: Int, value: JSONValue)? {
-        let nodes = tape.nodes
-        let end = Int(nodes[index].next)
-        var (position, place) = (index + 1, 0)
-        while position < end {
-            let node = nodes[position]
-            // Lengths mostly differ, and are quickly compared.
-            let mayMatch = node.kind != .string || Int(node.end &- node.start) == name.count + 2
-            if mayMatch, tape.content(of: node, equals: name) {
-                return (place, JSONValue(tape: tape, index: position + 1))
-            }
-            position = Int(nodes[position + 1].next)
-            place += 1
-        }
-        return nil
-    }
-
-    /// How long the names are, a bit for each length in bytes; those of 63 and more have one in common.
-    ///
-    /// It tells of most names that no member has them, without another look at the members.
-    package var nameLengths: UInt64 {
-        let nodes = tape.nodes
-        let end = Int(nodes[index].next)
-        var (position, lengths) = (index + 1, UInt64(0))
-        while position < end {
-            // One with escapes has to be unescaped to be counted, so it may be of any length.
-            guard nodes[position].kind != .escapedString else { return .max }
-            lengths |= 1 << UInt64(Swift.min(63, tape.contentRange(of: nodes[position]).count))
-            position = Int(nodes[position + 1].next)
-        }
-        return lengths
+        tape.member(of: index, name.utf8.span).map { JSONValue(tape: tape, index: $0.index) }
     }
 
     /// Walks the members from the first.

@@ -38,6 +38,21 @@ package struct JSONValue: Sendable {
     /// The members; nil unless this is an object.
     package var object: JSONObject? { node.kind == .object ? JSONObject(tape: tape, index: index) : nil }
 
+    /// How many members an object has, 0 of anything else; counts them.
+    package var memberCount: Int { node.kind == .object ? tape.memberCount(of: index) : 0 }
+
+    /// An object's member of that name, with its place among the others, from 0; nil of anything else.
+    package func find(_ name: StaticString) -> (place: Int, value: JSONValue)? {
+        guard node.kind == .object else { return nil }
+        let name = unsafe UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount).span
+        return tape.member(of: index, name).map { ($0.place, JSONValue(tape: tape, index: $0.index)) }
+    }
+
+    /// How long the names of an object's members are, a bit for each length in bytes; those of 63 and more have one in common.
+    ///
+    /// It tells of most names that no member has them, without another look at the members.
+    package var nameLengths: UInt64 { node.kind == .object ? tape.nameLengths(of: index) : 0 }
+
     /// The elements; nil unless this is an array.
     package var array: JSONArray? { node.kind == .array ? JSONArray(tape: tape, index: index) : nil }
 

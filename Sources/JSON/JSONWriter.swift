@@ -48,18 +48,54 @@ package struct JSONWriter: Sendable {
 
     /// Writes a member as ``name(_:)`` and ``string(plain:)`` do.
     package mutating func member(_ name: StaticString, plain text: String) {
-        let text = text.utf8.span
-        bytes.append(addingCapacity: name.utf8CodeUnitCount + text.count + 6) { target in
+        member(name, plain: text.utf8.span)
+    }
+
+    /// The same of a string given as its bytes, which are ASCII.
+    package mutating func member(_ name: StaticString, plain text: Span<UInt8>) {
+        add(name, upTo: text.count + 2) { $0.append(quoted: text) }
+    }
+
+    /// Writes a member whose string has at most `count` bytes, which `append` adds; they must be ASCII that needs no escape.
+    package mutating func member(
+        _ name: StaticString,
+        upTo count: Int,
+        _ append: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        add(name, upTo: count + 2) { target in
+            target.append(.doubleQuote)
+            append(&target)
+            target.append(.doubleQuote)
+        }
+    }
+
+    /// Writes a member as ``name(_:)`` and ``integer(_:)`` do.
+    package mutating func member(_ name: StaticString, integer value: Int64) {
+        add(name, upTo: Self.mostDigits + 1) { $0.append(decimal: value) }
+    }
+
+    /// Adds a member of a value that has at most `count` bytes, with one look at the capacity for all of it.
+    @inline(__always)
+    private mutating func add(
+        _ name: StaticString,
+        upTo count: Int,
+        _ value: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        bytes.append(addingCapacity: name.utf8CodeUnitCount + count + 4) { target in
             if needsComma { target.append(.comma) }
             target.append(name: name)
-            target.append(quoted: text)
+            value(&target)
         }
         needsComma = true
     }
 
     /// Writes a string that is known to need no escape: a name out of a list, or an identifier.
     package mutating func string(plain text: String) {
-        let text = text.utf8.span
+        string(plain: text.utf8.span)
+    }
+
+    /// The same of a string given as its bytes, which are ASCII.
+    package mutating func string(plain text: Span<UInt8>) {
         bytes.append(addingCapacity: text.count + 3) { target in
             if needsComma { target.append(.comma) }
             target.append(quoted: text)
@@ -67,12 +103,13 @@ package struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Writes a string whose text `append` adds to the bytes; it must be ASCII that needs no escape.
-    package mutating func string(appending append: (inout [UInt8]) -> Void) {
-        beginValue()
-        bytes.append(.doubleQuote)
-        append(&bytes)
-        bytes.append(.doubleQuote)
+    /// Writes a string of at most `count` bytes, which `append` adds; they must be ASCII that needs no escape.
+    package mutating func string(upTo count: Int, _ append: (inout OutputSpan<UInt8>) -> Void) {
+        value(upTo: count + 2) { target in
+            target.append(.doubleQuote)
+            append(&target)
+            target.append(.doubleQuote)
+        }
     }
 
     /// Writes a string.
@@ -98,9 +135,15 @@ package struct JSONWriter: Sendable {
 
     /// Writes an integer in full, which beyond 2⁵³ not every reader keeps.
     package mutating func integer(_ value: Int64) {
-        beginValue()
-        appendDecimal(value)
+        bytes.append(addingCapacity: Self.mostDigits + 2) { target in
+            if needsComma { target.append(.comma) }
+            target.append(decimal: value)
+        }
+        needsComma = true
     }
+
+    /// Of a number of 64 bits.
+    private static let mostDigits = 20
 
     /// Writes a number in the shortest form that reads back the same; one that is not finite becomes `null`, as in
     /// ECMAScript.
@@ -110,10 +153,13 @@ package struct JSONWriter: Sendable {
         appendShortest(value, to: &bytes)
     }
 
-    /// Puts a value that `append` adds to the bytes; it is not looked at.
-    package mutating func value(appending append: (inout [UInt8]) -> Void) {
-        beginValue()
-        append(&bytes)
+    /// Puts a value of at most `count` bytes, which `append` adds; they are not looked at.
+    private mutating func value(upTo count: Int, _ append: (inout OutputSpan<UInt8>) -> Void) {
+        bytes.append(addingCapacity: count + 1) { target in
+            if needsComma { target.append(.comma) }
+            append(&target)
+        }
+        needsComma = true
     }
 
     /// Puts a value that is JSON already; it is not looked at.
@@ -125,6 +171,16 @@ package struct JSONWriter: Sendable {
             target.append(plain: text)
         }
         needsComma = true
+    }
+
+    /// Puts a value that is JSON already, and has a number in its midst.
+    package mutating func value(json beginning: [UInt8], _ number: Int64, _ end: [UInt8]) {
+        let (beginning, end) = (beginning.span, end.span)
+        value(upTo: beginning.count + Self.mostDigits + end.count) { target in
+            target.append(plain: beginning)
+            target.append(decimal: number)
+            target.append(plain: end)
+        }
     }
 
     /// Writes `true` or `false`.
@@ -179,9 +235,12 @@ extension JSONWriter {
             bytes.append(contentsOf: [UInt8(ascii: "u"), .zero, .zero, digits[Int(byte >> 4)], digits[Int(byte & 15)]])
         }
     }
+}
 
-    private mutating func appendDecimal(_ value: Int64) {
-        if value < 0 { bytes.append(.minus) }
+extension OutputSpan<UInt8> {
+    /// Appends a number in decimal.
+    fileprivate mutating func append(decimal value: Int64) {
+        if value < 0 { append(.minus) }
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var first = digits.count
         var rest = value.magnitude
@@ -190,13 +249,9 @@ extension JSONWriter {
             digits[first] = .zero + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         } while rest > 0
-        bytes.append(addingCapacity: digits.count - first) { target in
-            for place in first..<digits.count { target.append(digits[place]) }
-        }
+        for place in first..<digits.count { append(digits[place]) }
     }
-}
 
-extension OutputSpan<UInt8> {
     /// Appends a name that needs no escape, and the colon after it.
     @inline(__always)
     fileprivate mutating func append(name: StaticString) {

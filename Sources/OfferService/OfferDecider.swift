@@ -53,11 +53,12 @@ package final class OfferDecider: Sendable {
 
     /// The grant, or why there is none.
     func grant(
-        _ verdict: Verdict,
+        _ verdict: consuming Verdict,
         _ request: DecisionRequest,
         _ caller: Caller
     ) throws(Refusal) -> Grant {
-        switch verdict {
+        // Given away: each part of it would else be copied, and counted.
+        switch consume verdict {
         case .storeNeeded: throw .service(.storeUnavailable(retryAfterSeconds: nil))
         case .storeSilent:
             throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))

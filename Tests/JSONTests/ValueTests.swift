@@ -37,14 +37,18 @@ import Testing
 
     @Test func `a member that is found tells its place`() throws {
         let text = #"{"ba":[{"b":0}],"a":1,"\u0062":2,"bb":3}"#
-        let object = try #require(try JSONDocument(Array(text.utf8)).root.object)
-        #expect(object.find("ba")?.place == 0)
-        #expect(object.find("a")?.place == 1)
-        #expect(object.find("b")?.place == 2)
-        #expect(object.find("b")?.value.integer == 2)
-        #expect(object.find("bb")?.value.integer == 3)
-        #expect(object.find("c") == nil)
-        #expect(object.find("\\u0062") == nil, "a name as it is written")
+        let root = try JSONDocument(Array(text.utf8)).root
+        #expect(root.find("ba")?.place == 0)
+        #expect(root.find("a")?.place == 1)
+        #expect(root.find("b")?.place == 2)
+        #expect(root.find("b")?.value.integer == 2)
+        #expect(root.find("bb")?.value.integer == 3)
+        #expect(root.find("c") == nil)
+        #expect(root.find("\\u0062") == nil, "a name as it is written")
+        #expect(root.memberCount == 4)
+        let list = try #require(root.find("ba")?.value)
+        #expect(list.find("b") == nil, "a list has no members")
+        #expect(list.memberCount == 0 && list.nameLengths == 0)
     }
 
     /// The reader looks at eight bytes at once, so each of them is tried, in strings that end with the text and before it.

@@ -73,22 +73,19 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
         String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
     }
 
-    /// Appends the 64 lowercase hexadecimal digits.
-    package func appendHex(to text: inout [UInt8]) {
-        var place = text.count
-        text.append(contentsOf: Self.zeros)
-        var target = text.mutableSpan
+    /// How many bytes ``hex`` has.
+    package static let hexBytes = 2 * byteCount
+
+    /// Appends the 64 lowercase hexadecimal digits, for which there must be room.
+    package func appendHex(to text: inout OutputSpan<UInt8>) {
         unsafe withBytes { digest in
             for index in digest.indices {
                 let byte = unsafe digest[index]
-                target[place] = Hexadecimal.digit(byte >> 4)
-                target[place + 1] = Hexadecimal.digit(byte & 15)
-                place += 2
+                text.append(Hexadecimal.digit(byte >> 4))
+                text.append(Hexadecimal.digit(byte & 15))
             }
         }
     }
-
-    private static let zeros = [UInt8](repeating: UInt8(ascii: "0"), count: 2 * byteCount)
 
     package var description: String { hex }
 

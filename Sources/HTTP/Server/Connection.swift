@@ -53,6 +53,9 @@ final class Connection: @unchecked Sendable {
     /// What was read and not scanned, because a request before it is being answered: from `pendingStart` on.
     private var pending: [UInt8] = []
     private var pendingStart = 0
+    /// What the responder said, until it is sent.
+    private var answer: Response?
+    private var answersHead = false
     /// What the socket did not take yet.
     private var unsent: ArraySlice<UInt8> = []
     /// What follows it: the rest of a body that is too large for one piece with the head.
@@ -123,6 +126,7 @@ final class Connection: @unchecked Sendable {
         unsafe event = nil
         channel.close(hasFailed: hasFailed)
         pending = []
+        answer = nil
         unsent = []
         unsentBody = []
         giveBodyBytesBack()
@@ -283,23 +287,35 @@ final class Connection: @unchecked Sendable {
         guard phase == .answering else { return }
         giveBodyBytesBack()
         enter(.writing)
-        write(response, answersHead: answersHead, closes: closesAfterAnswer || server.isDraining)
+        (answer, self.answersHead) = (response, answersHead)
         server.sendSoon(self)
     }
 
-    /// Sends what ``answer(with:answersHead:)`` has put together, unless that has been done meanwhile.
+    /// Sends what ``answer(with:answersHead:)`` was given, unless that has been done meanwhile.
     func sendAnswer() {
-        guard phase == .writing else { return }
-        sendUnsent()
+        guard phase == .writing, let response = answer.take() else { return }
+        send(response, answersHead: answersHead, closes: closesAfterAnswer || server.isDraining)
         receive()
     }
 
-    /// Puts head and body together in one piece if they are small, and else in two.
-    private func write(_ response: Response, answersHead: Bool, closes: Bool) {
-        let (message, bodyStart, closes) = server.render(response, answersHead: answersHead, closes: closes)
+    /// Puts head and body together in one piece if they are small, and else in two, and sends them as far as the socket
+    /// takes them.
+    private func send(_ response: Response, answersHead: Bool, closes: Bool) {
+        let (bodyStart, closes) = server.render(response, answersHead: answersHead, closes: closes)
         closesAfterAnswer = closes
-        if unsent.isEmpty { unsent = message[...] } else { unsent += message }
         if bodyStart < response.body.count { unsentBody = response.body[bodyStart...] }
+        guard unsent.isEmpty else {
+            unsent += server.message(from: 0)
+            return sendUnsent()
+        }
+        switch server.sendMessage(over: channel) {
+        case .sent(let count): unsent = server.message(from: count)
+        case .full: return unsent = server.message(from: 0)
+        case .failed: return end(hasFailed: true)
+        }
+        // Not as an empty slice, which would keep the loop from using its memory again.
+        if unsent.isEmpty { (unsent, unsentBody) = (unsentBody, []) }
+        sendUnsent()
     }
 
     private func answerHasBeenSent() {
@@ -328,7 +344,8 @@ final class Connection: @unchecked Sendable {
             if unsent.isEmpty { (unsent, unsentBody) = (unsentBody, []) }
         }
         switch phase {
-        case .writing: answerHasBeenSent()
+        // Until it is put together, only what goes before the answer has been sent.
+        case .writing where answer == nil: answerHasBeenSent()
         case .leaving: lastAnswerHasBeenSent()
         default: break
         }
@@ -343,12 +360,12 @@ final class Connection: @unchecked Sendable {
         scanner.dropBody()
         giveBodyBytesBack()
         enter(.leaving)
-        write(
+        answer = nil
+        send(
             server.state.configuration.rejectionResponse(rejection),
             answersHead: scanner.method == .head,
             closes: true
         )
-        sendUnsent()
     }
 
     /// Closes after an answer: at once, unless the client has sent more than was asked of it.

@@ -48,7 +48,9 @@ struct ResponseWriter {
     }
 
     private mutating func begin(_ status: Int, _ headers: [(name: String, value: String)]) {
-        guard status != self.status || !headers.elementsEqual(self.headers, by: ==) else { return }
+        // Mostly it is the very same list, and nobody has to look into it.
+        let areSame = headers.span.isIdentical(to: self.headers.span) || headers.elementsEqual(self.headers, by: ==)
+        guard status != self.status || !areSame else { return }
         self.status = status
         self.headers = headers
         headersClose = false

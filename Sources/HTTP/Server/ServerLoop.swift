@@ -15,6 +15,9 @@ final class ServerLoop: @unchecked Sendable {
 
     /// Where connections read into, one after the other: what is in it is taken before the next one reads.
     let inputBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+    /// Where answers are put together, one after the other, as each is sent; of one that is not sent whole, the connection keeps
+    /// the memory, and the next one gets another.
+    private var message: [UInt8] = []
     private var responseWriter = ResponseWriter()
     private var dateLine = DateLine()
     private var listener: OpaquePointer?
@@ -129,17 +132,11 @@ final class ServerLoop: @unchecked Sendable {
         for connection in connections { connection.goOn() }
     }
 
-    /// Puts an answer together.
+    /// Puts an answer together in the loop's memory: its head, followed by as much of the body as fits into one record of TLS.
     ///
-    /// - Returns: Its head, followed by as much of the body as fits into one record of TLS; where the rest of the body begins;
-    ///   and whether the connection closes after it.
-    func render(
-        _ response: Response,
-        answersHead: Bool,
-        closes: Bool
-    ) -> (message: [UInt8], bodyStart: Int, closes: Bool) {
-        var message: [UInt8] = []
-        message.reserveCapacity(min(Self.pieceByteCount, response.body.count + 512))
+    /// - Returns: Where the rest of the body begins, and whether the connection closes after it.
+    func render(_ response: Response, answersHead: Bool, closes: Bool) -> (bodyStart: Int, closes: Bool) {
+        message.removeAll(keepingCapacity: true)
         let (hasBody, closes) = responseWriter.appendHead(
             of: response,
             to: &message,
@@ -147,10 +144,19 @@ final class ServerLoop: @unchecked Sendable {
             answersHead: answersHead,
             closes: closes
         )
-        guard hasBody else { return (message, response.body.count, closes) }
+        guard hasBody else { return (response.body.count, closes) }
         let bodyStart = min(response.body.count, max(0, Self.pieceByteCount - message.count))
         message.append(contentsOf: response.body[..<bodyStart])
-        return (message, bodyStart, closes)
+        return (bodyStart, closes)
+    }
+
+    /// What was put together, from a byte on.
+    func message(from start: Int) -> ArraySlice<UInt8> { message[start...] }
+
+    /// Sends the beginning of what was put together.
+    func sendMessage(over channel: ConnectionSocket) -> ConnectionSocket.Transmission {
+        let message = message
+        return unsafe channel.send(message.span.bytes)
     }
 
     private static let pieceByteCount = 16 * 1024

@@ -23,7 +23,9 @@ package struct EvaluationContext: Hashable, Sendable {
         set { shared = SharedFacts(newValue) }
     }
     /// Nil if no trusted caller stated any; empty if one stated that there are none.
-    package var attributes: Attributes?
+    ///
+    /// Written out, and so without a value to begin with: initializers would else copy the whole context at their end.
+    package var attributes: Optional<Attributes>
     /// A cap on the grants of who isn't among them is undecided.
     package var owners: GrantOwners
     package var grants: GrantHistory

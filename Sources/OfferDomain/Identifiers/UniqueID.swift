@@ -101,23 +101,29 @@ extension UniqueID {
     /// The value of each byte as a hexadecimal digit; 0xFF of what is none.
     private static let digitValues = (0...255).map { UInt8($0).hexadecimalValue ?? 0xFF }
 
+    /// How many bytes the text has.
+    package static let textBytes = 36
+
     /// Appends the 36 bytes of the lowercase text.
     package func append(to text: inout [UInt8]) {
+        // Room for all of it at once: a look at the array for each digit costs more than the digit.
+        text.append(addingCapacity: Self.textBytes) { append(to: &$0) }
+    }
+
+    /// Appends the 36 bytes of the lowercase text, for which there must be room.
+    package func append(to text: inout OutputSpan<UInt8>) {
         let (first, second) = (UniqueID.digits(high >> 32), UniqueID.digits(high & 0xFFFF_FFFF))
         let (third, fourth) = (UniqueID.digits(low >> 32), UniqueID.digits(low & 0xFFFF_FFFF))
-        // Room for all of it at once: a look at the array for each digit costs more than the digit.
-        text.append(addingCapacity: 36) { text in
-            UniqueID.append(first, from: 0, to: 8, &text)
-            text.append(0x2D)
-            UniqueID.append(second, from: 0, to: 4, &text)
-            text.append(0x2D)
-            UniqueID.append(second, from: 4, to: 8, &text)
-            text.append(0x2D)
-            UniqueID.append(third, from: 0, to: 4, &text)
-            text.append(0x2D)
-            UniqueID.append(third, from: 4, to: 8, &text)
-            UniqueID.append(fourth, from: 0, to: 8, &text)
-        }
+        UniqueID.append(first, from: 0, to: 8, &text)
+        text.append(0x2D)
+        UniqueID.append(second, from: 0, to: 4, &text)
+        text.append(0x2D)
+        UniqueID.append(second, from: 4, to: 8, &text)
+        text.append(0x2D)
+        UniqueID.append(third, from: 0, to: 4, &text)
+        text.append(0x2D)
+        UniqueID.append(third, from: 4, to: 8, &text)
+        UniqueID.append(fourth, from: 0, to: 8, &text)
     }
 
     /// Appends some bytes of a word, counted from the most significant.

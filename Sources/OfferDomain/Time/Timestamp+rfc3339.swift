@@ -11,29 +11,35 @@ extension Timestamp {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The most bytes that ``rfc3339`` has.
+    package static let mostRFC3339Bytes = 24
+
     /// Appends ``rfc3339``.
     package func appendRFC3339(to text: inout [UInt8]) {
+        text.append(addingCapacity: Self.mostRFC3339Bytes) { appendRFC3339(to: &$0) }
+    }
+
+    /// Appends ``rfc3339``, for which there must be room.
+    package func appendRFC3339(to text: inout OutputSpan<UInt8>) {
         let date = CivilDate(daysSince1970: utcDay)
         let millisecondOfDay = Int(milliseconds - Int64(utcDay) * Timestamp.millisecondsPerDay)
         let (second, fraction) = millisecondOfDay.quotientAndRemainder(dividingBy: 1000)
-        text.append(addingCapacity: 24) { text in
-            text.append(decimal: date.year, digits: 4)
-            text.append(0x2D)
-            text.append(decimal: date.month, digits: 2)
-            text.append(0x2D)
-            text.append(decimal: date.day, digits: 2)
-            text.append(0x54)
-            text.append(decimal: second / 3600, digits: 2)
-            text.append(0x3A)
-            text.append(decimal: second / 60 % 60, digits: 2)
-            text.append(0x3A)
-            text.append(decimal: second % 60, digits: 2)
-            if fraction > 0 {
-                text.append(0x2E)
-                text.append(decimal: fraction, digits: 3)
-            }
-            text.append(0x5A)
+        text.append(decimal: date.year, digits: 4)
+        text.append(0x2D)
+        text.append(decimal: date.month, digits: 2)
+        text.append(0x2D)
+        text.append(decimal: date.day, digits: 2)
+        text.append(0x54)
+        text.append(decimal: second / 3600, digits: 2)
+        text.append(0x3A)
+        text.append(decimal: second / 60 % 60, digits: 2)
+        text.append(0x3A)
+        text.append(decimal: second % 60, digits: 2)
+        if fraction > 0 {
+            text.append(0x2E)
+            text.append(decimal: fraction, digits: 3)
         }
+        text.append(0x5A)
     }
 
     /// Reads a date and time with `T` and with `Z` or a numeric offset, all of it or nothing.

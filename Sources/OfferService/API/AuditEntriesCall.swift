@@ -70,11 +70,7 @@ struct AuditEntriesCall: Sendable {
         writer.name("size")
         writer.integer(page.size)
         writer.endObject()
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: writer.bytes
-        )
+        return .json(writer.bytes)
     }
 }
 

@@ -37,11 +37,7 @@ struct AuditLookupsCall: Sendable {
         writer.name("signatureVerifies")
         if let verifies { writer.boolean(verifies) } else { writer.null() }
         writer.endObject()
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: writer.bytes
-        )
+        return .json(writer.bytes)
     }
 }
 

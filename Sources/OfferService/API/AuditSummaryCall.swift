@@ -25,11 +25,7 @@ struct AuditSummaryCall: Sendable {
         }
         let query = AuditQuery(from: asked.from, until: asked.until)
         await desk.note(AuditReading(caller: caller.id, route: .auditSummary, query: query, count: 0))
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: AuditSummaryAnswer(asked, summary, desk.index.lastUses).bytes
-        )
+        return .json(AuditSummaryAnswer(asked, summary, desk.index.lastUses).bytes)
     }
 }
 

@@ -16,8 +16,7 @@ struct AuthorizationAnswer: Sendable {
         let (grant, offer) = (authorized.grant, authorized.offer)
         var writer = JSONWriter(reserving: 2048)
         writer.beginObject()
-        writer.name("grantId")
-        writer.string { grant.id.append(to: &$0) }
+        writer.member("grantId", id: grant.id)
         for (name, id) in [
             ("packageName", offer.key.packageName.text), ("productId", offer.key.productID.text),
             ("basePlanId", offer.key.basePlanID.text), ("offerId", offer.key.offerID.text),
@@ -31,10 +30,8 @@ struct AuthorizationAnswer: Sendable {
         writer.string(plain: authorized.accountID)
         writer.name("obfuscatedProfileId")
         writer.string(plain: authorized.mark.text)
-        writer.name("expiresAt")
-        writer.string { grant.terms.signedAt.adding(hours: AuthorizedOffer.lifetimeHours).appendRFC3339(to: &$0) }
-        writer.name("catalogueReadAt")
-        writer.string { offer.readAt.appendRFC3339(to: &$0) }
+        writer.member("expiresAt", rfc3339: grant.terms.signedAt.adding(hours: AuthorizedOffer.lifetimeHours))
+        writer.member("catalogueReadAt", rfc3339: offer.readAt)
         writer.name("ifMissingOnDevice")
         writer.string("offerNothing")
         writer.name("decision")

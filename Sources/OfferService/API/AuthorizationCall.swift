@@ -24,10 +24,6 @@ package struct AuthorizationCall: Sendable {
             requestID: requestID,
             at: now
         )
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: AuthorizationAnswer(authorized, showsFindings: authorizer.showsFindings(to: caller)).bytes
-        )
+        return .json(AuthorizationAnswer(authorized, showsFindings: authorizer.showsFindings(to: caller)).bytes)
     }
 }

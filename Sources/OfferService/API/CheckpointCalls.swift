@@ -70,11 +70,7 @@ package struct CheckpointCalls: Sendable {
         writeWitnesses(&writer)
         writeVerification(&writer)
         writer.endObject()
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: writer.bytes
-        )
+        return .json(writer.bytes)
     }
 
     private func writeCheckpoint(_ writer: inout JSONWriter) {
@@ -91,7 +87,7 @@ package struct CheckpointCalls: Sendable {
         writer.name("size")
         writer.integer(head.size)
         writer.name("rootHash")
-        writer.string { $0 += Base64.encode(head.rootHash.bytes) }
+        writer.string(plain: Base64.encode(head.rootHash.bytes).span)
     }
 
     private func writeWitnesses(_ writer: inout JSONWriter) {

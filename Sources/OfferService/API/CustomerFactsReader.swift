@@ -46,9 +46,7 @@ struct CustomerFactsReader {
         _ reader: inout ObjectReader,
         _ name: StaticString
     ) -> Choice? {
-        reader.optional(name, "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", ")) { value in
-            value.string.flatMap(Choice.init(rawValue:))
-        }
+        reader.optional(name, "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", ")) { $0.choice() }
     }
 
     private func refunds(_ reader: inout ObjectReader) -> [Timestamp] {
@@ -63,7 +61,7 @@ struct CustomerFactsReader {
             let type: OfferType? = use.required(
                 "type",
                 "one of " + OfferType.allCases.map(\.rawValue).joined(separator: ", ")
-            ) { $0.string.flatMap(OfferType.init) }
+            ) { $0.choice() }
             let offerID = use.optional("offerId", text: OfferID.init)
             let usedAt = use.optional("usedAt", Self.instant, timestamp)
             let group = use.optional("subscriptionGroupId", text: SubscriptionGroupID.init)

@@ -27,7 +27,7 @@ package struct DecisionJSON: Sendable {
         writer.beginObject()
         writer.member("outcome", plain: decision.outcome.rawValue)
         writer.member("policy", plain: policyName)
-        if let instant = decision.nextEligibleAt { writer.member("nextEligibleAt", plain: instant.rfc3339) }
+        if let instant = decision.nextEligibleAt { writer.member("nextEligibleAt", rfc3339: instant) }
         if showsFindings {
             writer.name("findings")
             texts.write(decision.findings, to: &writer)

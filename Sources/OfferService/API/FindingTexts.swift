@@ -17,12 +17,10 @@ package final class FindingTexts: Sendable {
         writer.beginArray()
         last.withLock { last in
             Finding.forEachVariable(of: findings) { place, variable, count in
-                if place == last.count {
-                    last.append(FindingText(findings[place], variable))
-                } else if variable == nil || last[place].variable != variable {
-                    last[place] = FindingText(findings[place], variable)
-                }
-                last[place].write(count: count, to: &writer)
+                if place < last.count, last[place].write(count, if: variable, to: &writer) { return }
+                let text = FindingText(findings[place], variable)
+                if place == last.count { last.append(text) } else { last[place] = text }
+                text.write(count, to: &writer)
             }
         }
         writer.endArray()
@@ -51,13 +49,18 @@ private final class FindingText: Sendable {
         }
     }
 
-    func write(count: Int?, to writer: inout JSONWriter) {
+    /// Writes the finding, unless it is another one now.
+    ///
+    /// - Returns: Whether it was written.
+    func write(_ count: Int?, if current: Finding.Variable?, to writer: inout JSONWriter) -> Bool {
+        guard current != nil, current == variable else { return false }
+        write(count, to: &writer)
+        return true
+    }
+
+    func write(_ count: Int?, to writer: inout JSONWriter) {
         guard let count else { return writer.value(json: beginning) }
-        writer.value { bytes in
-            bytes.append(contentsOf: beginning)
-            bytes.append(decimal: Int64(count))
-            bytes.append(contentsOf: end)
-        }
+        writer.value(json: beginning, Int64(count), end)
     }
 }
 
@@ -74,7 +77,7 @@ extension JSONWriter {
         name("because")
         let sentence = bytes.count + 1
         string(finding.because)
-        if let instant = finding.nextEligibleAt { member("nextEligibleAt", plain: instant.rfc3339) }
+        if let instant = finding.nextEligibleAt { member("nextEligibleAt", rfc3339: instant) }
         if !finding.children.isEmpty {
             name("findings")
             beginArray()

@@ -126,7 +126,7 @@ package struct KeysCall: Sendable {
         writer.name("publicKeySHA256")
         if let digest = key.publicKeyDigest { writer.string(plain: digest) } else { writer.null() }
         writer.name("lastUsedAt")
-        if let lastUse { writer.string { lastUse.appendRFC3339(to: &$0) } } else { writer.null() }
+        if let lastUse { writer.string(rfc3339: lastUse) } else { writer.null() }
         writer.endObject()
     }
 
@@ -137,10 +137,6 @@ package struct KeysCall: Sendable {
     }
 
     private static func response(_ writer: JSONWriter) -> Response {
-        Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: writer.bytes
-        )
+        .json(writer.bytes)
     }
 }

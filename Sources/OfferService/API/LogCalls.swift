@@ -85,11 +85,11 @@ package struct LogCalls: Sendable {
         writer.name("index")
         writer.integer(index)
         writer.name("bytes")
-        writer.string { $0 += Base64.encode(entry) }
+        writer.string(plain: Base64.encode(entry).span)
         writer.name("entry")
         writer.value(json: entry)
         writer.endObject()
-        return Self.response("application/json", writer.bytes)
+        return .json(writer.bytes)
     }
 
     /// The proof of one entry under the newest checkpoint, for files: it holds the checkpoint too.
@@ -112,7 +112,11 @@ package struct LogCalls: Sendable {
         case .notYet: throw .request(.notYetCovered)
         case .text(let text):
             await note(caller, .entryProof, index)
-            return Self.response("text/plain; charset=utf-8", text)
+            return Response(
+                status: 200,
+                headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
+                body: text
+            )
         }
     }
 
@@ -144,10 +148,6 @@ package struct LogCalls: Sendable {
         _ now: Timestamp
     ) throws(Refusal) -> CallerID {
         try snapshot.callers.authenticate(request.headers, at: now).requireReading().id
-    }
-
-    private static func response(_ type: String, _ body: [UInt8]) -> Response {
-        Response(status: 200, headers: [("Content-Type", type), ("Cache-Control", "no-store")], body: body)
     }
 }
 

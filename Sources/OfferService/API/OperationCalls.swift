@@ -32,7 +32,7 @@ package struct OperationCalls: Sendable {
     }
 
     func live() -> Response {
-        Response(status: 200, headers: Self.jsonHeaders, body: Array(#"{"status":"live"}"#.utf8))
+        .json(Array(#"{"status":"live"}"#.utf8))
     }
 
     /// 200 when the service can do its work, else 503; either way with each obstacle and warning.
@@ -48,7 +48,7 @@ package struct OperationCalls: Sendable {
         writer.name("warnings")
         write(health.warnings(snapshot) + warnings(), &writer)
         writer.endObject()
-        return Response(status: obstacles.isEmpty ? 200 : 503, headers: Self.jsonHeaders, body: writer.bytes)
+        return .json(writer.bytes, status: obstacles.isEmpty ? 200 : 503)
     }
 
     private func write(_ obstacles: [Obstacle], _ writer: inout JSONWriter) {
@@ -89,6 +89,4 @@ package struct OperationCalls: Sendable {
             body: PackageResources.openapi_yaml
         )
     }
-
-    private static let jsonHeaders = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
 }

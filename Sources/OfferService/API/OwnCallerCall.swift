@@ -16,10 +16,6 @@ struct OwnCallerCall: Sendable {
         writer.name("role")
         writer.string(caller.role.rawValue)
         writer.endObject()
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: writer.bytes
-        )
+        return .json(writer.bytes)
     }
 }

@@ -13,9 +13,9 @@ struct ReconciliationAnswer {
     var bytes: [UInt8] {
         var writer = JSONWriter(reserving: 4096)
         writer.beginObject()
-        writer.member("from", report.query.from)
-        writer.member("until", report.query.until)
-        writer.member("settledUntil", report.settledUntil)
+        writer.member("from", rfc3339: report.query.from)
+        writer.member("until", rfc3339: report.query.until)
+        writer.member("settledUntil", rfc3339: report.settledUntil)
         writer.member("environment", report.query.environment.rawValue)
         writer.member("redeemed", report.uses[.granted] ?? 0)
         writer.member("counts") { writer in
@@ -41,7 +41,7 @@ struct ReconciliationAnswer {
             if let plan = use.basePlanID { writer.member("basePlanId", plan) }
             writer.member("offerId", use.offerID)
             writer.member("state", use.state)
-            writer.member("redeemedAt", use.redeemedAt)
+            writer.member("redeemedAt", rfc3339: use.redeemedAt)
             writer.member("subscription", AuditEntry.text(ofKey: use.subscription))
             writer.member("index", use.entryIndex < 0 ? nil : Int(use.entryIndex))
             if let grantID = use.grantID {
@@ -67,7 +67,7 @@ struct ReconciliationAnswer {
                 writer.member("offerId", grant.offerID)
                 writer.member("rule", grant.rule)
                 writer.member("grantId", grant.grantID.description)
-                writer.member("grantedAt", grant.grantedAt)
+                writer.member("grantedAt", rfc3339: grant.grantedAt)
                 writer.member("grantedTo", grant.account.map(AuditEntry.text))
                 writer.member("index", Int(grant.entryIndex))
                 writer.endObject()
@@ -101,11 +101,6 @@ extension JSONWriter {
     fileprivate mutating func member(_ name: StaticString, _ text: String?) {
         self.name(name)
         if let text { string(text) } else { null() }
-    }
-
-    fileprivate mutating func member(_ name: StaticString, _ instant: Timestamp) {
-        self.name(name)
-        string { instant.appendRFC3339(to: &$0) }
     }
 
     fileprivate mutating func member(_ name: StaticString, _ number: Int?) {

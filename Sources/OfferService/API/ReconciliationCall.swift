@@ -28,10 +28,6 @@ package struct ReconciliationCall: Sendable {
             conditions: query.conditions,
             count: report.entries
         )
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: ReconciliationAnswer(report).bytes
-        )
+        return .json(ReconciliationAnswer(report).bytes)
     }
 }

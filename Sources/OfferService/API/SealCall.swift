@@ -77,19 +77,14 @@ package struct SealCall: Sendable {
             writer.beginObject()
             writer.name("cause")
             writer.string(plain: cause.cause.rawValue)
-            writer.name("since")
-            writer.string { cause.since.appendRFC3339(to: &$0) }
+            writer.member("since", rfc3339: cause.since)
             writer.name("detail")
             writer.string(cause.detail)
             writer.endObject()
         }
         writer.endArray()
         writer.endObject()
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: writer.bytes
-        )
+        return .json(writer.bytes)
     }
 }
 

@@ -24,7 +24,7 @@ struct SignatureBatchAnswer: Sendable {
                 writer.name("status")
                 writer.integer(200)
                 writer.name("grant")
-                SignatureAnswer(signed, showsFindings: showsFindings).write(to: &writer)
+                signed.write(showsFindings: showsFindings, to: &writer)
                 statuses[200, default: 0] += 1
             case .failure(let refusal):
                 let problem = Problem(refusal)

@@ -30,10 +30,6 @@ struct SignatureBatchCall: Sendable {
             noise.count(Noise(route: .promotionalOfferBatch, problem: problem), at: now)
         }
         for (status, count) in answer.statuses { metrics.count(.batchItems(status: status), by: count) }
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: answer.bytes
-        )
+        return .json(answer.bytes)
     }
 }

@@ -30,10 +30,6 @@ package struct SignatureCall: Sendable {
             requestID: requestID,
             at: now
         )
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: SignatureAnswer(signed, showsFindings: signer.showsFindings(to: caller)).bytes
-        )
+        return .json(signed.answer(showsFindings: signer.showsFindings(to: caller)))
     }
 }

@@ -142,9 +142,8 @@ package final class SignatureRequest: Sendable {
 
     private static func readForms(_ reader: inout ObjectReader, _ mismatches: Mismatches) -> [SignatureForm] {
         guard let value = reader.member("formats") else { return [.v1] }
-        let forms: [SignatureForm] = reader.elements("formats", atMost: 2) { element in
-            element.string.flatMap(SignatureForm.init)
-                ?? mismatches.none(element, "expected “v1” or “jws”, found \(element.summary)")
+        let forms: [SignatureForm] = reader.elements(of: value, atMost: 2) { element in
+            element.choice() ?? mismatches.none(element, "expected “v1” or “jws”, found \(element.summary)")
         }
         guard forms.count != 1 else { return forms }
         if Set(forms).count != forms.count { mismatches.add(value, "names a format twice") }

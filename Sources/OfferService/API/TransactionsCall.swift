@@ -61,10 +61,6 @@ package struct TransactionsCall: Sendable {
         writer.name("accepted")
         writer.integer(Int64(accepted))
         writer.endObject()
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: writer.bytes
-        )
+        return .json(writer.bytes)
     }
 }

@@ -84,15 +84,10 @@ package struct TransfersCall: Sendable {
     private static func response(_ transferredAt: Timestamp, isRepeated: Bool) -> Response {
         var writer = JSONWriter(reserving: 96)
         writer.beginObject()
-        writer.name("transferredAt")
-        writer.string { transferredAt.appendRFC3339(to: &$0) }
+        writer.member("transferredAt", rfc3339: transferredAt)
         writer.name("isRepeated")
         writer.boolean(isRepeated)
         writer.endObject()
-        return Response(
-            status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: writer.bytes
-        )
+        return .json(writer.bytes)
     }
 }

@@ -16,27 +16,26 @@ extension AuditEntry {
         if let audience = record.plan.statement.recordedAudience {
             writer.name("allow")
             writer.boolean(terms.allows)
-            writer.member("aud", audience.rawValue)
+            writer.member("aud", plain: audience.rawValue)
         }
-        writer.member("bundle", listing.bundleID.text)
-        writer.member("caller", request.callerID.text)
-        writer.name("digest")
-        writer.string { record.intent.digest.appendHex(to: &$0) }
-        writer.member("ev", event.name)
-        writer.member("fmt", record.intent.form.rawValue)
-        writer.member("grant", terms.id)
-        writer.member("kid", key.id.text)
-        writer.member("nonce", terms.nonce)
-        if let id = listing.offerID { writer.member("offer", id.text) }
-        writer.member("product", listing.productID.text)
-        writer.member("rid", request.requestID)
-        writer.member("rule", request.offer.id.text)
-        writer.member("rules", request.policyName)
-        writer.member("spki", key.publicKeyDigest ?? "")
-        writer.member("t", recordedAt.milliseconds)
-        writer.member("ts", terms.signedAt.milliseconds)
+        writer.member("bundle", plain: listing.bundleID.text)
+        writer.member("caller", plain: request.callerID.text)
+        writer.member("digest", upTo: SHA256Digest.hexBytes) { record.intent.digest.appendHex(to: &$0) }
+        writer.member("ev", plain: event.name.rawValue)
+        writer.member("fmt", plain: record.intent.form.rawValue)
+        writer.member("grant", id: terms.id)
+        writer.member("kid", plain: key.id.text)
+        writer.member("nonce", id: terms.nonce)
+        if let id = listing.offerID { writer.member("offer", plain: id.text) }
+        writer.member("product", plain: listing.productID.text)
+        writer.member("rid", id: request.requestID)
+        writer.member("rule", plain: request.offer.id.text)
+        writer.member("rules", plain: request.policyName)
+        writer.member("spki", plain: key.publicKeyDigest ?? "")
+        writer.member("t", integer: recordedAt.milliseconds)
+        writer.member("ts", integer: terms.signedAt.milliseconds)
         write(users: record.namesUsers ? request : nil, &writer)
-        writer.member("v", 1)
+        writer.member("v", integer: 1)
         if let denial = record.denial { write(reasons: denial, &writer) }
     }
 
@@ -47,22 +46,22 @@ extension AuditEntry {
         _ writer: inout JSONWriter
     ) {
         let (request, terms) = (record.request, record.terms)
-        if let listing = request.offer.googlePlay { writer.member("base", listing.basePlanID.text) }
-        writer.member("caller", request.callerID.text)
-        writer.member("ev", event.name)
-        writer.member("grant", terms.id)
+        if let listing = request.offer.googlePlay { writer.member("base", plain: listing.basePlanID.text) }
+        writer.member("caller", plain: request.callerID.text)
+        writer.member("ev", plain: event.name.rawValue)
+        writer.member("grant", id: terms.id)
         if let listing = request.offer.googlePlay {
-            writer.member("offer", listing.offerID.text)
-            writer.member("package", listing.packageName.text)
-            writer.member("product", listing.productID.text)
+            writer.member("offer", plain: listing.offerID.text)
+            writer.member("package", plain: listing.packageName.text)
+            writer.member("product", plain: listing.productID.text)
         }
-        writer.member("rid", request.requestID)
-        writer.member("rule", request.offer.id.text)
-        writer.member("rules", request.policyName)
-        writer.member("t", recordedAt.milliseconds)
-        writer.member("ts", terms.signedAt.milliseconds)
+        writer.member("rid", id: request.requestID)
+        writer.member("rule", plain: request.offer.id.text)
+        writer.member("rules", plain: request.policyName)
+        writer.member("t", integer: recordedAt.milliseconds)
+        writer.member("ts", integer: terms.signedAt.milliseconds)
         write(users: record.namesUsers ? request : nil, &writer)
-        writer.member("v", 1)
+        writer.member("v", integer: 1)
     }
 
     static func write(
@@ -74,31 +73,31 @@ extension AuditEntry {
         let request = record.request
         switch (request.deliverable, request.offer.listing) {
         case (.signature(let plan), _):
-            if let audience = plan.statement.recordedAudience { writer.member("aud", audience.rawValue) }
-            writer.member("bundle", plan.listing.bundleID.text)
-            writer.member("caller", request.callerID.text)
-            writer.member("ev", event.name)
-            writer.member("kid", plan.key.id.text)
-            if let id = plan.listing.offerID { writer.member("offer", id.text) }
-            writer.member("outcome", record.decision.outcome.rawValue)
-            writer.member("product", plan.listing.productID.text)
+            if let audience = plan.statement.recordedAudience { writer.member("aud", plain: audience.rawValue) }
+            writer.member("bundle", plain: plan.listing.bundleID.text)
+            writer.member("caller", plain: request.callerID.text)
+            writer.member("ev", plain: event.name.rawValue)
+            writer.member("kid", plain: plan.key.id.text)
+            if let id = plan.listing.offerID { writer.member("offer", plain: id.text) }
+            writer.member("outcome", plain: record.decision.outcome.rawValue)
+            writer.member("product", plain: plan.listing.productID.text)
         case (.authorization(let plan), .googlePlay(let listing)):
-            writer.member("base", listing.basePlanID.text)
-            writer.member("caller", request.callerID.text)
-            writer.member("ev", event.name)
-            if case .failure(.fault(let fault)) = plan.offer { writer.member("fault", fault.code) }
-            writer.member("offer", listing.offerID.text)
-            writer.member("outcome", record.decision.outcome.rawValue)
-            writer.member("package", listing.packageName.text)
-            writer.member("product", listing.productID.text)
+            writer.member("base", plain: listing.basePlanID.text)
+            writer.member("caller", plain: request.callerID.text)
+            writer.member("ev", plain: event.name.rawValue)
+            if case .failure(.fault(let fault)) = plan.offer { writer.member("fault", plain: fault.code) }
+            writer.member("offer", plain: listing.offerID.text)
+            writer.member("outcome", plain: record.decision.outcome.rawValue)
+            writer.member("package", plain: listing.packageName.text)
+            writer.member("product", plain: listing.productID.text)
         case (.authorization, .appStore), (.preview, _): break
         }
-        writer.member("rid", request.requestID)
-        writer.member("rule", request.offer.id.text)
-        writer.member("rules", request.policyName)
-        writer.member("t", recordedAt.milliseconds)
+        writer.member("rid", id: request.requestID)
+        writer.member("rule", plain: request.offer.id.text)
+        writer.member("rules", plain: request.policyName)
+        writer.member("t", integer: recordedAt.milliseconds)
         write(users: request, &writer)
-        writer.member("v", 1)
+        writer.member("v", integer: 1)
         write(reasons: record.decision, &writer)
     }
 
@@ -118,9 +117,9 @@ extension AuditEntry {
         writer.beginArray()
         for finding in decision.reasons.prefix(16) {
             writer.beginObject()
-            writer.member("answer", finding.answer.rawValue)
-            writer.member("code", finding.code.rawValue)
-            writer.member("rule", finding.rule)
+            writer.member("answer", plain: finding.answer.rawValue)
+            writer.member("code", plain: finding.code.rawValue)
+            writer.member("rule", plain: finding.rule)
             writer.endObject()
         }
         writer.endArray()

@@ -80,25 +80,3 @@ package enum AuditEntry {
         }
     }
 }
-
-extension JSONWriter {
-    /// A member whose text is out of a list, an identifier or a digest; none of them needs an escape.
-    mutating func member(_ name: StaticString, _ value: String) {
-        self.name(name)
-        string(plain: value)
-    }
-
-    mutating func member(_ name: StaticString, _ value: AuditEventName) {
-        member(name, value.rawValue)
-    }
-
-    mutating func member(_ name: StaticString, _ value: UniqueID) {
-        self.name(name)
-        string { value.append(to: &$0) }
-    }
-
-    mutating func member(_ name: StaticString, _ value: Int64) {
-        self.name(name)
-        integer(value)
-    }
-}

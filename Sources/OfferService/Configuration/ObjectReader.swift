@@ -65,8 +65,8 @@ package final class Mismatches {
 /// ``finish()``, which reports the members nobody asked for, with a suggestion for a misspelt name.
 /// A value that does not fit gives `nil` and a mismatch; an absent optional member gives `nil` alone.
 package struct ObjectReader {
-    private let object: JSONObject?
     private let value: JSONValue
+    private let isObject: Bool
     private let mismatches: Mismatches
     private let nameLengths: UInt64
     private var asked: [StaticString] = []
@@ -76,11 +76,11 @@ package struct ObjectReader {
     /// Begins to read `value`, noting a mismatch if it is no object.
     package init(_ value: JSONValue, into mismatches: Mismatches) {
         self.value = value
-        object = value.object
-        nameLengths = object?.nameLengths ?? 0
+        isObject = value.kind == .object
+        nameLengths = value.nameLengths
         self.mismatches = mismatches
         asked.reserveCapacity(16)
-        if object == nil { mismatches.add(value, "expected an object, found \(value.kind.noun)") }
+        if !isObject { mismatches.add(value, "expected an object, found \(value.kind.noun)") }
     }
 
     /// Notes that a member is missing or does not fit.
@@ -88,7 +88,7 @@ package struct ObjectReader {
         mismatches.add(
             Mismatch(
                 pointer: "\(value.pointer)/\(name)",
-                offset: object?.find(name)?.value.offset ?? value.offset,
+                offset: value.find(name)?.value.offset ?? value.offset,
                 message: message
             )
         )
@@ -99,7 +99,7 @@ package struct ObjectReader {
         asked.append(name)
         // Most members that a request may have, it has not, and few of those are as long as one that it has.
         guard nameLengths >> UInt64(min(63, name.utf8CodeUnitCount)) & 1 == 1,
-            let (place, value) = object?.find(name)
+            let (place, value) = value.find(name)
         else { return nil }
         // Some members are asked for twice and count once.
         let bit: UInt64 = place < 64 ? 1 << UInt64(place) : 0
@@ -113,7 +113,7 @@ package struct ObjectReader {
 
     /// Like ``member(_:)``, but an absent one is a mismatch.
     private mutating func requiredMember(_ name: StaticString, _ expected: @autoclosure () -> String) -> JSONValue? {
-        guard object != nil else { return nil }
+        guard isObject else { return nil }
         let value = member(name)
         if value == nil { note(name, "is missing; expected \(expected())") }
         return value
@@ -192,6 +192,15 @@ package struct ObjectReader {
         _ read: (JSONValue) -> Value?
     ) -> [Value] {
         guard let found = member(name) else { return [] }
+        return elements(of: found, atMost: atMost, read)
+    }
+
+    /// Reads each element of a member that is there.
+    package func elements<Value>(
+        of found: JSONValue,
+        atMost: Int,
+        _ read: (JSONValue) -> Value?
+    ) -> [Value] {
         guard let array = found.array else {
             mismatches.add(found, "expected an array, found \(found.summary)")
             return []
@@ -206,7 +215,7 @@ package struct ObjectReader {
     /// Reports every member that was not asked for.
     package func finish() {
         // Names in an object differ, so if every member was found, none is unknown.
-        guard let object, found.nonzeroBitCount < object.count else { return }
+        guard isObject, found.nonzeroBitCount < value.memberCount, let object = value.object else { return }
         let names = asked.map(\.description)
         let known = names.isEmpty ? "there is none here" : "known: " + Set(names).sorted().joined(separator: ", ")
         var count = 0

@@ -125,7 +125,7 @@ package final class DecisionRequest: Sendable {
     private static func users(_ pseudonyms: [Pseudonym]) -> [UInt8] {
         var writer = JSONWriter(reserving: 2 + 64 * pseudonyms.count)
         writer.beginArray()
-        for pseudonym in pseudonyms { writer.string { $0.append(contentsOf: pseudonym.recordText) } }
+        for pseudonym in pseudonyms { writer.string(plain: pseudonym.recordText.span) }
         writer.endArray()
         return writer.bytes
     }

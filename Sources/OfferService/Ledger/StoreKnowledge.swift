@@ -3,40 +3,77 @@ package import OfferDomain
 
 /// What a ``DecisionRequest`` brings along of the store's own knowledge.
 package struct StoreKnowledge: Sendable {
-    /// Kept apart, because they are large, and most requests bring none.
-    private final class Reports: Sendable {
-        let appStore: SubscriptionReport?
-        let googlePlay: GooglePlayPurchaseReport?
+    /// What most requests bring nothing of.
+    private struct Told: Sendable {
+        var report: SubscriptionReport?
+        var googlePlayReport: GooglePlayPurchaseReport?
+        var googlePlayPurchases: Set<PurchaseKey> = []
+        var chains: Set<ChainKey> = []
+        var subjects: [[UInt8]] = []
+        var account: [[UInt8]] = []
+        var successions: [KeySuccession] = []
 
-        init?(_ appStore: SubscriptionReport?, _ googlePlay: GooglePlayPurchaseReport?) {
-            if appStore == nil, googlePlay == nil { return nil }
-            self.appStore = appStore
-            self.googlePlay = googlePlay
+        var isNothing: Bool {
+            report == nil && googlePlayReport == nil && googlePlayPurchases.isEmpty && chains.isEmpty
+                && subjects.isEmpty && account.isEmpty && successions.isEmpty
         }
     }
 
-    private var reports: Reports?
+    /// Kept apart: who hands the knowledge on would else copy and count each of these, also where there is none.
+    private final class SharedTold: Sendable {
+        let value: Told
+
+        init(_ value: Told) { self.value = value }
+    }
+
+    private var shared: SharedTold?
+    private var told: Told {
+        get { shared?.value ?? Told() }
+        set { shared = newValue.isNothing ? nil : SharedTold(newValue) }
+    }
     /// What the request sent along, or what the store has just answered; it is merged into the ledger first.
     package var report: SubscriptionReport? {
-        get { reports?.appStore }
-        set { reports = Reports(newValue, reports?.googlePlay) }
+        get { shared?.value.report }
+        set { told.report = newValue }
     }
     /// The same of purchases at Google Play.
     package var googlePlayReport: GooglePlayPurchaseReport? {
-        get { reports?.googlePlay }
-        set { reports = Reports(reports?.appStore, newValue) }
+        get { shared?.value.googlePlayReport }
+        set { told.googlePlayReport = newValue }
     }
     /// Whether it tells what the ledger may not have.
-    var isTold: Bool { reports != nil || namesPurchases }
+    var isTold: Bool {
+        guard let told = shared?.value else { return false }
+        return told.report != nil || told.googlePlayReport != nil || namesPurchases
+    }
     /// The purchases at Google Play that are surely the customer's.
-    package var googlePlayPurchases: Set<PurchaseKey> = []
+    package var googlePlayPurchases: Set<PurchaseKey> {
+        get { shared?.value.googlePlayPurchases ?? [] }
+        set { told.googlePlayPurchases = newValue }
+    }
+    /// The chains that are surely the customer's.
+    package var chains: Set<ChainKey> {
+        get { shared?.value.chains ?? [] }
+        set { told.chains = newValue }
+    }
     /// Keys of pseudonyms by which the ledger may look for purchases, beside those of the customer: of a transaction
     /// that a trusted caller named, or of the account below.
-    package var subjects: [[UInt8]] = []
+    package var subjects: [[UInt8]] {
+        get { shared?.value.subjects ?? [] }
+        set { told.subjects = newValue }
+    }
     /// The keys of pseudonyms that the account of the store has in the ledger, if what is signed is bound to one.
     ///
     /// Then nobody else's history stands for its own. Empty if it is bound to none.
-    package var account: [[UInt8]] = []
+    package var account: [[UInt8]] {
+        get { shared?.value.account ?? [] }
+        set { told.account = newValue }
+    }
+    /// What the ledger may have of what the request names under earlier secrets.
+    package var successions: [KeySuccession] {
+        get { shared?.value.successions ?? [] }
+        set { told.successions = newValue }
+    }
     /// Whether purchases under the names of the request are the customer's.
     ///
     /// Those under names that an app gives are not, where what is signed is bound to an account and not to the name.
@@ -50,10 +87,6 @@ package struct StoreKnowledge: Sendable {
     package var isStoreDown = false
     /// When asking it again makes sense, if it said so.
     package var retryAfterSeconds: Int?
-    /// The chains that are surely the customer's.
-    package var chains: Set<ChainKey> = []
-    /// What the ledger may have of what the request names under earlier secrets.
-    package var successions: [KeySuccession] = []
     /// When the store listed all subscriptions of a customer who is surely this one.
     package var statusesReadAt: Timestamp?
     /// When it listed all transactions.
@@ -77,5 +110,8 @@ package struct StoreKnowledge: Sendable {
     }
 
     /// Whether it names subscriptions that are surely the customer's.
-    var namesPurchases: Bool { !chains.isEmpty || !googlePlayPurchases.isEmpty }
+    var namesPurchases: Bool {
+        guard let told = shared?.value else { return false }
+        return !told.chains.isEmpty || !told.googlePlayPurchases.isEmpty
+    }
 }

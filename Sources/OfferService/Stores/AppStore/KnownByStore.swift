@@ -39,28 +39,21 @@ final class KnownByStore: Sendable {
         _ store: AppStore,
         at now: Timestamp
     ) throws(Refusal) {
-        self.request = request
-        self.caller = caller
-        self.bundleID = bundleID
-        self.configuration = configuration
-        if !request.signedData.isEmpty, let app = configuration.catalog.apps[bundleID] {
-            evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
-            try evidence.refuseOtherAccount(than: request.binding, from: caller, signing: request.subject.forms)
-        } else {
-            evidence = SubscriptionEvidence(source: .signedTransaction)
-        }
-        appTransaction = try Self.appTransaction(request, bundleID, configuration, store, at: now)
+        // Each is looked at here, and not where it is kept, from where it would be copied.
+        let evidence = try Self.evidence(request, caller, bundleID, configuration, store, at: now)
+        let appTransaction = try Self.appTransaction(request, bundleID, configuration, store, at: now)
         let shown = ShownAccount(evidence, appTransaction)
         if !caller.role.mayAssertFacts { try shown.refuseOthers() }
-        statement = try Self.statement(request, caller, listing, shown)
+        let statement = try Self.statement(request, caller, listing, shown)
         var knowledge = StoreKnowledge()
         Self.addKnowledge(of: request, caller, evidence, configuration, bundleID, to: &knowledge)
+        let account: TransactionID?
         switch statement {
         case .introductoryOfferEligibility(let id): account = id
         case .promotionalOffer: account = nil
         case nil: account = request.transactionID ?? shown.ids.first
         }
-        accounts = account == nil ? [] : shown.accounts
+        let accounts = account == nil ? [] : shown.accounts
         if let account {
             knowledge.successions += configuration.keys(of: bundleID).successions(
                 of: [.originalTransaction(account), .appTransaction(account)] + accounts
@@ -70,6 +63,32 @@ final class KnownByStore: Sendable {
             Self.bind(&knowledge, to: account, accounts, caller, configuration, bundleID)
         }
         self.knowledge = consume knowledge
+        self.statement = statement
+        self.accounts = accounts
+        self.account = account
+        self.appTransaction = appTransaction
+        self.request = request
+        self.caller = caller
+        self.evidence = evidence
+        self.bundleID = bundleID
+        self.configuration = configuration
+    }
+
+    /// What is sent along, verified, and of no other account than the request names.
+    private static func evidence(
+        _ request: SignatureRequest,
+        _ caller: Caller,
+        _ bundleID: BundleID,
+        _ configuration: Snapshot,
+        _ store: AppStore,
+        at now: Timestamp
+    ) throws(Refusal) -> SubscriptionEvidence {
+        guard !request.signedData.isEmpty, let app = configuration.catalog.apps[bundleID] else {
+            return SubscriptionEvidence(source: .signedTransaction)
+        }
+        let evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
+        try evidence.refuseOtherAccount(than: request.binding, from: caller, signing: request.subject.forms)
+        return evidence
     }
 
     /// Leaves what is known of the account for which an introductory offer is signed: an app's names prove nothing.

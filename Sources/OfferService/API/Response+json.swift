@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+
+extension Response {
+    /// An answer in JSON that nobody may keep.
+    static func json(_ body: [UInt8], status: Int = 200) -> Response {
+        Response(status: status, headers: unstoredJSON, body: body)
+    }
+
+    /// One list for all of them, which the server knows again without a look into it.
+    private static let unstoredJSON: [(name: String, value: String)] = [
+        ("Content-Type", "application/json"), ("Cache-Control", "no-store"),
+    ]
+}
