@@ -51,7 +51,7 @@ package struct JSONWriter: Sendable {
         member(name, plain: text.utf8.span)
     }
 
-    /// The same of a string given as its bytes, which are ASCII.
+    /// The same of a string given as its bytes, which are ASCII that needs no escape.
     package mutating func member(_ name: StaticString, plain text: Span<UInt8>) {
         add(name, upTo: text.count + 2) { $0.append(quoted: text) }
     }
@@ -94,7 +94,7 @@ package struct JSONWriter: Sendable {
         string(plain: text.utf8.span)
     }
 
-    /// The same of a string given as its bytes, which are ASCII.
+    /// The same of a string given as its bytes, which are ASCII that needs no escape.
     package mutating func string(plain text: Span<UInt8>) {
         bytes.append(addingCapacity: text.count + 3) { target in
             if needsComma { target.append(.comma) }

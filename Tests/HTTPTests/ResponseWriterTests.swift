@@ -50,6 +50,32 @@ struct ResponseWriterTests {
         #expect(hasBody == (length == 4))
     }
 
+    @Test
+    func `writes each head as if it were the first`() {
+        let fields = [(name: "Content-Type", value: "a/b"), (name: "Cache-Control", value: "no-store")]
+        let copy = fields.map { (name: $0.name, value: $0.value) }
+        let responses = [
+            Response(status: 200, headers: fields), Response(status: 200, headers: fields),
+            Response(status: 404, headers: fields), Response(status: 200, headers: copy),
+            Response(status: 200, headers: Array(fields.reversed())),
+            Response(status: 200, headers: Array(fields.prefix(1))),
+            Response(status: 200, headers: [("Connection", "close")]), Response(status: 200),
+            Response(status: 200, headers: fields),
+        ]
+        var writer = ResponseWriter()
+        for response in responses {
+            var output: [UInt8] = []
+            let (hasBody, closes) = writer.appendHead(
+                of: response,
+                to: &output,
+                date: Self.date,
+                answersHead: false,
+                closes: false
+            )
+            #expect((String(decoding: output, as: UTF8.self), hasBody, closes) == head(response))
+        }
+    }
+
     @Test(arguments: [("Close", true), ("keep-alive", false), ("close, x", false)])
     func `closes when the responder says so, and says it once`(value: String, closes: Bool) {
         let response = Response(status: 200, headers: [("connection", value)])

@@ -24,6 +24,34 @@ private final class TurnResponder: Responder {
 
 /// What arrives together can be handed on together.
 struct TurnTests {
+    @Test func `gives clients that read late their own answers, whatever others were told meanwhile`() async throws {
+        let responder = RecordingResponder { request in
+            let path = String(decoding: request.path, as: UTF8.self)
+            let size = path.hasPrefix("/small") ? 1 : 400 + path.utf8.count % 7 * 100
+            return Response(status: 200, body: Array(String(repeating: path, count: size).utf8))
+        }
+        try await withServer(ServerConfiguration(loops: 1), responder) { server in
+            let late = try (0..<3).map { _ in try RawHTTPClient(port: server.port) }
+            let quick = try RawHTTPClient(port: server.port)
+            for (number, client) in late.enumerated() {
+                let requests = (0..<800).map { "GET /\(number)/\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }
+                #expect(client.send(requests.joined()))
+            }
+            for round in 0..<50 {
+                #expect(quick.send("GET /small\(round) HTTP/1.1\r\nHost: a\r\n\r\n"))
+                #expect(try quick.readAnswer().body == "/small\(round)")
+            }
+            #expect(server.statistics.requests < 50 + 3 * 800, "the sockets took all that nobody read")
+            for round in 0..<800 {
+                for (number, client) in late.enumerated() {
+                    let path = "/\(number)/\(round)"
+                    let body = try client.readAnswer().body
+                    #expect(body == String(repeating: path, count: 400 + path.utf8.count % 7 * 100), "\(path)")
+                }
+            }
+        }
+    }
+
     @Test func `tells the responder when all requests of a turn have gone as far as they can`() async throws {
         try await withServer(ServerConfiguration(loops: 1), TurnResponder()) { server in
             let clients = try (0..<8).map { _ in try RawHTTPClient(port: server.port) }

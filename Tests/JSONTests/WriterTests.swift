@@ -31,6 +31,31 @@ import Testing
         #expect(text == #"{"a":[1,[],null,{}],"b\"":false,"c":"d"}"#)
     }
 
+    @Test(arguments: [Int64.min, -1, 0, 7, 10, Int64.max])
+    func `members are written whole, wherever they stand`(number: Int64) {
+        // Beginning with no room, so that each piece has to make its own.
+        var writer = JSONWriter(reserving: 0)
+        writer.beginObject()
+        writer.member("a", integer: number)
+        writer.member("b", plain: "text")
+        writer.member("c", plain: Array("bytes".utf8).span)
+        writer.member("d", upTo: 3) { target in for byte in "xyz".utf8 { target.append(byte) } }
+        writer.member("e", upTo: 3) { _ in }
+        writer.name("f")
+        writer.beginArray()
+        writer.string(upTo: 1) { $0.append(UInt8(ascii: "1")) }
+        writer.string(plain: "2")
+        writer.integer(number)
+        writer.value(json: Array(#"["#.utf8), number, Array("]".utf8))
+        writer.value(json: Array("{}".utf8))
+        writer.endArray()
+        writer.member("g", integer: number)
+        writer.endObject()
+        let expected =
+            #"{"a":\#(number),"b":"text","c":"bytes","d":"xyz","e":"","f":["1","2",\#(number),[\#(number)],{}],"g":\#(number)}"#
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
+    }
+
     struct StringRow: CustomTestStringConvertible, Sendable {
         let text: String
         let written: String

@@ -22,7 +22,7 @@ final class Connection: @unchecked Sendable {
         case head, body
         /// The responder has the request.
         case answering
-        /// The client has not taken all of the answer yet.
+        /// The answer is to be put together, or the client has not taken all of it yet.
         case writing
         /// The last answer goes out, and what the client still sends is thrown away.
         case leaving
@@ -313,7 +313,6 @@ final class Connection: @unchecked Sendable {
         case .full: return unsent = server.message(from: 0)
         case .failed: return end(hasFailed: true)
         }
-        // Not as an empty slice, which would keep the loop from using its memory again.
         if unsent.isEmpty { (unsent, unsentBody) = (unsentBody, []) }
         sendUnsent()
     }

@@ -15,8 +15,7 @@ final class ServerLoop: @unchecked Sendable {
 
     /// Where connections read into, one after the other: what is in it is taken before the next one reads.
     let inputBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
-    /// Where answers are put together, one after the other, as each is sent; of one that is not sent whole, the connection keeps
-    /// the memory, and the next one gets another.
+    /// Where answers are put together, one after the other, as each is sent; what a socket does not take is copied.
     private var message: [UInt8] = []
     private var responseWriter = ResponseWriter()
     private var dateLine = DateLine()
@@ -150,8 +149,10 @@ final class ServerLoop: @unchecked Sendable {
         return (bodyStart, closes)
     }
 
-    /// What was put together, from a byte on.
-    func message(from start: Int) -> ArraySlice<UInt8> { message[start...] }
+    /// A copy of what was put together, from a byte on.
+    ///
+    /// Whoever is slow to take an answer would else keep all of the loop's memory, which may be larger than that answer.
+    func message(from start: Int) -> ArraySlice<UInt8> { Array(message[start...])[...] }
 
     /// Sends the beginning of what was put together.
     func sendMessage(over channel: ConnectionSocket) -> ConnectionSocket.Transmission {

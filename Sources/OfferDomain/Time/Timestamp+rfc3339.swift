@@ -15,7 +15,7 @@ extension Timestamp {
     package static let mostRFC3339Bytes = 24
 
     /// Appends ``rfc3339``.
-    package func appendRFC3339(to text: inout [UInt8]) {
+    func appendRFC3339(to text: inout [UInt8]) {
         text.append(addingCapacity: Self.mostRFC3339Bytes) { appendRFC3339(to: &$0) }
     }
 
@@ -136,7 +136,7 @@ extension OutputSpan<UInt8> {
 
 extension [UInt8] {
     /// Appends a number in decimal.
-    package mutating func append(decimal number: Int64) {
+    mutating func append(decimal number: Int64) {
         if number < 0 { append(0x2D) }
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var first = digits.count

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Testing
+
+@testable import OfferService
+
+/// What is kept apart comes back as it was put there, each by itself.
+struct StoreKnowledgeTests {
+    private static let chain = ChainKey(Array(repeating: 1, count: 16))
+    private static let purchase = PurchaseKey(Array(repeating: 2, count: 16))
+
+    @Test func `tells of nothing until the ledger may lack something`() {
+        var knowledge = StoreKnowledge()
+        #expect(!knowledge.isTold && !knowledge.namesPurchases)
+        knowledge.subjects = [[1]]
+        knowledge.account = [[2], [3]]
+        knowledge.successions = [KeySuccession(current: [4], earlier: [[5]])]
+        #expect(!knowledge.isTold && !knowledge.namesPurchases)
+        #expect(knowledge.subjects == [[1]] && knowledge.account == [[2], [3]])
+        #expect(knowledge.successions == [KeySuccession(current: [4], earlier: [[5]])])
+
+        knowledge.chains = [Self.chain]
+        #expect(knowledge.isTold && knowledge.namesPurchases)
+        knowledge.chains = []
+        knowledge.googlePlayPurchases = [Self.purchase]
+        #expect(knowledge.isTold && knowledge.namesPurchases && knowledge.chains.isEmpty)
+        knowledge.googlePlayPurchases = []
+        #expect(!knowledge.isTold)
+
+        (knowledge.subjects, knowledge.account, knowledge.successions) = ([], [], [])
+        #expect(knowledge.subjects.isEmpty && knowledge.account.isEmpty && knowledge.successions.isEmpty)
+    }
+
+    @Test func `a copy keeps what it had`() {
+        var knowledge = StoreKnowledge()
+        knowledge.subjects = [[1]]
+        var copy = knowledge
+        copy.subjects.append([2])
+        copy.chains.insert(Self.chain)
+        #expect(knowledge.subjects == [[1]] && knowledge.chains.isEmpty)
+        #expect(copy.subjects == [[1], [2]] && copy.chains.count == 1)
+    }
+
+    @Test func `takes over what another request was told of the same customer, and keeps its own names`() {
+        var own = StoreKnowledge()
+        own.subjects = [[1]]
+        own.isVouchedFor = true
+        var other = StoreKnowledge()
+        other.subjects = [[2]]
+        other.chains = [Self.chain]
+        other.googlePlayPurchases = [Self.purchase]
+        other.retryAfterSeconds = 7
+        let told = own.told(by: other)
+        #expect(told.chains == other.chains && told.googlePlayPurchases == other.googlePlayPurchases)
+        #expect(told.subjects == [[1]] && told.isVouchedFor && told.retryAfterSeconds == 7)
+        #expect(told.report == nil && told.googlePlayReport == nil)
+    }
+}
