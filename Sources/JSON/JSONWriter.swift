@@ -46,7 +46,7 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Writes a member as ``name(_:)`` and ``string(plain:)`` do.
+    /// Writes a member as ``name(_:)`` and ``string(plain:)-(String)`` do.
     package mutating func member(_ name: StaticString, plain text: String) {
         member(name, plain: text.utf8.span)
     }
