@@ -44,7 +44,7 @@ package struct KeysCall: Sendable {
         for key in snapshot.keyRing.keys { write(key, uses[key.id], &writer) }
         writer.endArray()
         writer.endObject()
-        return Self.response(writer)
+        return .json(writer.bytes)
     }
 
     /// Answers when the change is durable: a key that was switched off has signed for the last time before, elsewhere too,
@@ -74,7 +74,7 @@ package struct KeysCall: Sendable {
         let after = current.value.keyRing.keys.first { $0.id == key.id } ?? key
         var writer = JSONWriter()
         write(after, ownLastUses()[key.id], &writer)
-        return Self.response(writer)
+        return .json(writer.bytes)
     }
 
     /// When each key was used last by whichever instance.
@@ -134,9 +134,5 @@ package struct KeysCall: Sendable {
         writer.beginArray()
         for text in texts { writer.string(plain: text) }
         writer.endArray()
-    }
-
-    private static func response(_ writer: JSONWriter) -> Response {
-        .json(writer.bytes)
     }
 }
