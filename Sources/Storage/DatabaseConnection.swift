@@ -24,6 +24,9 @@ package protocol DatabaseConnection: AnyObject {
     /// The closure may use the connection, but not for the very same statement.
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
 
+    /// The same of rows that are older than the transaction: what ``enqueue(_:)`` was given in it need not be there yet.
+    func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
+
     /// Hands out the rows of an answer of any length, of which an engine on the other end of a wire sends some at a time.
     ///
     /// Only within a transaction, for a statement without values, and for one at a time.
@@ -65,6 +68,8 @@ package protocol DatabaseConnection: AnyObject {
 extension DatabaseConnection {
     /// At once, where that costs no wait.
     package func enqueue(_ sql: SQL) throws(StorageError) { try run(sql) }
+
+    package func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) { try rows(sql, each) }
 
     package var isRemote: Bool { false }
 

@@ -62,11 +62,24 @@ package final class SQLiteConnection: DatabaseConnection {
 
     package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
-        try insertGathered()
         let statement = try prepared(sql.text)
+        try insertGathered { statement.mayRead(from: $0) }
+        try rows(of: statement, sql.values, each)
+    }
+
+    package func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
+        try refuseIfFailed()
+        try rows(of: try prepared(sql.text), sql.values, each)
+    }
+
+    private func rows(
+        of statement: SQLiteStatement,
+        _ values: [SQLValue],
+        _ each: (borrowing Row) -> Void
+    ) throws(StorageError) {
         defer { statement.finish() }
         do {
-            try statement.start(CollectionOfOne(sql.values))
+            try statement.start(CollectionOfOne(values))
             let row = Row(source: statement)
             while try statement.step() { each(row) }
         } catch {
@@ -188,17 +201,17 @@ extension SQLiteConnection {
         try execute(try unsafe insertion.statementForMany(handle), rows)
     }
 
-    /// Inserts all that was gathered, before anything else is carried out.
-    private func insertGathered() throws(StorageError) {
+    /// Inserts what was gathered, before anything else is carried out: all of it, or what that may read.
+    private func insertGathered(_ isNeeded: (SQLiteInsertion) -> Bool = { _ in true }) throws(StorageError) {
         if gathered.isEmpty { return }
         try failing { () throws(StorageError) in
-            for insertion in gathered {
+            for insertion in gathered where isNeeded(insertion) {
                 for row in insertion.take() {
                     try execute(try prepared(insertion.text), CollectionOfOne(row))
                 }
             }
         }
-        gathered.removeAll(keepingCapacity: true)
+        gathered.removeAll { $0.isEmpty }
     }
 
     private func forgetGathered() {

@@ -13,6 +13,10 @@ final class SQLiteStatement {
     private let parameterCount: Int
     private var buffer: UnsafeMutableRawBufferPointer
     private(set) var isInUse = false
+    /// The words of a question, among which are the tables that it reads; `nil` of every other statement.
+    private let words: Set<String>?
+    /// What ``mayRead(from:)`` has found: few, so a list is quicker than a table.
+    private var reads: [(insertion: ObjectIdentifier, isRead: Bool)] = []
     private(set) var rejectedColumn: Int?
 
     /// Prepares the one statement of a text in UTF-8.
@@ -30,6 +34,9 @@ final class SQLiteStatement {
         columnCount = unsafe sqlite3_column_count(statement)
         parameterCount = Int(unsafe sqlite3_bind_parameter_count(statement))
         unsafe buffer = .allocate(byteCount: 256, alignment: 1)
+        let isQuestion = unsafe sqlite3_stmt_readonly(statement) != 0
+        let words = unsafe String(decoding: text, as: UTF8.self).split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        self.words = isQuestion && words.first == "SELECT" ? Set(words.map { $0.lowercased() }) : nil
         let consumed = if let tail = unsafe tail, let start = unsafe start { unsafe tail - start } else { Int(count) }
         guard consumed == Int(count) else { throw .misuse(EngineReport("there is more than one statement")) }
     }
@@ -58,6 +65,18 @@ final class SQLiteStatement {
                 }
             }
         }
+    }
+
+    /// Whether its answer may depend on the rows of an insertion: it is a question that names their table, or none at all.
+    ///
+    /// No view stands for a table under another name.
+    func mayRead(from insertion: SQLiteInsertion) -> Bool {
+        guard let words else { return true }
+        let identifier = ObjectIdentifier(insertion)
+        if let known = reads.first(where: { $0.insertion == identifier }) { return known.isRead }
+        let isRead = words.contains(insertion.table.lowercased())
+        reads.append((identifier, isRead))
+        return isRead
     }
 
     /// Goes on to the next row; false when there is none.
