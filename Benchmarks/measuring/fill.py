@@ -37,9 +37,10 @@ def randoms(size, count):
 def customers(path, count, days=365):
     """One grant for each of so many customers, evenly over the days before yesterday.
 
-    Written are `grants`, `issued_grants` and `grants_per_day`, as a decision writes them, and no entries of the audit log:
-    `entry_index` names the first one. The log has a size of its own to grow by, and the service holds the two against each
-    other only where a customer or an epoch is looked up.
+    Written are `grants`, `issued_grants` and `grants_per_day`, as a decision writes them on a server, and no entries of the
+    audit log: `entry_index` names the first one. The log has a size of its own to grow by, and the service holds the two
+    against each other only where a customer or an epoch is looked up. In SQLite new grants are rows of the log's order, so
+    `grant_places` is filled too, as if these had been: their places name nothing, and cost what others do.
     """
     connection = opened(path)
     key = offer_key(connection)
@@ -60,9 +61,29 @@ def customers(path, count, days=365):
                                "VALUES (?, ?, ?, ?, 0)", ((row[2], row[1], row[3], row[0]) for row in some))
     connection.executemany("INSERT INTO grants_per_day (offer_key, day, granted) VALUES (?, ?, ?)",
                            [(key, first // DAY + day, count // days) for day in range(days)])
+    connection.executemany("INSERT OR REPLACE INTO grant_places (first_prefix, places) VALUES (?, ?)", blocks(count))
     connection.execute("COMMIT")
     connection.close()
 
+
+def blocks(count):
+    """Places of so many grants in the order of customers: 24 bits of the customer, 40 of an entry that the log has."""
+    words = sorted({(int.from_bytes(random, "big") << 40) | 1 + number % 4
+                    for number, random in enumerate(randoms(3, count))})
+    first, start = 0, 0
+    while start < len(words):
+        end = min(start + WORDS_IN_BLOCK, len(words))
+        # All of one prefix are in one block.
+        while end < len(words) and words[end] >> 40 == words[end - 1] >> 40:
+            end += 1
+        yield first, struct.pack(f">{end - start}Q", *words[start:end])
+        if end < len(words):
+            first = words[end] >> 40
+        start = end
+
+
+# As many as are in one on average: a full one has 500, and is then halved.
+WORDS_IN_BLOCK = 360
 
 ENTRY = ('{"bundle":"com.example.app","caller":"demo-backend","digest":"%s","ev":"sign.intent","fmt":"v1","grant":"%s",'
          '"kid":"ABC123DEFG","nonce":"%s","offer":"winback_3m","product":"com.example.pro.monthly","rid":"%s",'

@@ -19,14 +19,6 @@ package struct Row: ~Copyable {
     /// The bytes in a column that is never null.
     package func blob(_ column: Int) -> [UInt8] { optionalBlob(column) ?? rejected(column, []) }
 
-    /// Appends the bytes in a column that is never null; answers how many they are.
-    package func append(blob column: Int, to bytes: inout [UInt8]) -> Int {
-        guard isOfType(.blob, column) else { return rejected(column, 0) }
-        let start = bytes.count
-        source.append(blobAt: column, to: &bytes)
-        return bytes.count - start
-    }
-
     /// Nil where the column is null.
     package func optionalInteger(_ column: Int) -> Int64? {
         isOfType(.integer, column) ? source.integer(at: column) : nil
@@ -88,7 +80,6 @@ protocol ColumnSource: AnyObject {
     /// Nil where the bytes are not UTF-8.
     func text(at column: Int) -> String?
     func blob(at column: Int) -> [UInt8]
-    func append(blobAt column: Int, to bytes: inout [UInt8])
     /// Remembers that the reader could not use a column; the query then fails.
     func reject(_ column: Int)
 }

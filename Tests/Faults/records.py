@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the service's database with tools that it does not use: Python's sqlite3, or psql."""
+import bisect
 import os
 import sqlite3
 import subprocess
@@ -23,9 +24,11 @@ class Records(Protocol):
 GRANTS = "SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants"
 COUNTED = "SELECT coalesce(sum(granted), 0) FROM grants_per_day"
 NEWEST = "SELECT grant_id, offer_key, place / 256 FROM new_grants ORDER BY place DESC LIMIT 1"
-CUSTOMERS = """WITH carried_over AS (SELECT subject FROM grants WHERE grant_id = :grant),
-    all_of_them AS (SELECT subject FROM carried_over UNION SELECT subject FROM new_grants WHERE grant_id = :grant)
-    SELECT (SELECT count(*) FROM all_of_them), (SELECT count(*) FROM carried_over)"""
+CUSTOMERS = """SELECT count(*) FROM (SELECT subject FROM grants WHERE grant_id = :grant
+    UNION SELECT subject FROM new_grants WHERE grant_id = :grant)"""
+WITHOUT_COPIES = """SELECT place / 256, subject FROM new_grants WHERE NOT EXISTS (
+    SELECT 1 FROM grants WHERE grants.subject = new_grants.subject AND grants.grant_id = new_grants.grant_id)"""
+BEFORE = "SELECT before_entry FROM grant_places_state"
 # One snapshot: between two, a running service would grant more.
 BOTH = f"SELECT grant_id, 0 FROM ({GRANTS}) AS g UNION ALL SELECT NULL, ({COUNTED})"
 
@@ -63,17 +66,21 @@ class SQLiteRecords:
             database.close()
         return None if found == [("ok",)] else f"integrity_check: {found}"
 
-    def spread_grant(self, customers: int) -> str:
+    def spread_grant(self, customers: int) -> str | None:
         """Gives the newest grant to so many more customers, who never ask, so that there is much to carry over.
 
-        Ledger and log still have the same grants. Gives its id, in hexadecimal.
+        Only a service that starts later knows of them. Ledger and log still have the same grants. Gives its id, in
+        hexadecimal; none while there are too few entries of which no places were carried over.
         """
         database = self._open()
         try:
-            grant, offer, entry = database.execute(NEWEST).fetchone()
+            grant, offer, newest = database.execute(NEWEST).fetchone()
+            first = database.execute(BEFORE).fetchone()[0]
+            entries = newest - first
             # Behind the rows that the entries have already, of which each has room for 128 more.
-            assert customers <= 128 * entry, f"{entry} entries are too few"
-            rows = (((number % entry) * 256 + 128 + number // entry, os.urandom(16), offer, grant)
+            if customers > 128 * entries:
+                return None
+            rows = (((first + number % entries) * 256 + 128 + number // entries, os.urandom(16), offer, grant)
                     for number in range(customers))
             with database:
                 database.executemany(
@@ -82,12 +89,33 @@ class SQLiteRecords:
             database.close()
         return bytes(grant).hex()
 
-    def customers(self, grant: str) -> tuple[int, int]:
-        """How many customers have a grant, and how many of them in the table that it is carried over to."""
+    def customers(self, grant: str) -> int:
+        """How many customers have a grant."""
         database = self._open()
         try:
-            all_of_them, carried_over = database.execute(CUSTOMERS, {"grant": bytes.fromhex(grant)}).fetchone()
-            return all_of_them, carried_over
+            return database.execute(CUSTOMERS, {"grant": bytes.fromhex(grant)}).fetchone()[0]
+        finally:
+            database.close()
+
+    def places(self) -> tuple[int, int]:
+        """How many grants the service finds by where they are in the order of customers, and how many it would miss.
+
+        Those of who has many are found in `grants` in place of that. A block has the customers from its first prefix, 24 bits, up to that of the next; of each grant it has the prefix
+        and the entry's index plus one, which has 40 bits.
+        """
+        database = self._open()
+        try:
+            blocks = database.execute("SELECT first_prefix, places FROM grant_places ORDER BY first_prefix").fetchall()
+            before = database.execute(BEFORE).fetchone()[0]
+            firsts = [first for first, _ in blocks]
+            words = [{data[place:place + 8] for place in range(0, len(data), 8)} for _, data in blocks]
+            found = missed = 0
+            for entry, subject in database.execute(WITHOUT_COPIES):
+                block = bisect.bisect_right(firsts, int.from_bytes(subject[:3], "big")) - 1
+                is_there = block >= 0 and subject[:3] + (entry + 1).to_bytes(5, "big") in words[block]
+                found += is_there
+                missed += not is_there and entry < before
+            return found, missed
         finally:
             database.close()
 

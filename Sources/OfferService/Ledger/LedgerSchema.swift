@@ -159,6 +159,6 @@ package enum LedgerSchema {
         reconciliation,
         instances,
         newGrants, idempotencyKeysByLog, newGrantsByPlace, grantedNames,
-        googlePlayAccounts, keyEpochs,
+        googlePlayAccounts, keyEpochs, grantPlaces,
     ]
 }

@@ -92,10 +92,6 @@ extension PostgreSQLResult: ColumnSource {
         unsafe withBytes(at: column) { unsafe Array($0) }
     }
 
-    func append(blobAt column: Int, to bytes: inout [UInt8]) {
-        unsafe withBytes(at: column) { unsafe bytes.append(contentsOf: $0) }
-    }
-
     func reject(_ column: Int) { rejectedColumn = rejectedColumn ?? column }
 
     private func withBytes<Value>(at column: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {

@@ -67,7 +67,7 @@ final class SQLiteStatement {
         }
     }
 
-    /// Whether its answer may depend on the rows of an insertion: it is a question that names their table, or none at all.
+    /// Whether it may depend on the rows of an insertion: it names their table, or is no question.
     ///
     /// No view stands for a table under another name.
     func mayRead(from insertion: SQLiteInsertion) -> Bool {
@@ -157,8 +157,6 @@ extension SQLiteStatement: ColumnSource {
     }
 
     func blob(at column: Int) -> [UInt8] { unsafe Array(bytes(at: column)) }
-
-    func append(blobAt column: Int, to bytes: inout [UInt8]) { unsafe bytes.append(contentsOf: self.bytes(at: column)) }
 
     /// They stay in place until the next step.
     private func bytes(at column: Int) -> UnsafeRawBufferPointer {

@@ -61,10 +61,12 @@ struct GrantPlacesTests {
             var found: [[Int64]] = []
             for first in stride(from: 0, to: 1 << 24, by: width) {
                 let range = first..<min(first + width, 1 << 24)
-                found += places.places(in: range, before: end).map { [Int64($0.prefix), $0.entry] }
+                found += places.words(in: range, before: end).map {
+                    [Int64(GrantPlaces.prefix($0)), GrantPlaces.entry($0)]
+                }
             }
             #expect(found == expected)
         }
-        #expect(places.places(in: 7..<7, before: end).isEmpty)
+        #expect(places.words(in: 7..<7, before: end).isEmpty)
     }
 }

@@ -86,11 +86,15 @@ struct GrantedSubjectsTests {
     private static let question = "FROM grants WHERE subject = ?"
 
     /// As the committer does between two batches, until all is read.
-    private static func readAll(_ table: GrantTable, _ connection: any DatabaseConnection) throws {
+    private static func readAll(
+        _ table: GrantTable,
+        _ connection: any DatabaseConnection,
+        ofLog entries: Int64 = 1
+    ) throws {
         try connection.begin()
         try table.begun()
         try connection.commit()
-        while table.isReadingDue { try table.readGranted(ofLog: 1) }
+        while table.isReadingDue { try table.readGranted(ofLog: entries) }
     }
 
     @Test(.aboutSQLite)
@@ -140,6 +144,49 @@ struct GrantedSubjectsTests {
         #expect(statements.count(of: question) == 1)
         #expect(try table.grants(of: 7, to: Self.subject(1)).count == 1)
         #expect(statements.count(of: question) == 2)
+    }
+
+    @Test(.aboutSQLite)
+    func `of who has grants, those alone are looked for among moved ones who may have some there`() throws {
+        let place = try LogPlace()
+        let statements = Statements()
+        let connection = try statements.wrap(place.ledger.open())
+        var portions = GrantPortions()
+        portions.mostPlaces = 2
+        let table = GrantTable(connection: connection, portions: portions)
+        try Self.readAll(table, connection)
+        func change(_ body: () throws -> Void) throws {
+            try connection.begin()
+            try table.begun()
+            try body()
+            try connection.commit()
+            table.committed(nextEntry: 10)
+        }
+        func grants(_ number: Int, looksThere: Bool) throws -> Int {
+            let before = statements.count(of: Self.question)
+            let count = try table.grants(of: 7, to: Self.subject(number)).count
+            #expect(try table.grants(to: Self.subject(number))[7]?.count == count)
+            #expect(statements.count(of: Self.question) == before + (looksThere ? 2 : 0))
+            return count
+        }
+        try change {
+            for number in 0..<3 {
+                for entry in 0...number as ClosedRange<Int> {
+                    let id = UniqueID.version4(UInt64(number), UInt64(entry))
+                    try table.add(id, of: 7, to: Self.subject(number), entry: Int64(3 * number + entry))
+                }
+            }
+        }
+        #expect(try grants(0, looksThere: false) == 1)
+        #expect(try grants(1, looksThere: false) == 2)
+        #expect(try grants(2, looksThere: true) == 3, "the third went there at once")
+        try change { try table.settle(Self.subject(0)) }
+        #expect(try grants(0, looksThere: true) == 1)
+        try change { table.change(Self.subject(1)) }
+        #expect(try grants(1, looksThere: true) == 2, "another table may have put some there")
+        let other = GrantTable(connection: connection, portions: portions)
+        try Self.readAll(other, connection, ofLog: 10)
+        for number in 0..<3 { #expect(try other.grants(of: 7, to: Self.subject(number)).count == number + 1) }
     }
 
     @Test(.aboutSQLite)

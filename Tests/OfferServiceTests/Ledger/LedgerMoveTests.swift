@@ -32,7 +32,10 @@ struct LedgerMoveTests {
         let moved = Dictionary(uniqueKeysWithValues: LedgerMove.tables.map { ($0.name, $0.columns) })
         #expect(moved == schema)
         for table in LedgerMove.tables {
-            #expect("\(table.select)".contains(table.name) && "\(table.insert)".contains("INTO \(table.name) "))
+            #expect(
+                "\(table.select)".contains(table.name)
+                    && ["INTO", "UPDATE"].contains { "\(table.insert)".contains("\($0) \(table.name) ") }
+            )
             #expect("\(table.insert)".count { $0 == "?" } == table.columns, "\(table.name)")
         }
     }
@@ -40,7 +43,10 @@ struct LedgerMoveTests {
     private static func target() throws -> LogPlace { try LogPlace() }
 
     @Test func `moves ledger and log, and says so in the log`() async throws {
-        try await withService { service async throws in
+        var portions = GrantPortions()
+        // So that there are places of grants.
+        (portions.fewest, portions.most) = (1, 1)
+        try await withService(portions: portions) { service async throws in
             for _ in 0..<3 { #expect(try await service.sign(offer: "open").status == 200) }
             let target = try Self.target()
             let before = try LogReader(connection: service.ledger.openForReading()).head()
@@ -65,6 +71,47 @@ struct LedgerMoveTests {
             try target.writer(after: before).add(5)
             #expect(try target.reader().head() == target.expectedHead())
         }
+    }
+
+    @Test(.enabled(if: TestedEngine.isPostgreSQL, "moves from one kind of database to the other"))
+    func `grants with places arrive at a server where it looks for them, and go back into a file`()
+        throws
+    {
+        let file = try TemporaryDirectory()
+        let location = try #require(DatabaseLocation("sqlite:\(file.path)/ledger.db"))
+        let (source, target) = (try LogPlace(), try LogPlace())
+        let inFile = LedgerAccess(location: location, clock: source.clock.wallClock)
+        let connection = try inFile.open()
+        try LedgerWriter(connection: connection).add(3)
+        var portions = GrantPortions()
+        (portions.fewest, portions.most) = (40, 40)
+        let table = GrantTable(connection: connection, portions: portions)
+        let ids = (0..<60).map { UniqueID.version7(at: source.clock.now, 1, UInt64($0)) }
+        for (number, id) in ids.enumerated() {
+            try connection.begin()
+            try table.begun()
+            try table.add(id, of: 7, to: id.bytes.reversed(), entry: Int64(number))
+            try connection.commit()
+            table.committed(nextEntry: Int64(number) + 1)
+            try table.mergeSome()
+        }
+        func expectAll(_ connection: any DatabaseConnection) throws {
+            let table = GrantTable(connection: connection)
+            for id in ids { #expect(try table.grants(of: 7, to: id.bytes.reversed()) == [id]) }
+        }
+        let placed = try connection.first(SQL("SELECT before_entry FROM grant_places_state")) { $0.integer(0) }
+        try #require(placed.map { (1..<60).contains($0) } == true)
+        try expectAll(connection)
+        _ = try LedgerMove(from: inFile, to: target.ledger, pause: { _ in }).run()
+        let server = try target.ledger.open()
+        try expectAll(server)
+        #expect(try server.first(SQL("SELECT count(*) FROM new_grants")) { $0.integer(0) } == 0)
+        #expect(try server.first(SQL("SELECT count(*) FROM grant_places")) { $0.integer(0) } == 0)
+        #expect(try server.all(SQL("SELECT before_entry FROM grant_places_state")) { $0.integer(0) } == [0])
+        let back = try #require(DatabaseLocation("sqlite:\(file.path)/back.db"))
+        let inBack = LedgerAccess(location: back, clock: source.clock.wallClock)
+        _ = try LedgerMove(from: target.ledger, to: inBack, pause: { _ in }).run()
+        try expectAll(inBack.open())
     }
 
     @Test func `mixes no two histories, and leaves the other as it was`() throws {

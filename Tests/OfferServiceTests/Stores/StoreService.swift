@@ -119,6 +119,7 @@ func withStoreService(
     asksStore: Bool = true,
     retries: RetryPolicy = .impatient,
     environments: [StoreEnvironment] = StoreEnvironment.allCases,
+    portions: GrantPortions = GrantPortions(),
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
@@ -139,7 +140,7 @@ func withStoreService(
     )
     // The store's signatures and our tokens are of the present.
     let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-    try await withService(wire, files, clock: clock, wrap: wrap) { service in
+    try await withService(wire, files, clock: clock, portions: portions, wrap: wrap) { service in
         try store.registerKey(
             keyID: "ACTIVE0001",
             issuerID: TestFiles.issuerID,

@@ -24,6 +24,8 @@ struct EpochForgetting {
             try connection.run(SQL(statement, values.flatMap(\.self)))
         }
         for statement in Self.grantIDs { try connection.run(SQL(statement)) }
+        // A place says of an entry how a key begins that has a grant there.
+        if !connection.isRemote { try GrantPlaceTable(connection: connection).remake() }
         try forgetAccountsInRecords()
         try forgetMarks()
     }

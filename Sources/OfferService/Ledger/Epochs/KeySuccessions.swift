@@ -21,6 +21,7 @@ struct KeySuccessions {
         for succession in successions {
             for earlier in succession.earlier where earlier != succession.current {
                 try grants.settle(earlier)
+                try grants.removeCopies(of: earlier)
                 guard try isUsed(earlier) else { continue }
                 for key in [earlier, succession.current] { grants.change(key) }
                 try move(earlier, to: succession.current)

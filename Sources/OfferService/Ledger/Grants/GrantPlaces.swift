@@ -51,7 +51,7 @@ struct GrantPlaces {
     }
 
     /// The places of all subjects whose prefix is in a range, before an entry, in the order of subjects.
-    func places(in prefixes: Range<Int>, before end: Int64) -> [(prefix: Int, entry: Int64)] {
+    func words(in prefixes: Range<Int>, before end: Int64) -> [UInt64] {
         guard let last = prefixes.last else { return [] }
         var words: [UInt64] = []
         var slot = home(prefixes.lowerBound)
@@ -62,7 +62,7 @@ struct GrantPlaces {
             if word != 0, prefixes.contains(Self.prefix(word)), Self.entry(word) < end { words.append(word) }
             slot = (slot + 1) & (slots.count - 1)
         }
-        return words.sorted().map { (Self.prefix($0), Self.entry($0)) }
+        return words.sorted()
     }
 
     /// Forgets all places before an entry.
@@ -97,12 +97,15 @@ struct GrantPlaces {
             ? prefix >> (Self.subjectBits - slotBits) : prefix << (slotBits - Self.subjectBits)
     }
 
-    private static func word(_ prefix: Int, _ entry: Int64) -> UInt64 {
+    /// A place as one number.
+    static func word(_ prefix: Int, _ entry: Int64) -> UInt64 {
         precondition((0..<1 << entryBits - 1).contains(entry), "a log has fewer entries than 2^40")
         return UInt64(prefix) << UInt64(entryBits) | UInt64(entry + 1)
     }
 
-    private static func prefix(_ word: UInt64) -> Int { Int(word >> UInt64(entryBits)) }
+    /// The prefix in a word.
+    static func prefix(_ word: UInt64) -> Int { Int(word >> UInt64(entryBits)) }
 
-    private static func entry(_ word: UInt64) -> Int64 { Int64(word & (1 << UInt64(entryBits) - 1)) - 1 }
+    /// The entry in a word.
+    static func entry(_ word: UInt64) -> Int64 { Int64(word & (1 << UInt64(entryBits) - 1)) - 1 }
 }

@@ -5,20 +5,23 @@ package import Storage
 /// What was granted to whom, which caps are counted from.
 ///
 /// Customers come in no order, so writing each grant among those of its customer touches a page of the database for each.
-/// New grants are therefore written one after the other, and carried over in the order of customers, many at a time.
-/// Meanwhile a table in memory knows where they are; it is made from the database, so nothing is lost with it. A grant
-/// may stand in both places; it is counted once, by its id. Used by one thread, inside an open transaction.
+/// Grants are therefore written one after the other. A table in memory knows where the new ones are; it is made from the
+/// database, so nothing is lost with it. When there are many, SQLite gets their places in the order of customers
+/// (``GrantPlaceTable``), and a server the grants themselves, which are carried over to `grants`. A grant may stand in both
+/// tables; it is counted once, by its id. Used by one thread, inside an open transaction.
 package final class GrantTable {
     let connection: any DatabaseConnection
     private let portions: GrantPortions
     /// Where several services share the database, which one this is.
     private let instance: UniqueID?
     private var places = GrantPlaces()
+    /// Where all others are; `nil` where grants are carried over to `grants` in place of that.
+    private let placed: GrantPlaceTable?
     /// Who may have grants, new ones or others; `nil` where everybody is looked for.
     private var granted: GrantedSubjects?
     /// Of the newest transaction.
     private var stampOfOthers: Int64?
-    /// The places are those of all grants that were recorded by an entry before this one.
+    /// The places are those of all grants that were recorded by an entry before this one, and are not ``placed``.
     private var nextEntry: Int64 = 0
     /// Whether there may be grants that have no place.
     private var isStale = true
@@ -27,6 +30,10 @@ package final class GrantTable {
     private var merge: GrantMerge?
     /// What was read ahead in this transaction, and what was added to it since.
     private var known: [Question: [UniqueID]] = [:]
+    /// What was read last of ``placed`` in this transaction: who is asked about may be granted something next.
+    private var knownPlaces: [(subject: [UInt8], entries: [Int64])] = []
+    /// A request rarely has more names.
+    private static let mostKnownPlaces = 4
     /// As long as there are no more new grants than this, none are carried over.
     private var mergesAbove = 0
 
@@ -40,6 +47,14 @@ package final class GrantTable {
         self.connection = connection
         self.portions = portions
         self.instance = instance
+        placed =
+            connection.isRemote
+            ? nil
+            : GrantPlaceTable(
+                connection: connection,
+                mostWords: portions.mostWords,
+                mostOfPrefix: portions.mostOfPrefix
+            )
         granted = looksForAll || instance != nil ? nil : GrantedSubjects(room: portions.room)
     }
 
@@ -47,35 +62,44 @@ package final class GrantTable {
 
     /// A transaction has begun: others may have granted something since the last one, or written other keys for grants.
     func begun() throws(StorageError) {
-        guard granted != nil else { return }
         let stamp = try connection.stampOfOthers()
         if stamp == nil { granted = nil }
-        if stamp != stampOfOthers { granted?.forgetAll() }
+        if stamp != stampOfOthers {
+            granted?.forgetAll()
+            // They may have removed grants, whose places are to be left nowhere.
+            (places, nextEntry, merge, isStale) = (GrantPlaces(), 0, nil, true)
+        }
         stampOfOthers = stamp
     }
 
     /// Somebody else has written to the ledger.
     func ledgerChanged() {
         isStale = true
-        known.removeAll(keepingCapacity: true)
+        forgetKnown()
     }
 
     /// What was written since the last commit was undone.
     func undone() {
         places.remove(from: nextEntry)
         isStale = true
-        known.removeAll(keepingCapacity: true)
+        forgetKnown()
     }
 
     /// Everything that was added is durable; the next entry of the log will have that index.
     func committed(nextEntry: Int64) {
         if !isStale { self.nextEntry = nextEntry }
+        forgetKnown()
+    }
+
+    private func forgetKnown() {
         known.removeAll(keepingCapacity: true)
+        knownPlaces.removeAll(keepingCapacity: true)
     }
 
     /// Has the places of all new grants known; what is asked for later does so too.
     func refresh() throws(StorageError) {
         guard isStale else { return }
+        if nextEntry == 0, let placed { nextEntry = try placed.end() }
         var next = nextEntry
         try connection.rows(
             SQL(
@@ -98,7 +122,18 @@ package final class GrantTable {
 
     private func entries(of subject: [UInt8]) throws(StorageError) -> [Int64] {
         try refresh()
-        return places.entries(of: subject)
+        let new = places.entries(of: subject)
+        let old = try placedEntries(of: subject)
+        return old.isEmpty ? new : new + old.filter { !new.contains($0) }
+    }
+
+    private func placedEntries(of subject: [UInt8]) throws(StorageError) -> [Int64] {
+        guard let placed else { return [] }
+        if let known = knownPlaces.last(where: { $0.subject == subject }) { return known.entries }
+        let entries = try placed.entries(of: subject)
+        if knownPlaces.count == Self.mostKnownPlaces { knownPlaces.removeAll(keepingCapacity: true) }
+        knownPlaces.append((subject, entries))
+        return entries
     }
 
     // MARK: - Who was granted something
@@ -119,6 +154,9 @@ package final class GrantTable {
     /// Whether there may be grants of the subject, in whichever place.
     private func mayHaveGrants(_ subject: [UInt8]) -> Bool { granted?.mayHave(subject) ?? true }
 
+    /// Whether some of them may be in `grants`.
+    private func mayHaveMovedGrants(_ subject: [UInt8]) -> Bool { granted?.mayHaveMoved(subject) ?? true }
+
     // MARK: - Reading
 
     /// Which grants are asked for: those of an offer to a subject.
@@ -137,15 +175,28 @@ package final class GrantTable {
         guard mayHaveGrants(subject) else { return [] }
         var found: [UniqueID] = []
         for entry in try entries(of: subject) {
-            let values = NewGrantRow.places(of: entry) + [.blob(subject), .integer(offerKey)]
-            try connection.rows(SQL(Self.newGrants, values)) { row in
+            let first = NewGrantRow.first(of: entry)
+            let question = SQL(
+                Self.newGrants,
+                .integer(first),
+                .integer(first + NewGrantRow.mostOfAnEntry),
+                .blob(subject),
+                .integer(offerKey)
+            )
+            try rows(question, of: entry) { row in
                 if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
             }
         }
+        guard mayHaveMovedGrants(subject) else { return found }
         try connection.rows(SQL(Self.earlierGrants, .blob(subject), .integer(offerKey))) { row in
             if let id = UniqueID(bytes: row.blob(0)) { found.append(id) }
         }
         return found
+    }
+
+    /// Hands out rows of an entry, which may be one of this transaction.
+    private func rows(_ sql: SQL, of entry: Int64, _ each: (borrowing Row) -> Void) throws(StorageError) {
+        if entry < nextEntry { try connection.earlierRows(sql, each) } else { try connection.rows(sql, each) }
     }
 
     /// Reads the answers to many questions at once; they are known until the transaction ends.
@@ -174,7 +225,7 @@ package final class GrantTable {
     /// Another table adds or removes grants of a subject; to be told before it asks for them here.
     func change(_ subject: [UInt8]) {
         known = known.filter { $0.key.subject != subject }
-        granted?.insert(subject)
+        granted?.insertMoved(subject)
     }
 
     /// The grants of all offers to a subject, by the offers' keys.
@@ -182,15 +233,15 @@ package final class GrantTable {
         guard mayHaveGrants(subject) else { return [:] }
         var found: [Int64: Set<UniqueID>] = [:]
         for entry in try entries(of: subject) {
-            try connection.rows(
-                SQL(
-                    "SELECT offer_key, grant_id FROM new_grants WHERE place >= ? AND place < ? AND subject = ?",
-                    NewGrantRow.places(of: entry) + [.blob(subject)]
-                )
-            ) { row in
+            let question = SQL(
+                "SELECT offer_key, grant_id FROM new_grants WHERE place >= ? AND place < ? AND subject = ?",
+                NewGrantRow.places(of: entry) + [.blob(subject)]
+            )
+            try rows(question, of: entry) { row in
                 if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
             }
         }
+        guard mayHaveMovedGrants(subject) else { return found }
         try connection.rows(SQL("SELECT offer_key, grant_id FROM grants WHERE subject = ?", .blob(subject))) { row in
             if let id = UniqueID(bytes: row.blob(1)) { found[row.integer(0), default: []].insert(id) }
         }
@@ -202,11 +253,14 @@ package final class GrantTable {
     /// Adds a grant, which the entry of that index tells of.
     func add(_ grantID: UniqueID, of offerKey: Int64, to subject: [UInt8], entry: Int64) throws(StorageError) {
         if !known.isEmpty { known[Question(subject: subject, offerKey: offerKey)]?.append(grantID) }
+        try refresh()
+        // Who comes again and again is found at once, not in many places.
+        let isOften = mayHaveGrants(subject) ? try entries(of: subject).count >= portions.mostPlaces : false
         granted?.insert(subject)
         if newest.entry != entry { newest = (entry, 0) }
         let id = SQLValue.blob(grantID.bytes)
-        // Who comes again and again is found at once, not in many places.
-        guard try entries(of: subject).count < portions.mostPlaces, newest.rows < NewGrantRow.mostOfAnEntry else {
+        guard !isOften, newest.rows < NewGrantRow.mostOfAnEntry else {
+            granted?.insertMoved(subject)
             try connection.enqueue(
                 SQL(
                     "INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)",
@@ -232,10 +286,28 @@ package final class GrantTable {
         places.insert(subject, entry: entry)
     }
 
+    /// Removes what is in `grants` already of a subject's grants, where it is not looked for; once they are settled.
+    func removeCopies(of subject: [UInt8]) throws(StorageError) {
+        guard placed != nil, mayHaveMovedGrants(subject) else { return }
+        try connection.run(
+            SQL(
+                """
+                DELETE FROM new_grants WHERE place IN (
+                    SELECT new_grants.place FROM grants JOIN new_grants ON new_grants.place >= grants.entry_index * 256
+                        AND new_grants.place < grants.entry_index * 256 + 256 AND new_grants.subject = grants.subject
+                    WHERE grants.subject = ?
+                )
+                """,
+                .blob(subject)
+            )
+        )
+    }
+
     /// Carries the grants of a subject over at once, so that all of them stand in `grants`.
     func settle(_ subject: [UInt8]) throws(StorageError) {
+        guard mayHaveGrants(subject) else { return }
         for entry in try entries(of: subject) {
-            merge?.toCopy?.forget(entry)
+            granted?.insertMoved(subject)
             try connection.run(
                 SQL(
                     """
@@ -264,13 +336,15 @@ package struct GrantPortions: Sendable {
     package var most = 1 << 20
     /// Between these, one for so many entries of the log: as there come to be more customers, fewer share a page.
     package var entriesForEach: Int64 = 16
-    /// So many are carried over in one transaction.
+    /// So many are carried over in one transaction, to a server.
     package var step = 512
-    /// Before, about so many at the most are read together, which takes some 60 bytes for each.
-    package var mostToCopy = 73_728
-    /// That is done for so many parts at the most: all rows are read for each, and for more parts looking for each costs less.
-    package var mostParts = 16
-    /// So many grants of one subject are new at most.
+    /// So many places are added to their blocks in one transaction, in SQLite.
+    package var placesAtOnce = 1024
+    /// So many places are in a block at the most: as many as fit a page of SQLite, which has 4,096 bytes.
+    package var mostWords = 500
+    /// So many places of one prefix at the most; the grants at more of them are copied to `grants`.
+    package var mostOfPrefix = 4
+    /// So many places of one subject are known at most; what it is granted then goes to `grants`.
     package var mostPlaces = 8
     /// For so many subjects with grants there is room in memory at first.
     package var room = 65_536
@@ -282,37 +356,18 @@ package struct GrantPortions: Sendable {
     func size(ofLog entries: Int64) -> Int {
         max(fewest, min(most, Int(clamping: entries / entriesForEach)))
     }
-
-    /// In how many parts so many are read before they are copied; 0 where each is looked for.
-    func parts(of count: Int) -> Int {
-        let parts = (count + mostToCopy - 1) / mostToCopy
-        return parts > mostParts ? 0 : parts
-    }
 }
 
 // MARK: - Carrying over
 
-/// How far new grants are carried over.
+/// How far new grants, or their places, are carried over.
 private struct GrantMerge {
     /// The grants that were recorded before this entry.
     let end: Int64
-    /// About how many they are.
-    let count: Int
-    /// In so many parts they are read before they are copied; 0 where each is looked for.
-    let parts: Int
     /// The subjects with a prefix before this are done.
     var prefix = 0
-    /// Those of the part at hand.
-    var toCopy: GrantsToCopy?
 
     var hasAll: Bool { prefix == 1 << GrantPlaces.subjectBits }
-
-    /// The prefixes of the part that begins where it stands.
-    var nextPart: Range<Int> {
-        let all = 1 << GrantPlaces.subjectBits
-        let width = (all + parts - 1) / parts
-        return prefix..<min(all, (prefix / width + 1) * width)
-    }
 }
 
 extension GrantTable {
@@ -321,36 +376,51 @@ extension GrantTable {
         !isStale && (merge != nil || places.count > max(mergesAbove, portions.size(ofLog: nextEntry)))
     }
 
-    /// Carries some grants over, in a transaction of its own, between two others; nobody need wait for it.
+    /// Carries some over, in a transaction of its own, between two others; nobody need wait for it.
     ///
-    /// Until all up to the last are there, none are removed. So it may stop anywhere, and begin anew after a crash.
+    /// Until all up to the last are there, none are removed or forgotten. So it may stop anywhere, and begin anew after a
+    /// crash.
     func mergeSome() throws(StorageError) {
         if isMergeDue, merge == nil, let instance { try leaveToOthers(instance) }
         guard isMergeDue else { return }
-        var current =
-            merge ?? GrantMerge(end: nextEntry, count: places.count, parts: portions.parts(of: places.count))
-        // What was read has no other owner, or else each change would copy it.
+        var current = merge ?? GrantMerge(end: nextEntry)
         merge = nil
         do throws(StorageError) {
-            if current.hasAll {
-                let end = current.end
-                guard try connection.transaction({ () throws(StorageError) in try removeSome(before: end) }) else {
-                    merge = current
-                    return
-                }
-                places.remove(before: end)
-                mergesAbove = 0
-            } else {
-                try connection.transaction { () throws(StorageError) in
-                    if try !readSomeToCopy(&current) { try copySome(&current) }
-                }
-                merge = current
+            let isDone = try connection.transaction { () throws(StorageError) in
+                if let placed { return try place(&current, in: placed) }
+                if current.hasAll { return try removeSome(before: current.end) }
+                try copySome(&current)
+                return false
             }
+            merge = isDone ? nil : current
+            guard isDone else { return }
+            places.remove(before: current.end)
+            mergesAbove = 0
         } catch {
             // There may be no room for it; what is asked for must not wait until there is.
             mergesAbove = places.count + portions.fewest
             throw error
         }
+    }
+
+    /// Adds the places of the next subjects; answers whether those were the last.
+    ///
+    /// Nothing, if others have written meanwhile: they may have removed some. ``begun()`` sees that, too.
+    private func place(_ merge: inout GrantMerge, in placed: GrantPlaceTable) throws(StorageError) -> Bool {
+        guard try connection.stampOfOthers() == stampOfOthers else { return false }
+        let prefixes = nextPrefixes(merge, portions.placesAtOnce)
+        try placed.add(places.words(in: prefixes, before: merge.end), in: prefixes) { subject in
+            if subject.count == GrantPlaces.subjectBytes { granted?.insertMoved(subject) }
+        }
+        merge.prefix = prefixes.upperBound
+        if merge.hasAll { try placed.setEnd(merge.end) }
+        return merge.hasAll
+    }
+
+    /// The prefixes of about so many of the new grants.
+    private func nextPrefixes(_ merge: GrantMerge, _ count: Int) -> Range<Int> {
+        let all = 1 << GrantPlaces.subjectBits
+        return merge.prefix..<min(all, merge.prefix + max(1, all * count / max(1, places.count)))
     }
 
     /// Of several services the oldest carries over for all; each of the others waits for one portion more, in case that
@@ -366,41 +436,16 @@ extension GrantTable {
             .map(NewGrantRow.entry(ofPlace:))
     }
 
-    /// Reads some of the grants of the part at hand; answers whether there were any to read.
-    private func readSomeToCopy(_ merge: inout GrantMerge) throws(StorageError) -> Bool {
-        guard merge.parts > 0, let stamp = try connection.stampOfOthers() else { return false }
-        if merge.prefix >= merge.toCopy?.prefixes.upperBound ?? 0 {
-            // Before the next ones need memory.
-            merge.toCopy = nil
-            merge.toCopy = GrantsToCopy(
-                of: merge.nextPart,
-                in: min(try firstNewEntry() ?? merge.end, merge.end)..<merge.end,
-                stamp: stamp,
-                room: merge.count / merge.parts * 33 / 32
-            )
-        }
-        merge.toCopy?.forgetAll(unless: stamp)
-        return try merge.toCopy?.readSome(8 * portions.step, from: connection) ?? false
-    }
-
     /// Copies the grants of the next subjects.
     private func copySome(_ merge: inout GrantMerge) throws(StorageError) {
-        let all = 1 << GrantPlaces.subjectBits
-        let width = max(1, all * portions.step / max(1, places.count))
-        let prefixes = merge.prefix..<min(merge.toCopy?.prefixes.upperBound ?? all, merge.prefix + width)
-        try merge.toCopy?.copy(before: prefixes.upperBound, in: connection)
-        if merge.toCopy?.hasAll != true {
-            for place in places.places(in: prefixes, before: merge.end)
-            where merge.toCopy?.has(place.entry) != true {
-                try copy(place)
-            }
-        }
+        let prefixes = nextPrefixes(merge, portions.step)
+        for word in places.words(in: prefixes, before: merge.end) { try copy(word) }
         merge.prefix = prefixes.upperBound
-        if merge.hasAll { merge.toCopy = nil }
     }
 
     /// Copies what stands at a place, if it still does.
-    private func copy(_ place: (prefix: Int, entry: Int64)) throws(StorageError) {
+    private func copy(_ word: UInt64) throws(StorageError) {
+        let prefix = GrantPlaces.prefix(word)
         try connection.enqueue(
             SQL(
                 """
@@ -408,7 +453,7 @@ extension GrantTable {
                 SELECT subject, offer_key, grant_id, place / 256 FROM new_grants
                 WHERE place >= ? AND place < ? AND subject >= ? AND subject < ? ON CONFLICT DO NOTHING
                 """,
-                NewGrantRow.places(of: place.entry) + NewGrantRow.subjects(of: place.prefix..<place.prefix + 1)
+                NewGrantRow.places(of: GrantPlaces.entry(word)) + NewGrantRow.subjects(of: prefix..<prefix + 1)
             )
         )
     }

@@ -24,17 +24,34 @@ struct GrantedSubjects {
     }
 
     private var filter: GrowingSubjectFilter
+    /// Of those alone who may have some in `grants`.
+    private var moved: GrowingSubjectFilter
     private var reading: Reading?
     private var hasAll = false
 
     /// Knows nothing yet, and has room for so many subjects at first.
-    init(room: Int) { filter = GrowingSubjectFilter(room: room) }
+    init(room: Int) {
+        filter = GrowingSubjectFilter(room: room)
+        moved = GrowingSubjectFilter(room: min(room, Self.roomForMoved))
+    }
+
+    /// In SQLite few grants are in `grants`, but in ledgers of before.
+    private static let roomForMoved = 4_096
 
     /// Whether there may be grants of the subject, new ones or others.
     func mayHave(_ subject: [UInt8]) -> Bool { !hasAll || filter.mayContain(subject) }
 
+    /// Whether some of them may be in `grants`.
+    func mayHaveMoved(_ subject: [UInt8]) -> Bool { !hasAll || moved.mayContain(subject) }
+
     /// There is a grant of the subject now, or will be.
     mutating func insert(_ subject: [UInt8]) { filter.insert(subject) }
+
+    /// There is one in `grants` now, or will be.
+    mutating func insertMoved(_ subject: [UInt8]) {
+        filter.insert(subject)
+        moved.insert(subject)
+    }
 
     /// Somebody else may have granted something: all is to be read anew, into a filter with room for about as many.
     mutating func forgetAll() { self = Self(room: filter.capacity) }
@@ -53,7 +70,7 @@ struct GrantedSubjects {
         from connection: any DatabaseConnection
     ) throws(StorageError) {
         var current = reading ?? Reading(end: entries)
-        do throws(StorageError) { hasAll = try current.read(rows, into: &filter, from: connection) } catch {
+        do throws(StorageError) { hasAll = try current.read(rows, into: &filter, &moved, from: connection) } catch {
             forgetAll()
             throw error
         }
@@ -66,34 +83,36 @@ extension GrantedSubjects.Reading {
     mutating func read(
         _ most: Int,
         into filter: inout GrowingSubjectFilter,
+        _ moved: inout GrowingSubjectFilter,
         from connection: any DatabaseConnection
     ) throws(StorageError) -> Bool {
         switch place {
         case .newGrants(let previous):
-            let last = try read(
-                SQL(
-                    "SELECT subject, place FROM new_grants WHERE place > ? AND place < ? ORDER BY place LIMIT ?",
-                    .integer(previous),
-                    .integer(NewGrantRow.first(of: end)),
-                    .integer(Int64(most))
-                ),
-                most,
-                into: &filter,
-                from: connection
-            ) { .newGrants(after: $0.integer(1)) }
+            let question = SQL(
+                "SELECT subject, place FROM new_grants WHERE place > ? AND place < ? ORDER BY place LIMIT ?",
+                .integer(previous),
+                .integer(NewGrantRow.first(of: end)),
+                .integer(Int64(most))
+            )
+            let last = try read(question, most, from: connection) {
+                filter.insert($0)
+            } place: {
+                .newGrants(after: $0.integer(1))
+            }
             place = last ?? .grants(subject: [])
             return false
         case .grants(let subject):
-            let last = try read(
-                SQL(
-                    "SELECT subject FROM grants WHERE subject > ? ORDER BY subject LIMIT ?",
-                    .blob(subject),
-                    .integer(Int64(most))
-                ),
-                most,
-                into: &filter,
-                from: connection
-            ) { .grants(subject: $0.blob(0)) }
+            let question = SQL(
+                "SELECT subject FROM grants WHERE subject > ? ORDER BY subject LIMIT ?",
+                .blob(subject),
+                .integer(Int64(most))
+            )
+            let last = try read(question, most, from: connection) { subject in
+                filter.insert(subject)
+                moved.insert(subject)
+            } place: {
+                .grants(subject: $0.blob(0))
+            }
             if let last { place = last }
             return last == nil
         }
@@ -103,16 +122,16 @@ extension GrantedSubjects.Reading {
     private func read(
         _ sql: SQL,
         _ most: Int,
-        into filter: inout GrowingSubjectFilter,
         from connection: any DatabaseConnection,
-        _ place: (borrowing Row) -> GrantedSubjects.Place
+        _ insert: ([UInt8]) -> Void,
+        place: (borrowing Row) -> GrantedSubjects.Place
     ) throws(StorageError) -> GrantedSubjects.Place? {
         var count = 0
         var last: GrantedSubjects.Place?
         try connection.rows(sql) { row in
             let subject = row.blob(0)
             // Nobody asks for others, which only somebody else can have written.
-            if subject.count == GrantPlaces.subjectBytes { filter.insert(subject) }
+            if subject.count == GrantPlaces.subjectBytes { insert(subject) }
             count += 1
             if count == most { last = place(row) }
         }

@@ -2,7 +2,7 @@
 import Storage
 
 extension LedgerSchema {
-    /// Grants that are not yet among those of their customers, in the order in which they were given.
+    /// Grants in the order in which they were given; on a server those that are not yet among their customers' ones.
     ///
     /// What stands here counts like what stands in `grants`; ``GrantTable`` reads both.
     static let newGrants = Migration(
@@ -54,6 +54,24 @@ extension LedgerSchema {
             """,
             "DROP TABLE new_grants",
             "ALTER TABLE new_grants_by_place RENAME TO new_grants",
+        ]
+    )
+
+    /// Where rows of `new_grants` stand, in the order of subjects, as ``GrantPlaceTable`` has it; a server's are empty.
+    ///
+    /// The first has rowids, since a row as long as a page does not fit a tree without them.
+    static let grantPlaces = Migration(
+        version: 18,
+        name: "places of grants",
+        statements: [
+            """
+            CREATE TABLE grant_places (
+                first_prefix INTEGER PRIMARY KEY,
+                places BLOB NOT NULL
+            )
+            """,
+            "CREATE TABLE grant_places_state (before_entry BIGINT NOT NULL)",
+            "INSERT INTO grant_places_state (before_entry) VALUES (0)",
         ]
     )
 }

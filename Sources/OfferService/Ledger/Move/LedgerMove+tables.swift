@@ -10,6 +10,31 @@ extension LedgerMove {
         let insert: StaticString
     }
 
+    /// The tables to be moved from one kind of engine to the same or another.
+    ///
+    /// Only SQLite has places of all grants; a server carries them over to `grants`, so there they arrive.
+    static func tables(from source: any DatabaseConnection, to target: any DatabaseConnection) -> [Table] {
+        guard target.isRemote, !source.isRemote else { return tables }
+        return tables.compactMap { table in
+            switch table.name {
+            case newGrantsIntoGrants.name: newGrantsIntoGrants
+            case "grant_places", "grant_places_state": nil
+            default: table
+            }
+        }
+    }
+
+    private static let newGrantsIntoGrants = Table(
+        name: "new_grants",
+        columns: 4,
+        select: """
+            SELECT subject, offer_key, grant_id, place / 256 FROM new_grants ORDER BY place
+            """,
+        insert: """
+            INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """
+    )
+
     /// Every table with rows of its own, those first that others refer to.
     ///
     /// Left out: what lists the migrations, the instances that use a database, and what is done once after an upgrade.
@@ -43,6 +68,26 @@ extension LedgerMove {
                 """,
             insert: """
                 INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)
+                """
+        ),
+        Table(
+            name: "grant_places",
+            columns: 2,
+            select: """
+                SELECT first_prefix, places FROM grant_places ORDER BY first_prefix
+                """,
+            insert: """
+                INSERT INTO grant_places (first_prefix, places) VALUES (?, ?)
+                """
+        ),
+        Table(
+            name: "grant_places_state",
+            columns: 1,
+            select: """
+                SELECT before_entry FROM grant_places_state
+                """,
+            insert: """
+                UPDATE grant_places_state SET before_entry = ?
                 """
         ),
         Table(

@@ -96,7 +96,7 @@ package struct LedgerMove {
         defer { from.rollback() }
         guard try Self.head(from) == head else { throw .changedMeanwhile }
         var rows: Int64 = 0
-        for table in Self.tables { rows += try copy(table, from, to) }
+        for table in Self.tables(from: from, to: to) { rows += try copy(table, from, to) }
         return rows
     }
 
@@ -124,7 +124,8 @@ package struct LedgerMove {
 
     private static let occupied = [
         SQL("SELECT 1 FROM audit_entries LIMIT 1"), SQL("SELECT 1 FROM callers LIMIT 1"),
-        SQL("SELECT 1 FROM grants LIMIT 1"), SQL("SELECT 1 FROM key_states LIMIT 1"),
+        SQL("SELECT 1 FROM grants LIMIT 1"), SQL("SELECT 1 FROM new_grants LIMIT 1"),
+        SQL("SELECT 1 FROM grant_places LIMIT 1"), SQL("SELECT 1 FROM key_states LIMIT 1"),
         SQL("SELECT 1 FROM checkpoints LIMIT 1"), SQL("SELECT 1 FROM customer_epochs LIMIT 1"),
     ]
 
