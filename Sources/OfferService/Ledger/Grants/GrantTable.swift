@@ -7,7 +7,7 @@ package import Storage
 /// Customers come in no order, so writing each grant among those of its customer touches a page of the database for each.
 /// Grants are therefore written one after the other. A table in memory knows where the new ones are; it is made from the
 /// database, so nothing is lost with it. When there are many, SQLite gets their places in the order of customers
-/// (``GrantPlaceTable``), and a server the grants themselves, which are carried over to `grants`. A grant may stand in both
+/// (`GrantPlaceTable`), and a server the grants themselves, which are carried over to `grants`. A grant may stand in both
 /// tables; it is counted once, by its id. Used by one thread, inside an open transaction.
 package final class GrantTable {
     let connection: any DatabaseConnection
