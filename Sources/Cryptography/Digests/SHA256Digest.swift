@@ -79,10 +79,10 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
     /// Appends the 64 lowercase hexadecimal digits, for which there must be room.
     package func appendHex(to text: inout OutputSpan<UInt8>) {
         unsafe withBytes { digest in
-            for index in digest.indices {
-                let byte = unsafe digest[index]
-                text.append(Hexadecimal.digit(byte >> 4))
-                text.append(Hexadecimal.digit(byte & 15))
+            unsafe text.withUnsafeMutableBufferPointer { buffer, count in
+                let room = unsafe UnsafeMutableBufferPointer(rebasing: buffer[count...])
+                unsafe Hexadecimal.write(digest, to: UnsafeMutableRawBufferPointer(room))
+                count += Self.hexBytes
             }
         }
     }

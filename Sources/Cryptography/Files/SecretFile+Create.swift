@@ -20,11 +20,7 @@ extension SecretFile {
         }
         unsafe text.withMutableBytes { text in
             unsafe secret.withBytes { secret in
-                for index in 0..<secret.count {
-                    let byte = unsafe secret[index]
-                    unsafe text[2 * index] = Hexadecimal.digit(byte >> 4)
-                    unsafe text[2 * index + 1] = Hexadecimal.digit(byte & 15)
-                }
+                unsafe Hexadecimal.write(secret, to: text)
                 unsafe text[2 * secret.count] = UInt8(ascii: "\n")
             }
         }

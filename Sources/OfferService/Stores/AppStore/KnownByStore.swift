@@ -108,9 +108,6 @@ final class KnownByStore: Sendable {
         guard let account else { return }
         let keys = configuration.keys(of: bundleID)
         knowledge.account = [keys.key(of: .originalTransaction(account)), keys.key(of: .appTransaction(account))]
-        knowledge.successions += keys.successions(
-            of: [.originalTransaction(account), .appTransaction(account)] + accounts
-        )
         knowledge.subjects = knowledge.account + accounts.map(keys.key)
         knowledge.mayAsk = configuration.canAskAppStore(about: bundleID)
     }
