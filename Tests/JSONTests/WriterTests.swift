@@ -84,6 +84,10 @@ import Testing
         writer.string(utf8: [0x61, 0xFF, 0x22, 0xED, 0xA0, 0x80])
         #expect(refusal(writer.bytes) == nil)
         #expect(writer.bytes.starts(with: Array("\"a\u{FFFD}\\\"".utf8)))
+        // At the end of a text, too, which is not looked at eight bytes at a time.
+        var short = JSONWriter()
+        short.string(utf8: [0x61, 0x80])
+        #expect(short.bytes == Array("\"a\u{FFFD}\"".utf8))
     }
 
     struct NumberRow: CustomTestStringConvertible, Sendable {

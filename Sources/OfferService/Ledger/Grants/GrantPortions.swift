@@ -9,7 +9,7 @@ package struct GrantPortions: Sendable {
     /// Between these, one for so many entries of the log: as there come to be more customers, fewer share a page.
     package var entriesForEach: Int64 = 16
     /// So many are carried over in one transaction, to a server.
-    package var step = 512
+    package var step = 128
     /// So many places are added to their blocks in one transaction, in SQLite.
     package var placesAtOnce = 1024
     /// So many places are in a block at the most: as many as fit a page of SQLite, which has 4,096 bytes.
