@@ -39,23 +39,32 @@ struct IntroductoryOfferStoreTests {
         }
     }
 
-    /// By whichever of its names the account is asked about first, after the secret of customers' ids has changed.
-    @Test func `denies by what the store told of the account under an earlier secret`() async throws {
-        for name in 0..<3 {
-            try await withStoreService(asksStore: false) { world in
-                let ids = try world.customer([.init(.expired, periods: 1, offers: [.init(1)])])
-                let original = ids.subscriptions[0].originalTransactionID
-                try await world.deliver(.init("EXPIRED", transactionID: original))
-                try world.service.beginEpoch("2")
-                let jws = try world.store.signAppTransaction(customer: ids.name)
-                let call = [
-                    world.introductoryCall(as: "app", #""signedAppTransaction": "\#(jws)""#),
-                    world.introductoryCall(as: "backend", #""transactionId": "\#(ids.appTransactionID)""#),
-                    world.introductoryCall(as: "backend", #""transactionId": "\#(original)""#),
-                ][name]
-                let reply = try await world.service.send(call)
-                #expect(reply.json["allowIntroductoryOffer"] == .boolean(false), "\(reply)")
-            }
+    /// What a request names the account by.
+    enum AccountName: CaseIterable {
+        case signedAppTransaction, appTransactionID, originalTransactionID
+    }
+
+    @Test(arguments: AccountName.allCases)
+    func `denies by what the store told of the account under an earlier secret`(name: AccountName) async throws {
+        try await withStoreService(asksStore: false) { world in
+            let ids = try world.customer([.init(.expired, periods: 1, offers: [.init(1)])])
+            let original = ids.subscriptions[0].originalTransactionID
+            try await world.deliver(.init("EXPIRED", transactionID: original))
+            try world.service.beginEpoch("2")
+            let call =
+                switch name {
+                case .signedAppTransaction:
+                    world.introductoryCall(
+                        as: "app",
+                        #""signedAppTransaction": "\#(try world.store.signAppTransaction(customer: ids.name))""#
+                    )
+                case .appTransactionID:
+                    world.introductoryCall(as: "backend", #""transactionId": "\#(ids.appTransactionID)""#)
+                case .originalTransactionID:
+                    world.introductoryCall(as: "backend", #""transactionId": "\#(original)""#)
+                }
+            let reply = try await world.service.send(call)
+            #expect(reply.json["allowIntroductoryOffer"] == .boolean(false), "\(reply)")
         }
     }
 

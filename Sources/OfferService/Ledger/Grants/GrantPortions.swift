@@ -8,7 +8,7 @@ package struct GrantPortions: Sendable {
     package var most = 1 << 20
     /// Between these, one for so many entries of the log: as there come to be more customers, fewer share a page.
     package var entriesForEach: Int64 = 16
-    /// So many are carried over in one transaction, to a server.
+    /// So many are carried over in one transaction, to a server; requests that come meanwhile wait for its end.
     package var step = 128
     /// So many places are added to their blocks in one transaction, in SQLite.
     package var placesAtOnce = 1024
