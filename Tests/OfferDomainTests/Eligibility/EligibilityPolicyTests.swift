@@ -88,6 +88,18 @@ struct EligibilityPolicyTests {
         #expect(decision.nextEligibleAt == days.map { RuleRow.now.adding(days: $0) })
     }
 
+    /// An answer that is kept is asked for again no later than that.
+    @Test(arguments: [
+        (Rule.all([CombinationTests.opens(5), CombinationTests.opens(3)]), Int?.some(3)),
+        (.any([CombinationTests.opens(9), CombinationTests.closes(2)]), 2),
+        (.all([CombinationTests.opens(7), .any([CombinationTests.opens(4), .autoRenew(true)])]), 4),
+        (.autoRenew(true), nil),
+    ])
+    func `tells when the first of the rules answers otherwise`(rule: Rule, days: Int?) {
+        let decision = EligibilityPolicy(rule: rule).decide(subscriber(true))
+        #expect(decision.firstTurn(after: RuleRow.now) == days.map { RuleRow.now.adding(days: $0) })
+    }
+
     @Test
     func `promises nothing to who never subscribed`() {
         #expect(EligibilityPolicy(rule: CombinationTests.opens(3)).decide(subscriber(false)).nextEligibleAt == nil)

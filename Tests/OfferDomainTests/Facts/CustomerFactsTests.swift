@@ -44,4 +44,39 @@ struct CustomerFactsTests {
         }
         #expect(stated.subscribedBefore == .stated(false))
     }
+
+    @Test
+    func `takes in everything that is stated, as of the instant at which it was`() throws {
+        let instant = Timestamp.ago(days: 2)
+        let facts = CustomerFacts(
+            statedAt: instant,
+            subscribedBefore: true,
+            status: .expired,
+            expiresAt: .ago(days: 9),
+            autoRenews: false,
+            ownership: .familyShared,
+            environment: .sandbox,
+            storefront: try Storefront("DEU"),
+            region: try Region("DE"),
+            originalTransactionID: try TransactionID("2000000000000001"),
+            subscriptionGroup: try SubscriptionGroupID("20000001"),
+            refundedAt: [.ago(days: 20)],
+            offersUsed: []
+        )
+        func stated<Value>(_ value: Value) -> Fact<Value> {
+            Fact(value, source: .statedByCaller, observedAt: instant)
+        }
+        #expect(facts.subscribedBefore == stated(true))
+        #expect(facts.status == stated(.expired))
+        #expect(facts.expiresAt == stated(.ago(days: 9)))
+        #expect(facts.autoRenews == stated(false))
+        #expect(facts.ownership == stated(.familyShared))
+        #expect(facts.environment == stated(.sandbox))
+        #expect(facts.storefront == stated(try Storefront("DEU")))
+        #expect(facts.region == stated(try Region("DE")))
+        #expect(facts.originalTransactionID == stated(try TransactionID("2000000000000001")))
+        #expect(facts.subscriptionGroup == stated(try SubscriptionGroupID("20000001")))
+        #expect(facts.refundedAt == stated([.ago(days: 20)]))
+        #expect(facts.offersUsed == stated([]))
+    }
 }
