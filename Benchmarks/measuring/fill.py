@@ -10,6 +10,8 @@ import struct
 import subprocess
 import time
 
+from . import tree
+
 DAY = 86_400_000
 
 
@@ -93,7 +95,7 @@ ENTRY = ('{"bundle":"com.example.app","caller":"demo-backend","digest":"%s","ev"
 def entries(path, count, days=365):
     """So many signatures in the audit log, in the form that they have there, evenly over the days before yesterday.
 
-    They are written as a version without a tree left them; the program then builds tree and index with its own code.
+    The tree is written with them; `index_log` has the program make the index.
     """
     connection = opened(path)
     # The first start has left a few entries, and a tree over them.
@@ -112,13 +114,12 @@ def entries(path, count, days=365):
 
     connection.execute("BEGIN")
     connection.executemany("INSERT INTO audit_entries (entry_index, entry) VALUES (?, ?)", rows())
-    connection.execute("INSERT INTO log_upgrade (entries) VALUES (?)", (count,))
+    tree.write(connection)
     connection.execute("COMMIT")
     connection.close()
 
 
-def finish_log(binary, path):
-    """Has the program build tree and index, as it would for a database of before there were any."""
-    database = ["--database", f"sqlite:{path}"]
-    subprocess.run([binary, "callers", "add", "filler", "--role", "auditor"] + database, check=True, capture_output=True)
-    subprocess.run([binary, "audit", "index", "--rebuild"] + database, check=True, capture_output=True)
+def index_log(binary, path):
+    """Has the program make the index over the log."""
+    command = [binary, "audit", "index", "--rebuild", "--database", f"sqlite:{path}"]
+    subprocess.run(command, check=True, capture_output=True)
