@@ -43,7 +43,7 @@ struct ReconciliationAnswer {
             writer.member("state", use.state)
             writer.member("redeemedAt", rfc3339: use.redeemedAt)
             writer.member("subscription", AuditEntry.text(ofKey: use.subscription))
-            writer.member("index", use.entryIndex < 0 ? nil : Int(use.entryIndex))
+            writer.member("index", Int(use.entryIndex))
             if let grantID = use.grantID {
                 writer.member("grantId", grantID.description)
                 writer.member("grantIndex", use.grantEntryIndex.map { Int($0) })

@@ -182,7 +182,7 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// The log, and what was signed of it; `nil` for one of an earlier version, which the service brings up to date first.
+    /// The log, and what was signed of it; `nil` for a database without tables, which the service makes when it starts.
     private func storedLog(
         in ledger: LedgerAccess
     ) throws(ServiceError) -> (heads: any LogHeads, stored: [CheckpointTable.Stored])? {
@@ -191,16 +191,11 @@ package struct LoadedConfiguration: Sendable {
         let stored: [CheckpointTable.Stored]
         do throws(StorageError) {
             connection = try ledger.openForReading()
-            guard try Migrations.version(of: connection) >= LedgerSchema.checkpoints.version else { return nil }
+            guard try Migrations.version(of: connection) > 0 else { return nil }
             // Before the head: a service may sign for more than that as soon as it is read.
             stored = try CheckpointTable(connection: connection).all()
         } catch {
             throw .database(error)
-        }
-        do throws(LedgerError) {
-            guard try LogUpgrade(connection: connection).isFinished() else { return nil }
-        } catch {
-            throw .records(error)
         }
         let head: TreeHead
         do { head = try LogReader(connection: connection).checkedHead() } catch { throw .records(LedgerError(error)) }
@@ -215,8 +210,8 @@ package struct LoadedConfiguration: Sendable {
     private func epochs(of ledger: LedgerAccess) throws(StorageError) -> [EpochTable.Entry] {
         guard ledger.exists else { return [] }
         let connection = try ledger.openForReading()
-        // A database of an earlier version knows no epochs; the service will bring it up to date.
-        guard try Migrations.version(of: connection) >= LedgerSchema.epochs.version else { return [] }
+        // The service makes the tables when it starts.
+        guard try Migrations.version(of: connection) > 0 else { return [] }
         return try EpochTable(connection: connection).all()
     }
 }

@@ -24,8 +24,7 @@ package struct KeySwitch {
 
     /// Whether a use of a key is on record: a signature of an offer, or of a token for a store.
     ///
-    /// It is not of one that a service has only loaded, nor of an id that is no key's; nor of one last used before the
-    /// database kept uses (schema of ``LedgerSchema/seals``).
+    /// A key that a service has only loaded was not used, nor was an ID that is no key's.
     package func isUseOnRecord(of id: KeyID) throws(LedgerError) -> Bool {
         guard ledger.exists else { return false }
         var uses = KeyUses()

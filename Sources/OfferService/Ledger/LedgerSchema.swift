@@ -1,164 +1,501 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Storage
 
-/// The tables of the service, as migrations; a migration that was released is never edited.
+/// The tables of the service, for SQLite and PostgreSQL.
 ///
-/// Nothing personal lies here in the clear: a `subject` is a keyed pseudonym. Tables are keyed so that rows
-/// are added at their end, or close together; the one index that can't be, the customers' own, is written
-/// to in the order of customers, many at a time.
+/// `PostgreSQLText` exchanges the few words that PostgreSQL spells differently (`BLOB`, `INTEGER`, `TEXT`, `WITHOUT
+/// ROWID`); everything else is the same on both engines. SQLite keeps the comments, so `sqlite3 offer-signer.db .schema`
+/// shows them.
+///
+/// Before the first release, edit the schema here. A released migration is never edited; a change of a released schema is a
+/// further `Migration` in ``migrations``.
+///
+/// Conventions:
+/// - A column that ends in `_at` or `_until` is a time in milliseconds since 1970 UTC.
+/// - `entry_index` is the index of the audit log entry that records the row, unless its comment says otherwise.
+/// - `subject`, `account` and `customer` are 16 bytes of a keyed pseudonym (HMAC-SHA-256). No row names a person in the
+///   clear.
+/// - `chain` is the key of a chain of App Store purchases with one original transaction ID; `purchase` is the key of a
+///   Google Play purchase token. Both are 16 bytes of an HMAC-SHA-256. Stores' IDs and tokens are not kept.
+/// - `offer_key` is 64 bits of a digest over app, the catalog's own offer ID, and store.
+/// - `grant_id` is a UUIDv7 in 16 bytes.
+///
+/// In SQLite, a table whose rows are added in the order of its key has `INTEGER PRIMARY KEY`, or a rowid and a second tree.
+/// A table that is read and written by its key is `WITHOUT ROWID`, unless one row can be as long as a page.
 package enum LedgerSchema {
     package static let migrations = [
         Migration(
             version: 1,
-            name: "records, grants, idempotency keys, callers, key states",
-            statements: [
-                """
-                CREATE TABLE audit_entries (
-                    entry_index INTEGER PRIMARY KEY,
-                    entry BLOB NOT NULL
-                )
-                """,
-                """
-                CREATE TABLE grants (
-                    subject BLOB NOT NULL,
-                    offer_key BIGINT NOT NULL,
-                    grant_id BLOB NOT NULL,
-                    entry_index BIGINT NOT NULL,
-                    PRIMARY KEY (subject, offer_key, grant_id)
-                ) WITHOUT ROWID
-                """,
-                """
-                CREATE TABLE grants_per_day (
-                    offer_key BIGINT NOT NULL,
-                    day BIGINT NOT NULL,
-                    granted BIGINT NOT NULL,
-                    PRIMARY KEY (offer_key, day)
-                ) WITHOUT ROWID
-                """,
-                """
-                CREATE TABLE idempotency_keys (
-                    key_digest BLOB PRIMARY KEY,
-                    request_digest BLOB NOT NULL,
-                    grant_id BLOB NOT NULL,
-                    nonce BLOB NOT NULL,
-                    signed_at BIGINT NOT NULL,
-                    decision BLOB NOT NULL
-                ) WITHOUT ROWID
-                """,
-                "CREATE INDEX idempotency_keys_by_age ON idempotency_keys (signed_at)",
-                """
-                CREATE TABLE callers (
-                    caller_id TEXT PRIMARY KEY,
-                    role TEXT NOT NULL,
-                    bundle_ids TEXT NOT NULL,
-                    created_at BIGINT NOT NULL,
-                    revoked_at BIGINT
-                )
-                """,
-                """
-                CREATE TABLE caller_keys (
-                    key_id TEXT PRIMARY KEY,
-                    caller_id TEXT NOT NULL REFERENCES callers (caller_id),
-                    secret_digest BLOB NOT NULL,
-                    created_at BIGINT NOT NULL,
-                    expires_at BIGINT,
-                    revoked_at BIGINT
-                )
-                """,
-                """
-                CREATE TABLE key_states (
-                    key_id TEXT PRIMARY KEY,
-                    disabled_at BIGINT NOT NULL
-                )
-                """,
-            ]
-        ),
-        Migration(
-            version: 2,
-            name: "what the App Store tells",
-            statements: [
-                """
-                CREATE TABLE app_store_chains (
-                    chain BLOB PRIMARY KEY,
-                    renewal TEXT,
-                    status TEXT,
-                    statuses_read_at BIGINT,
-                    history_complete_at BIGINT
-                ) WITHOUT ROWID
-                """,
-                """
-                CREATE TABLE app_store_transactions (
-                    chain BLOB NOT NULL,
-                    transaction_key BLOB NOT NULL,
-                    record TEXT NOT NULL,
-                    PRIMARY KEY (chain, transaction_key)
-                ) WITHOUT ROWID
-                """,
-                "CREATE INDEX app_store_transactions_by_key ON app_store_transactions (transaction_key)",
-                """
-                CREATE TABLE app_store_customers (
-                    subject BLOB NOT NULL,
-                    chain BLOB NOT NULL,
-                    PRIMARY KEY (subject, chain)
-                ) WITHOUT ROWID
-                """,
-                "CREATE INDEX app_store_customers_by_chain ON app_store_customers (chain)",
-                """
-                CREATE TABLE app_store_notifications (
-                    notification_id BLOB PRIMARY KEY,
-                    signed_at BIGINT NOT NULL
-                ) WITHOUT ROWID
-                """,
-                """
-                CREATE TABLE app_store_redemptions (
-                    chain BLOB NOT NULL,
-                    first_transaction BLOB NOT NULL,
-                    offer_id TEXT NOT NULL,
-                    product_id TEXT NOT NULL,
-                    state TEXT NOT NULL,
-                    redeemed_at BIGINT NOT NULL,
-                    settled_at BIGINT,
-                    grant_id BLOB,
-                    PRIMARY KEY (chain, first_transaction)
-                ) WITHOUT ROWID
-                """,
-            ]
-        ),
-        Migration(
-            version: 3,
-            name: "links between customers, holders of subscriptions",
-            statements: [
-                """
-                CREATE TABLE customer_links (
-                    from_subject BLOB NOT NULL,
-                    to_subject BLOB NOT NULL,
-                    linked_at BIGINT NOT NULL,
-                    entry_index BIGINT NOT NULL,
-                    PRIMARY KEY (from_subject, to_subject)
-                ) WITHOUT ROWID
-                """,
-                "CREATE INDEX customer_links_by_target ON customer_links (to_subject)",
-                "CREATE INDEX customer_links_by_entry ON customer_links (entry_index)",
-                """
-                CREATE TABLE subscription_holders (
-                    subscription BLOB NOT NULL,
-                    kind TEXT NOT NULL,
-                    subject BLOB NOT NULL,
-                    since BIGINT NOT NULL,
-                    PRIMARY KEY (subscription, kind)
-                ) WITHOUT ROWID
-                """,
-            ]
-        ),
-        googlePlay,
-        logTree,
-        checkpoints,
-        epochs,
-        seals,
-        auditIndex,
-        reconciliation,
-        instances,
-        newGrants, idempotencyKeysByLog, newGrantsByPlace, grantedNames,
-        googlePlayAccounts, keyEpochs, grantPlaces,
+            name: "tables of 0.1.0",
+            statements: auditLog + auditIndex + grants + reconciliation + appStore + googlePlay + customers + callers
+                + operation
+        )
+    ]
+
+    // MARK: - The audit log
+
+    /// The log's entries, its Merkle tree (RFC 6962), and the signatures on it.
+    private static let auditLog: [StaticString] = [
+        """
+        CREATE TABLE audit_entries (
+            -- The audit log. Rows are only added.
+            entry_index INTEGER PRIMARY KEY,        -- from 0, without gaps
+            entry BLOB NOT NULL                     -- canonical JSON; its leaf hash covers exactly these bytes
+        )
+        """,
+        """
+        CREATE TABLE log_tiles (
+            -- Hashes of the tree, 256 to a tile. Tiles of level 0 are full; the last tile of each level above it grows.
+            level BIGINT NOT NULL,                  -- 0 for leaf hashes; a hash of level n covers 256^n entries
+            tile_index BIGINT NOT NULL,             -- from 0 within the level
+            hashes BLOB NOT NULL,                   -- 32 bytes for each hash, in order
+            PRIMARY KEY (level, tile_index)
+        )
+        """,
+        """
+        CREATE TABLE log_head (
+            -- The size and root of the tree. One row; each transaction that adds entries updates it.
+            head_id BIGINT PRIMARY KEY CHECK (head_id = 1),
+            size BIGINT NOT NULL,                   -- number of entries
+            root_hash BLOB NOT NULL                 -- 32 bytes
+        )
+        """,
+        // The root of a tree without entries is SHA-256 of nothing.
+        """
+        INSERT INTO log_head (head_id, size, root_hash)
+        VALUES (1, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+        """,
+        """
+        CREATE TABLE checkpoints (
+            -- The newest checkpoint under each name of the log; after audit new-log also the last one of the old name.
+            origin TEXT PRIMARY KEY,                -- the log's name
+            size BIGINT NOT NULL,                   -- number of entries that it covers
+            root_hash BLOB NOT NULL,                -- 32 bytes
+            note BLOB NOT NULL,                     -- the signed note
+            signed_at BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE cosignatures (
+            -- The newest checkpoint that each witness has signed.
+            origin TEXT NOT NULL,                   -- the log's name
+            witness TEXT NOT NULL,                  -- the witness's name
+            size BIGINT NOT NULL,                   -- number of entries that it covers
+            note BLOB NOT NULL,                     -- the signed note, with the witness's signature
+            cosigned_at BIGINT NOT NULL,
+            PRIMARY KEY (origin, witness)
+        )
+        """,
+    ]
+
+    /// The search index over the log.
+    ///
+    /// It is derived from the entries and can be rebuilt.
+    private static let auditIndex: [StaticString] = [
+        """
+        CREATE TABLE audit_index_state (
+            -- One row: what the index was made with.
+            version BIGINT NOT NULL,                -- version of the index format
+            hash_key BLOB NOT NULL                  -- 16 bytes: the SipHash key of the terms
+        )
+        """,
+        "INSERT INTO audit_index_state (version, hash_key) VALUES (1, randomblob(16))",
+        """
+        CREATE TABLE audit_index_runs (
+            -- A run is 16,384 entries in a row.
+            run BIGINT PRIMARY KEY,                 -- index of its first entry, divided by 16,384
+            usage BLOB NOT NULL                     -- uses of keys, decisions and refusals, counted by hour
+        )
+        """,
+        """
+        CREATE TABLE audit_index_parts (
+            -- Where a run has which terms. A row can be as long as a page, so the table has a rowid.
+            run BIGINT NOT NULL,
+            first_key BIGINT NOT NULL,              -- the least hashed term of this part
+            postings BLOB NOT NULL,                 -- hashed terms and offsets within the run
+            PRIMARY KEY (run, first_key)
+        )
+        """,
+    ]
+
+    // MARK: - Grants
+
+    /// What was granted, by customer and by day, and the keys of retries.
+    ///
+    /// A customer's grants are in `new_grants` and `grants` together; `GrantTable` reads both.
+    private static let grants: [StaticString] = [
+        """
+        CREATE TABLE grants (
+            -- Grants by customer. SQLite: grants under secondary keys, and of customers with many grants.
+            -- PostgreSQL: all grants but the newest, which are moved here from new_grants.
+            subject BLOB NOT NULL,                  -- a customer, or a chain or purchase that a grant counts for
+            offer_key BIGINT NOT NULL,
+            grant_id BLOB NOT NULL,
+            entry_index BIGINT NOT NULL,
+            PRIMARY KEY (subject, offer_key, grant_id)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE new_grants (
+            -- Grants in the order of time. SQLite: all grants. PostgreSQL: those that are not yet in grants.
+            place INTEGER PRIMARY KEY,              -- entry_index times 256, plus 1 for each further subject of the grant
+            subject BLOB NOT NULL,
+            offer_key BIGINT NOT NULL,
+            grant_id BLOB NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE grant_places (
+            -- SQLite: where rows of new_grants are, in the order of subjects. Empty on PostgreSQL.
+            -- A row can be as long as a page, so the table has a rowid.
+            first_prefix INTEGER PRIMARY KEY,       -- the first 24 bits of the least subject of this row
+            places BLOB NOT NULL                    -- 8 bytes each: 24 bits of the subject, 40 bits of entry_index plus 1
+        )
+        """,
+        """
+        CREATE TABLE grant_places_state (
+            -- One row.
+            before_entry BIGINT NOT NULL            -- each grant of an earlier entry is in grant_places or grants
+        )
+        """,
+        "INSERT INTO grant_places_state (before_entry) VALUES (0)",
+        """
+        CREATE TABLE grants_per_day (
+            -- How often an offer was granted, for budgets.
+            offer_key BIGINT NOT NULL,
+            day BIGINT NOT NULL,                    -- UTC days since 1970
+            granted BIGINT NOT NULL,                -- number of grants
+            PRIMARY KEY (offer_key, day)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE idempotency_keys (
+            -- What was granted under an idempotency key. Kept for 24 hours.
+            key_digest BLOB PRIMARY KEY,            -- digest of caller and key, and for a batch the item's number
+            request_digest BLOB NOT NULL,           -- digest of the body and the offer
+            grant_id BLOB NOT NULL,
+            nonce BLOB NOT NULL,                    -- the signature's nonce, 16 bytes
+            signed_at BIGINT NOT NULL,              -- the signature's timestamp, by the system's clock
+            decision BLOB NOT NULL,                 -- JSON, as the first answer had it
+            recorded_at BIGINT NOT NULL             -- by the log's clock, which never goes back
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX idempotency_keys_by_age ON idempotency_keys (signed_at)",
+    ]
+
+    /// What redemptions are matched to: each grant whose use a store reports, and the names of its offer.
+    private static let reconciliation: [StaticString] = [
+        """
+        CREATE TABLE issued_grants (
+            -- Grants whose use a store reports, in the order of time.
+            grant_id BLOB PRIMARY KEY,
+            offer_key BIGINT NOT NULL,
+            granted_at BIGINT NOT NULL,
+            account BLOB,                           -- the account that the grant is bound to, if any
+            entry_index BIGINT NOT NULL
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE granted_offers (
+            -- The newest names of each offer that was ever granted.
+            offer_key BIGINT PRIMARY KEY,
+            store TEXT NOT NULL,                    -- app-store or google-play
+            app TEXT NOT NULL,                      -- the catalog's name of the app
+            store_app TEXT NOT NULL,                -- bundle ID or package name
+            product_id TEXT NOT NULL,
+            base_plan_id TEXT,                      -- Google Play alone
+            offer_id TEXT NOT NULL,                 -- the store's ID of the offer
+            rule TEXT NOT NULL                      -- the catalog's own ID of the offer
+        )
+        """,
+        """
+        CREATE TABLE granted_names (
+            -- Every name that an offer was ever granted under: a grant is used under the name that it was given under.
+            store TEXT NOT NULL,                    -- app-store or google-play
+            product_id TEXT NOT NULL,
+            base_plan_id TEXT NOT NULL,             -- empty in the App Store
+            offer_id TEXT NOT NULL,                 -- the store's ID of the offer
+            store_app TEXT NOT NULL,                -- bundle ID or package name
+            offer_key BIGINT NOT NULL,
+            PRIMARY KEY (store, product_id, base_plan_id, offer_id, store_app, offer_key)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE notified_apps (
+            -- When a store has sent notifications about an app.
+            store TEXT NOT NULL,                    -- app-store or google-play
+            store_app TEXT NOT NULL,                -- bundle ID or package name
+            first_told_at BIGINT NOT NULL,
+            last_told_at BIGINT NOT NULL,           -- to the minute
+            PRIMARY KEY (store, store_app)
+        ) WITHOUT ROWID
+        """,
+    ]
+
+    // MARK: - What the stores report
+
+    /// Purchases in the App Store, from signed data, notifications and the App Store Server API.
+    private static let appStore: [StaticString] = [
+        """
+        CREATE TABLE app_store_chains (
+            -- What is known of a chain of purchases as a whole.
+            chain BLOB PRIMARY KEY,
+            renewal TEXT,                           -- JSON: the newest renewal info
+            status TEXT,                            -- JSON: the newest subscription status
+            statuses_read_at BIGINT,                -- when the API last answered with all statuses
+            history_complete_at BIGINT              -- when the API last answered with the whole history
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE app_store_transactions (
+            -- Transactions of a chain.
+            chain BLOB NOT NULL,
+            transaction_key BLOB NOT NULL,          -- stands for the transaction ID, 16 bytes
+            record TEXT NOT NULL,                   -- JSON: the part of the transaction that decisions need
+            PRIMARY KEY (chain, transaction_key)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX app_store_transactions_by_key ON app_store_transactions (transaction_key)",
+        """
+        CREATE TABLE app_store_customers (
+            -- Which customers have a chain.
+            subject BLOB NOT NULL,
+            chain BLOB NOT NULL,
+            PRIMARY KEY (subject, chain)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX app_store_customers_by_chain ON app_store_customers (chain)",
+        """
+        CREATE TABLE app_store_notifications (
+            -- Notifications that were processed, so that a repeated one changes nothing.
+            notification_id BLOB PRIMARY KEY,       -- Apple's notificationUUID, 16 bytes
+            signed_at BIGINT NOT NULL
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE app_store_redemptions (
+            -- Uses of offers, each with the grant that it was matched to.
+            chain BLOB NOT NULL,
+            first_transaction BLOB NOT NULL,        -- transaction_key of the first with the offer; empty until then
+            offer_id TEXT NOT NULL,                 -- the store's ID of the offer
+            product_id TEXT NOT NULL,
+            state TEXT NOT NULL,                    -- pending, redeemed, converted or notConverted
+            redeemed_at BIGINT NOT NULL,
+            settled_at BIGINT,                      -- when it was converted or ended without
+            grant_id BLOB,                          -- null if no grant fits
+            bundle_id TEXT NOT NULL,
+            environment TEXT NOT NULL,              -- production or sandbox
+            matched_as TEXT NOT NULL,               -- grant, none or other-account
+            entry_index BIGINT NOT NULL DEFAULT -1, -- -1 until the transaction that adds the row has recorded it
+            PRIMARY KEY (chain, first_transaction)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE INDEX app_store_redemptions_by_grant ON app_store_redemptions (grant_id)
+            WHERE grant_id IS NOT NULL
+        """,
+        """
+        CREATE INDEX app_store_redemptions_by_time
+            ON app_store_redemptions (redeemed_at, entry_index, matched_as, environment)
+        """,
+    ]
+
+    /// Purchases at Google Play, from the Google Play Developer API and real-time developer notifications.
+    private static let googlePlay: [StaticString] = [
+        """
+        CREATE TABLE google_play_purchases (
+            -- What is known of a purchase.
+            purchase BLOB PRIMARY KEY,
+            record TEXT NOT NULL,                   -- JSON: the part of the purchase that decisions need
+            marked_grant BLOB                       -- the grant_id in obfuscatedExternalProfileId, if there is one
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE INDEX google_play_purchases_by_marked_grant ON google_play_purchases (marked_grant)
+            WHERE marked_grant IS NOT NULL
+        """,
+        """
+        CREATE TABLE google_play_links (
+            -- Which purchase took the place of which (linkedPurchaseToken and the like).
+            purchase BLOB NOT NULL,
+            predecessor BLOB NOT NULL,              -- the earlier purchase
+            PRIMARY KEY (purchase, predecessor)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX google_play_links_by_predecessor ON google_play_links (predecessor)",
+        """
+        CREATE TABLE google_play_customers (
+            -- Which customers have a purchase.
+            subject BLOB NOT NULL,
+            purchase BLOB NOT NULL,
+            PRIMARY KEY (subject, purchase)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX google_play_customers_by_purchase ON google_play_customers (purchase)",
+        """
+        CREATE TABLE google_play_messages (
+            -- Notifications that were processed, so that a repeated one changes nothing.
+            message_key BLOB PRIMARY KEY,           -- digest of package name and Pub/Sub message ID
+            sent_at BIGINT NOT NULL
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE google_play_redemptions (
+            -- Uses of offers, each with the grant that it was matched to.
+            purchase BLOB NOT NULL,
+            product_id TEXT NOT NULL,
+            base_plan_id TEXT NOT NULL,
+            offer_id TEXT NOT NULL,                 -- the store's ID of the offer
+            offer_key BIGINT NOT NULL,
+            state TEXT NOT NULL,                    -- pending, redeemed, converted, notConverted or undone
+            redeemed_at BIGINT NOT NULL,
+            settled_at BIGINT,                      -- when it was converted or ended without
+            grant_id BLOB,                          -- null if no grant fits
+            matched_by TEXT,                        -- mark or customer; null without a grant
+            package_name TEXT NOT NULL,
+            environment TEXT NOT NULL,              -- production or sandbox
+            matched_as TEXT NOT NULL,               -- grant, none or other-account
+            entry_index BIGINT NOT NULL DEFAULT -1, -- -1 until the transaction that adds the row has recorded it
+            PRIMARY KEY (purchase, product_id, base_plan_id, offer_id)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE INDEX google_play_redemptions_by_grant ON google_play_redemptions (grant_id)
+            WHERE grant_id IS NOT NULL
+        """,
+        """
+        CREATE INDEX google_play_redemptions_by_time
+            ON google_play_redemptions (redeemed_at, entry_index, matched_as, environment)
+        """,
+        """
+        CREATE TABLE google_play_accounts (
+            -- Account IDs (obfuscatedAccountId) that authorizations have given out. Only these name a customer.
+            account BLOB PRIMARY KEY,               -- the first 16 bytes of the ID
+            customer BLOB NOT NULL,                 -- the customer's key under the newest secret
+            entry_index BIGINT NOT NULL             -- the newest entry that records that the ID was given out
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX google_play_accounts_by_customer ON google_play_accounts (customer)",
+    ]
+
+    // MARK: - Customers
+
+    /// Which names are one customer, who has a subscription, and which secrets pseudonyms are made with.
+    private static let customers: [StaticString] = [
+        """
+        CREATE TABLE customer_links (
+            -- An anonymous customer has logged in: both names are one customer from then on.
+            from_subject BLOB NOT NULL,             -- the anonymous customer
+            to_subject BLOB NOT NULL,               -- the known customer
+            linked_at BIGINT NOT NULL,
+            entry_index BIGINT NOT NULL,
+            PRIMARY KEY (from_subject, to_subject)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX customer_links_by_target ON customer_links (to_subject)",
+        "CREATE INDEX customer_links_by_entry ON customer_links (entry_index)",
+        """
+        CREATE TABLE subscription_holders (
+            -- Who has a subscription now; a change is a transfer.
+            subscription BLOB NOT NULL,             -- a chain or a purchase
+            kind TEXT NOT NULL,                     -- who names the holder: customer (a caller) or account (the store)
+            subject BLOB NOT NULL,                  -- the holder
+            since BIGINT NOT NULL,                  -- milliseconds since 1970 UTC
+            PRIMARY KEY (subscription, kind)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE customer_epochs (
+            -- The secrets that pseudonyms are made with. One is in force at a time.
+            epoch TEXT PRIMARY KEY,                 -- the name in the keys file
+            ordinal BIGINT NOT NULL,                -- the order in which they came into force
+            check_value BLOB NOT NULL,              -- tells the secret from another, without disclosing it
+            first_entry BIGINT NOT NULL,            -- index of the first entry that may have its pseudonyms
+            begun_at BIGINT NOT NULL,
+            destroyed_at BIGINT,                    -- null while the secret exists
+            forgotten_until BIGINT                  -- once it is destroyed: uses of offers before this are not kept
+        )
+        """,
+        """
+        CREATE TABLE customer_key_epochs (
+            -- The secret of each key that stands beside another key. Empty while there is one secret.
+            ledger_key BLOB PRIMARY KEY,            -- a subject, chain, purchase or transaction_key
+            ordinal BIGINT NOT NULL                 -- of customer_epochs; without a row it is the oldest that exists
+        ) WITHOUT ROWID
+        """,
+    ]
+
+    // MARK: - Callers and operation
+
+    /// Who may call the API.
+    private static let callers: [StaticString] = [
+        """
+        CREATE TABLE callers (
+            caller_id TEXT PRIMARY KEY,             -- the name that the administrator gave
+            role TEXT NOT NULL,                     -- app, backend, auditor or admin
+            bundle_ids TEXT NOT NULL,               -- the catalog's names of its apps, with spaces between; empty: all
+            created_at BIGINT NOT NULL,
+            revoked_at BIGINT                       -- null while it may call
+        )
+        """,
+        """
+        CREATE TABLE caller_keys (
+            -- API keys.
+            key_id TEXT PRIMARY KEY,                -- the part of the API key that is no secret
+            caller_id TEXT NOT NULL REFERENCES callers (caller_id),
+            secret_digest BLOB NOT NULL,            -- SHA-256 of the secret part
+            created_at BIGINT NOT NULL,
+            expires_at BIGINT,                      -- null if it never expires
+            revoked_at BIGINT                       -- null while it is valid
+        )
+        """,
+    ]
+
+    /// What is switched off, which keys were used, and which instances run.
+    private static let operation: [StaticString] = [
+        """
+        CREATE TABLE key_states (
+            -- Signing keys that an administrator has disabled.
+            key_id TEXT PRIMARY KEY,
+            disabled_at BIGINT NOT NULL,
+            acknowledged_at BIGINT                  -- when the service recorded that the key signs nothing any more
+        )
+        """,
+        """
+        CREATE TABLE key_uses (
+            -- Signing keys that were used.
+            key_id TEXT PRIMARY KEY,
+            last_used_at BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE seals (
+            -- What keeps the whole service from signing.
+            cause TEXT PRIMARY KEY,                 -- administrator, file, clock-stepped and others
+            since BIGINT NOT NULL,                  -- milliseconds since 1970 UTC
+            detail TEXT NOT NULL,                   -- for people
+            acknowledged_at BIGINT                  -- when the service recorded that nothing is signed any more
+        )
+        """,
+        """
+        CREATE TABLE instances (
+            -- PostgreSQL: the instances that share the database. Empty on SQLite.
+            instance_id BLOB PRIMARY KEY,           -- a UUIDv7, 16 bytes
+            name TEXT NOT NULL,                     -- host and process, for people
+            version TEXT NOT NULL,                  -- of the program
+            policy_name TEXT NOT NULL,              -- digest of the offers that it decides by
+            keys_digest TEXT NOT NULL,              -- digest of the keys that it has
+            beats BIGINT NOT NULL,                  -- counted up while the instance lives
+            obeys BIGINT NOT NULL                   -- 0 until it has stopped using what was switched off last, then 1
+        )
+        """,
+        """
+        CREATE TABLE reloads (
+            -- One row.
+            reload_id BIGINT PRIMARY KEY CHECK (reload_id = 1),
+            generation BIGINT NOT NULL              -- how often all instances were told to read their files again
+        )
+        """,
+        "INSERT INTO reloads (reload_id, generation) VALUES (1, 0)",
     ]
 }

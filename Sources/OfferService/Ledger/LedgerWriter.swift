@@ -96,7 +96,6 @@ package final class LedgerWriter {
         redemptionsLearnt.removeAll(keepingCapacity: true)
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         freshEntries.removeAll()
-        if !isTreeRead { try LogUpgrade(connection: connection).finish() }
         try database { () throws(StorageError) in
             try connection.begin()
             try grants.begun()
@@ -131,8 +130,6 @@ package final class LedgerWriter {
     }
 
     /// The head of the log, once its right edge was found to be whole; no transaction may be open.
-    ///
-    /// A log from before there was a tree gets one first.
     package func checkedHead() throws(LedgerError) -> TreeHead {
         defer { rollback() }
         try begin(at: Timestamp(milliseconds: 0))

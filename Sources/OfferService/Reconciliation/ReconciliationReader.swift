@@ -39,7 +39,7 @@ package struct ReconciliationReader {
                 SELECT matched_as, count(*) FROM (
                     SELECT matched_as, redeemed_at, environment FROM app_store_redemptions
                     UNION ALL SELECT matched_as, redeemed_at, environment FROM google_play_redemptions
-                ) AS redemptions WHERE redeemed_at >= ? AND redeemed_at < ? AND coalesce(environment, 'production') = ?
+                ) AS redemptions WHERE redeemed_at >= ? AND redeemed_at < ? AND environment = ?
                 GROUP BY matched_as
                 """,
                 .integer(query.from.milliseconds),
@@ -63,7 +63,7 @@ package struct ReconciliationReader {
         let from = SQLValue.integer(query.from.milliseconds)
         let bound: ReconciliationQuery.Place
         switch progress {
-        case .start: bound = ReconciliationQuery.Place(redeemedAt: query.until, entryIndex: -2)
+        case .start: bound = ReconciliationQuery.Place(redeemedAt: query.until, entryIndex: 0)
         case .after(let place): bound = place
         case .end: return ([], .end)
         }
@@ -83,7 +83,7 @@ package struct ReconciliationReader {
         SELECT bundle_id, product_id, NULL, offer_id, state, redeemed_at, chain, uses.grant_id, uses.entry_index,
             issued_grants.entry_index, account
         FROM app_store_redemptions AS uses LEFT JOIN issued_grants ON issued_grants.grant_id = uses.grant_id
-        WHERE matched_as = ? AND coalesce(environment, 'production') = ? AND redeemed_at >= ?
+        WHERE matched_as = ? AND environment = ? AND redeemed_at >= ?
             AND (redeemed_at < ? OR redeemed_at = ? AND uses.entry_index < ?)
         ORDER BY redeemed_at DESC, uses.entry_index DESC LIMIT ?
         """
@@ -92,7 +92,7 @@ package struct ReconciliationReader {
         SELECT package_name, product_id, base_plan_id, offer_id, state, redeemed_at, purchase, uses.grant_id,
             uses.entry_index, issued_grants.entry_index, account
         FROM google_play_redemptions AS uses LEFT JOIN issued_grants ON issued_grants.grant_id = uses.grant_id
-        WHERE matched_as = ? AND coalesce(environment, 'production') = ? AND redeemed_at >= ?
+        WHERE matched_as = ? AND environment = ? AND redeemed_at >= ?
             AND (redeemed_at < ? OR redeemed_at = ? AND uses.entry_index < ?)
         ORDER BY redeemed_at DESC, uses.entry_index DESC LIMIT ?
         """
@@ -100,7 +100,7 @@ package struct ReconciliationReader {
     private func uses(_ sql: SQL, _ store: Store) throws(StorageError) -> [ReconciliationReport.Use] {
         try connection.all(sql) { row in
             ReconciliationReport.Use(
-                place: ReconciliationReport.AppInStore(store: store.recordName, app: row.optionalText(0)),
+                place: ReconciliationReport.AppInStore(store: store.recordName, app: row.text(0)),
                 productID: row.text(1),
                 basePlanID: row.optionalText(2),
                 offerID: row.text(3),
@@ -184,7 +184,7 @@ package struct ReconciliationReader {
                 settled[place] = app
             }
         }
-        return settled.values.sorted { ($0.place.store, $0.place.app ?? "") < ($1.place.store, $1.place.app ?? "") }
+        return settled.values.sorted { ($0.place.store, $0.place.app) < ($1.place.store, $1.place.app) }
     }
 
     private static let issuedByApp: StaticString = """

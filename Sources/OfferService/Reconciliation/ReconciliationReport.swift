@@ -76,8 +76,8 @@ package struct ReconciliationReport: Hashable, Sendable {
     package struct AppInStore: Hashable, Sendable {
         /// `app-store` or `google-play`.
         package let store: String
-        /// The bundle id or the package name; `nil` of a use from before names were kept.
-        package let app: String?
+        /// The bundle ID or the package name.
+        package let app: String
     }
 
     /// A use of an offer that a store told of.
@@ -92,9 +92,9 @@ package struct ReconciliationReport: Hashable, Sendable {
         /// The key of the chain, or of the purchase.
         package let subscription: [UInt8]
         package let grantID: UniqueID?
-        /// The entry that tells of it; -1 of a use from before that was kept.
+        /// The entry that records it.
         package let entryIndex: Int64
-        /// The first entry of the grant; `nil` without one, or from before that was kept.
+        /// The first entry of the grant; `nil` without a grant, and for one that the ledger has lost or forgotten.
         package let grantEntryIndex: Int64?
         /// The key of the account that the grant was given to.
         package let grantedTo: [UInt8]?

@@ -122,12 +122,11 @@ enum ReconcileCommand {
 
     private static func line(_ use: ReconciliationReport.Use) -> String {
         let grant = use.grantID.map { "  grant \($0)" } ?? ""
-        let entry = use.entryIndex < 0 ? "" : "  entry \(use.entryIndex)"
-        return
-            "\(use.redeemedAt.rfc3339)  \(name(use.place))  \(use.productID)  \(use.offerID)  \(use.state)\(grant)\(entry)"
+        return "\(use.redeemedAt.rfc3339)  \(name(use.place))  \(use.productID)  \(use.offerID)  \(use.state)\(grant)"
+            + "  entry \(use.entryIndex)"
     }
 
     private static func name(_ place: ReconciliationReport.AppInStore) -> String {
-        "\(place.store) \(place.app ?? "(app not kept)")"
+        "\(place.store) \(place.app)"
     }
 }

@@ -11,8 +11,7 @@ import Testing
 /// The log as a folder.
 struct LogExportTests {
     private static func place(_ count: Int) throws -> (LogPlace, folder: String) {
-        let place = try LogPlace.beforeTrees(entries: count)
-        _ = try place.writer().checkedHead()
+        let place = try LogPlace.filled(entries: count)
         return (place, place.directory.path(of: "exported/log"))
     }
 

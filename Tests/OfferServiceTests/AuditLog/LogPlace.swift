@@ -20,13 +20,12 @@ struct LogPlace {
         ledger = LedgerAccess(location: location, clock: clock.wallClock)
     }
 
-    /// A ledger as it was before there was a tree, with so many entries.
-    static func beforeTrees(entries count: Int) throws -> LogPlace {
+    /// A ledger with a log of that many small entries, and its tree.
+    static func filled(entries count: Int) throws -> LogPlace {
         let place = try LogPlace()
-        let connection = try place.location.connect()
-        let earlier = LedgerSchema.migrations.prefix { $0.version < LedgerSchema.logTree.version }
-        try Migrations.apply(Array(earlier), to: connection, at: 0)
+        let connection = try place.ledger.open()
         guard count > 0 else { return place }
+        try connection.begin()
         try connection.run(
             SQL(
                 """
@@ -37,6 +36,11 @@ struct LogPlace {
                 .integer(Int64(count))
             )
         )
+        let tables = LogTables(connection: connection)
+        var edge = TreeEdge()
+        try tables.entries(in: 0..<Int64(count)) { edge.append(TreeHash.leaf($0)) }
+        try tables.write(edge.takeChanges(), edge.head)
+        try connection.commit()
         return place
     }
 

@@ -10,8 +10,7 @@ import Testing
 /// Proofs, tiles and bundles out of the tables, held to the definition over the same entries.
 struct LogReaderTests {
     private static func place(_ count: Int) throws -> (LogPlace, MerkleOracle) {
-        let place = try LogPlace.beforeTrees(entries: count)
-        _ = try place.writer().checkedHead()
+        let place = try LogPlace.filled(entries: count)
         return (place, MerkleOracle(try place.entries()))
     }
 

@@ -53,8 +53,9 @@ struct KeySuccessionTests {
             "the chain of a redemption",
             "SELECT chain FROM app_store_redemptions",
             """
-            INSERT INTO app_store_redemptions (chain, first_transaction, offer_id, product_id, state, redeemed_at)
-            VALUES (?, x'07', 'o', 'p', 's', 1)
+            INSERT INTO app_store_redemptions (
+                chain, first_transaction, offer_id, product_id, state, redeemed_at, bundle_id, environment, matched_as
+            ) VALUES (?, x'07', 'o', 'p', 's', 1, 'com.example.app', 'production', 'none')
             """,
             "INSERT INTO app_store_chains (chain) VALUES (?)"
         ),
@@ -62,8 +63,9 @@ struct KeySuccessionTests {
             "the first transaction of a redemption",
             "SELECT first_transaction FROM app_store_redemptions",
             """
-            INSERT INTO app_store_redemptions (chain, first_transaction, offer_id, product_id, state, redeemed_at)
-            VALUES (x'0C', ?, 'o', 'p', 's', 1)
+            INSERT INTO app_store_redemptions (
+                chain, first_transaction, offer_id, product_id, state, redeemed_at, bundle_id, environment, matched_as
+            ) VALUES (x'0C', ?, 'o', 'p', 's', 1, 'com.example.app', 'production', 'none')
             """,
             "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', ?, '{}')"
         ),
@@ -112,8 +114,9 @@ struct KeySuccessionTests {
             "SELECT purchase FROM google_play_redemptions",
             """
             INSERT INTO google_play_redemptions (
-                purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at
-            ) VALUES (?, 'p', 'b', 'o', 7, 's', 1)
+                purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, package_name, environment,
+                matched_as
+            ) VALUES (?, 'p', 'b', 'o', 7, 's', 1, 'com.example.app', 'production', 'none')
             """,
             "INSERT INTO google_play_purchases (purchase, record) VALUES (?, '{}')"
         ),

@@ -115,37 +115,4 @@ struct GivenOutAccountTests {
             #expect(try world.service.uses().first == "redeemed grant")
         }
     }
-
-    @Test func `ids of before they were noted are those of the grants`() throws {
-        let directory = try TemporaryDirectory()
-        let location = try #require(DatabaseLocation(directory.database("ledger.db")))
-        let connection = try location.connect()
-        let earlier = LedgerSchema.migrations.prefix { $0.version < LedgerSchema.googlePlayAccounts.version }
-        try Migrations.apply(Array(earlier), to: connection, at: 0)
-        for (key, store) in [(1, "google-play"), (2, "app-store")] as [(Int64, String)] {
-            try connection.run(
-                SQL(
-                    "INSERT INTO granted_offers VALUES (?, ?, 'app', 'app', 'p', NULL, 'o', 'r')",
-                    .integer(key),
-                    .text(store)
-                )
-            )
-            for (entry, account) in [[0xA0], [0xA0], []].enumerated() as EnumeratedSequence<[[UInt8]]> {
-                try connection.run(
-                    SQL(
-                        "INSERT INTO issued_grants VALUES (?, ?, 0, ?, ?)",
-                        .blob([UInt8(key), UInt8(entry)]),
-                        .integer(key),
-                        account.isEmpty ? .null : .blob(account + [UInt8(key)]),
-                        .integer(Int64(entry))
-                    )
-                )
-            }
-        }
-        try Migrations.apply(LedgerSchema.migrations, to: connection, at: 1)
-        let rows = try connection.all(SQL("SELECT account, customer, entry_index FROM google_play_accounts")) {
-            [$0.blob(0), $0.blob(1), [UInt8($0.integer(2))]]
-        }
-        #expect(rows == [[[0xA0, 1], [0xA0, 1], [1]]])
-    }
 }

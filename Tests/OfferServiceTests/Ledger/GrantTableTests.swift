@@ -351,50 +351,6 @@ struct GrantTableTests {
         for subject in many { #expect(try world.table.grants(of: 1, to: subject).count == 2) }
     }
 
-    @Test func `an upgrade keeps what stands in the order of time`() throws {
-        let place = try LogPlace()
-        let connection = try place.location.connect()
-        let earlier = LedgerSchema.migrations.prefix { $0.version < LedgerSchema.newGrantsByPlace.version }
-        try Migrations.apply(Array(earlier), to: connection, at: 0)
-        // Together more than an entry has places now.
-        let many = (0..<300).map { [9] + Array(SHA256.digest(of: Array("name-\($0)".utf8)).bytes.prefix(15)) }
-        let subjects = (1...2).map { [UInt8](repeating: $0, count: 16) } + many
-        let ids = (0..<3).map { UniqueID.version7(at: place.clock.now, 1, UInt64($0)) }
-        // The second was being carried over.
-        for (entry, id) in ids.enumerated() {
-            for subject in subjects {
-                let values: [SQLValue] = [.blob(subject), .blob(id.bytes), .integer(Int64(entry))]
-                if entry < 2 {
-                    try connection.run(
-                        SQL(
-                            "INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, 7, ?, ?)",
-                            values
-                        )
-                    )
-                }
-                if entry > 0 {
-                    try connection.run(
-                        SQL(
-                            "INSERT INTO new_grants (subject, offer_key, grant_id, entry_index) VALUES (?, 7, ?, ?)",
-                            values
-                        )
-                    )
-                }
-            }
-        }
-        let table = GrantTable(connection: try place.ledger.open())
-        for subject in subjects { #expect(try table.grants(to: subject) == [7: Set(ids)]) }
-        let counts = try connection.all(
-            SQL(
-                """
-                SELECT count(*) FROM grants GROUP BY entry_index
-                UNION ALL SELECT count(*) FROM new_grants GROUP BY place / 256
-                """
-            )
-        ) { $0.integer(0) }
-        #expect(counts.sorted() == [46, 256, 256, 302, 302])
-    }
-
     @Test func `what can't be carried over still counts, and is not tried with each request`() throws {
         let world = try World(seed: 3)
         while try world.count("SELECT count(*) FROM new_grants") < 14 { try world.grant(isUndone: false) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OfferService
 
-/// What is added with each signature costs no more than its row.
+/// The tables of a new database, and how a later version changes them.
 struct LedgerSchemaTests {
     @Test(.aboutSQLite, arguments: ["audit_entries", "new_grants"])
     func `rows that are added behind all others have no second tree beside their table`(table: String) throws {
@@ -16,16 +16,22 @@ struct LedgerSchemaTests {
         #expect(try connection.all(keys) { $0.text(0) } == ["INTEGER"])
     }
 
-    @Test(.aboutSQLite) func `a log of before, whose entries have an index beside them, is gone on with`() throws {
+    /// A made-up second version of the schema.
+    private static let second = Migration(
+        version: 2,
+        name: "notes on callers",
+        statements: ["ALTER TABLE callers ADD COLUMN note TEXT", "UPDATE callers SET note = caller_id"]
+    )
+
+    @Test func `a later version changes a ledger with records, which this version refuses from then on`() throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
-        try connection.run(SQL("DROP TABLE audit_entries"))
-        try connection.run(
-            SQL("CREATE TABLE audit_entries (entry_index BIGINT PRIMARY KEY, entry BLOB NOT NULL)")
-        )
         try place.writer().add(3)
-        try place.writer().add(2)
-        #expect(try place.entries().count == 5)
+        let connection = try place.ledger.open()
+        try connection.run(SQL("INSERT INTO callers VALUES ('shop', 'backend', '', 1, NULL)"))
+        try Migrations.apply(LedgerSchema.migrations + [Self.second], to: connection, at: 5)
+        #expect(try connection.all(SQL("SELECT note FROM callers")) { $0.text(0) } == ["shop"])
         #expect(try place.reader().head() == place.expectedHead())
+        let error = #expect(throws: StorageError.self) { try place.ledger.open() }
+        #expect(error == .schemaTooNew(found: 2, supported: LedgerSchema.migrations.count))
     }
 }

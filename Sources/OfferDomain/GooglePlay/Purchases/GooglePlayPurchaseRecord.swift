@@ -36,7 +36,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     package var isReported = false
     /// When the store first told something of this very purchase by itself: a refund of it is told from then on.
     ///
-    /// Nil of one that was asked about for the sake of another, and of a record of before this was kept.
+    /// Nil of one that was asked about for the sake of another.
     package var reportedSince: Timestamp?
     /// When the store first told of it.
     package var firstObservedAt: Timestamp?

@@ -18,7 +18,7 @@ package struct AuditIndexTables {
                 return SipHashKey(bytes: row.blob(1)).map { (version, $0) }
             }.flatMap(\.self)
         } catch {
-            // The database is of an earlier program, which had no such table.
+            // Somebody dropped the table: answers then come from the log itself.
             guard case .misuse = error else { throw error }
             return nil
         }

@@ -13,7 +13,7 @@ package struct LogReader {
         tables = LogTables(connection: connection)
     }
 
-    /// The newest tree; without entries where there are none, and while `LogUpgrade` has not come to the first.
+    /// The newest tree; without entries where there are none.
     package func head() throws(AuditReadError) -> TreeHead { try tables.head() }
 
     /// The head, held to the entries and tiles as whoever adds to the log holds it; others may add to it meanwhile.

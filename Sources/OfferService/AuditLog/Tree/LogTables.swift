@@ -1,44 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-package import Storage
-
-extension LedgerSchema {
-    /// The log's tree: its head, and its tiles.
-    ///
-    /// Of level 0 there are full tiles alone; of the levels above it the last one grows. Whoever has entries from before has
-    /// their tree built by `LogUpgrade`.
-    package static let logTree = Migration(
-        version: 5,
-        name: "the tree over the records",
-        statements: [
-            """
-            CREATE TABLE log_tiles (
-                level BIGINT NOT NULL,
-                tile_index BIGINT NOT NULL,
-                hashes BLOB NOT NULL,
-                PRIMARY KEY (level, tile_index)
-            )
-            """,
-            """
-            CREATE TABLE log_head (
-                head_id BIGINT PRIMARY KEY CHECK (head_id = 1),
-                size BIGINT NOT NULL,
-                root_hash BLOB NOT NULL
-            )
-            """,
-            // The root of a tree without entries: SHA-256 of nothing.
-            """
-            INSERT INTO log_head (head_id, size, root_hash)
-            VALUES (1, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
-            """,
-            "CREATE TABLE log_upgrade (entries BIGINT NOT NULL)",
-            """
-            INSERT INTO log_upgrade (entries)
-            SELECT entry_index + 1 FROM audit_entries ORDER BY entry_index DESC LIMIT 1
-            """,
-        ]
-    )
-}
+import Storage
 
 /// The log as rows: entries, tiles, head.
 struct LogTables {
@@ -111,8 +73,6 @@ struct LogTables {
                 }
             }
         } catch {
-            // A database from before there were checkpoints.
-            if case .misuse = error { return nil }
             throw .database(error)
         }
         return checkpoint

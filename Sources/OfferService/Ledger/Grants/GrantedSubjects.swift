@@ -35,7 +35,7 @@ struct GrantedSubjects {
         moved = GrowingSubjectFilter(room: min(room, Self.roomForMoved))
     }
 
-    /// In SQLite few grants are in `grants`, but in ledgers of before.
+    /// In SQLite few grants are in `grants`.
     private static let roomForMoved = 4_096
 
     /// Whether there may be grants of the subject, new ones or others.

@@ -37,7 +37,7 @@ extension LedgerMove {
 
     /// Every table with rows of its own, those first that others refer to.
     ///
-    /// Left out: what lists the migrations, the instances that use a database, and what is done once after an upgrade.
+    /// Left out: the list of migrations, and the instances that use a database with their reloads.
     static let tables = [
         Table(
             name: "audit_entries",

@@ -76,8 +76,6 @@ package struct GooglePlayRedemptionTable {
             for line in known where !lines.contains(line) { try remove(line, of: purchase) }
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: purchase)
-                // A row from before names were kept is completed, which tells nothing new.
-                if known.contains(line.withoutNames) { continue }
                 try count(entry)
                 news.append(entry)
             }
@@ -137,11 +135,10 @@ package struct GooglePlayRedemptionTable {
                 let known = try lines(of: purchase)
                 let ofApp = known.filter { $0.packageName == place.app.packageName.text }
                 let entries = drawn.entries.filter { $0.redemption.purchase == purchase }
-                let current = entries.map { Line($0, nil).withoutNames }
-                compared += max(ofApp.count, current.count)
                 // A purchase of another app has no redemption here, and rows of that app alone.
-                let isKept = Set(current).isSubset(of: known.map(\.withoutNames))
-                if !isKept || !ofApp.allSatisfy({ current.contains($0.withoutNames) }) { differing.append(purchase) }
+                let current = entries.map { Line($0, place.app.packageName) }
+                compared += max(ofApp.count, current.count)
+                if Set(ofApp) != Set(current) { differing.append(purchase) }
             }
         }
         return (compared, differing)
@@ -246,7 +243,7 @@ package struct GooglePlayRedemptionTable {
                 Candidate(
                     redemption: redemption,
                     offerKey: offer,
-                    // A mark that is genuine names a grant, also one from before accounts were kept.
+                    // A genuine mark names a grant, even one that the ledger has lost or forgotten.
                     marked: try mark.map { mark throws(StorageError) in
                         try issued.candidate(mark.grantID) ?? GrantCandidate(id: mark.grantID, account: nil)
                     },
@@ -272,9 +269,7 @@ package struct GooglePlayRedemptionTable {
             offerID: offer.offerID
         )
         if let key = granted.first { return key }
-        let lines = try lines(of: purchase)
-        // A row of before names were kept is of whatever app is asked about.
-        return lines.first { $0.offer == offer && [nil, packageName.text].contains($0.packageName) }?.offerKey
+        return try lines(of: purchase).first { $0.offer == offer && $0.packageName == packageName.text }?.offerKey
     }
 
     /// All names of the account that a purchase names; empty if it names none.
@@ -324,15 +319,8 @@ package struct GooglePlayRedemptionTable {
         let grantID: [UInt8]?
         let matchedBy: String?
         let match: String
-        var packageName: String?
-        var environment: String?
-
-        /// As it was before names were kept.
-        var withoutNames: Line {
-            var line = self
-            (line.packageName, line.environment) = (nil, nil)
-            return line
-        }
+        let packageName: String
+        let environment: String
     }
 
     private func lines(of purchase: PurchaseKey) throws(StorageError) -> [Line] {
@@ -357,8 +345,8 @@ package struct GooglePlayRedemptionTable {
                     grantID: row.optionalBlob(7),
                     matchedBy: row.optionalText(8),
                     match: row.text(9),
-                    packageName: row.optionalText(10),
-                    environment: row.optionalText(11)
+                    packageName: row.text(10),
+                    environment: row.text(11)
                 )
             )
         }
@@ -400,15 +388,15 @@ package struct GooglePlayRedemptionTable {
                 line.grantID.map(SQLValue.blob) ?? .null,
                 SQLValue(line.matchedBy),
                 .text(line.match),
-                SQLValue(line.packageName),
-                SQLValue(line.environment)
+                .text(line.packageName),
+                .text(line.environment)
             )
         )
     }
 }
 
 extension GooglePlayRedemptionTable.Line {
-    fileprivate init(_ entry: GooglePlayRedemptionTable.Entry, _ packageName: PackageName?) {
+    fileprivate init(_ entry: GooglePlayRedemptionTable.Entry, _ packageName: PackageName) {
         let redemption = entry.redemption
         self.init(
             offer: redemption.offer,
@@ -419,7 +407,7 @@ extension GooglePlayRedemptionTable.Line {
             grantID: entry.match?.grantID.bytes,
             matchedBy: entry.match?.way.rawValue,
             match: entry.reconciliation.rawValue,
-            packageName: packageName?.text,
+            packageName: packageName.text,
             environment: redemption.environment.rawValue
         )
     }

@@ -38,12 +38,10 @@ package struct RedemptionTable {
         for chain in drawn.chains {
             let known = try rows(of: chain)
             let current = drawn.entries.filter { $0.redemption.key.chain == chain }
-            let lines = current.map { Line($0, bundleID) }
+            let lines = current.map(Line.init)
             for line in known where !lines.contains(line) { try remove(line, of: chain) }
             for (entry, line) in zip(current, lines) where !known.contains(line) {
-                try insert(line, of: chain)
-                // A row from before names were kept is completed, which tells nothing new.
-                if known.contains(line.withoutNames) { continue }
+                try insert(line, of: chain, bundleID)
                 try count(entry)
                 news.append(entry)
             }
@@ -77,9 +75,7 @@ package struct RedemptionTable {
                 let known = try rows(of: chain)
                 let current = drawn.entries.filter { $0.redemption.key.chain == chain }
                 compared += max(known.count, current.count)
-                if Set(known.map(\.withoutNames)) != Set(current.map { Line($0, nil).withoutNames }) {
-                    differing.append(chain)
-                }
+                if Set(known) != Set(current.map(Line.init)) { differing.append(chain) }
             }
         }
         return (compared, differing)
@@ -110,7 +106,7 @@ package struct RedemptionTable {
 
     // MARK: - Rows
 
-    /// A row but for its chain, and the entry that tells of it.
+    /// A row without its chain, the chain's app, and the entry that records it.
     fileprivate struct Line: Hashable {
         let firstTransaction: [UInt8]
         let offerID: String
@@ -120,15 +116,7 @@ package struct RedemptionTable {
         let settledAt: Int64?
         let grantID: [UInt8]?
         let match: String
-        var bundleID: String?
-        var environment: String?
-
-        /// As it was before names were kept.
-        var withoutNames: Line {
-            var line = self
-            (line.bundleID, line.environment) = (nil, nil)
-            return line
-        }
+        let environment: String
     }
 
     private func rows(of chain: ChainKey) throws(StorageError) -> [Line] {
@@ -136,7 +124,7 @@ package struct RedemptionTable {
             SQL(
                 """
                 SELECT first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id, matched_as,
-                    bundle_id, environment
+                    environment
                 FROM app_store_redemptions WHERE chain = ?
                 """,
                 .blob(chain.bytes)
@@ -151,8 +139,7 @@ package struct RedemptionTable {
                 settledAt: row.optionalInteger(5),
                 grantID: row.optionalBlob(6),
                 match: row.text(7),
-                bundleID: row.optionalText(8),
-                environment: row.optionalText(9)
+                environment: row.text(8)
             )
         }
     }
@@ -167,7 +154,7 @@ package struct RedemptionTable {
         )
     }
 
-    private func insert(_ line: Line, of chain: ChainKey) throws(StorageError) {
+    private func insert(_ line: Line, of chain: ChainKey, _ bundleID: BundleID) throws(StorageError) {
         try connection.enqueue(
             SQL(
                 """
@@ -185,15 +172,15 @@ package struct RedemptionTable {
                 line.settledAt.map(SQLValue.integer) ?? .null,
                 line.grantID.map(SQLValue.blob) ?? .null,
                 .text(line.match),
-                SQLValue(line.bundleID),
-                SQLValue(line.environment)
+                .text(bundleID.text),
+                .text(line.environment)
             )
         )
     }
 }
 
 extension RedemptionTable.Line {
-    fileprivate init(_ entry: RedemptionTable.Entry, _ bundleID: BundleID?) {
+    fileprivate init(_ entry: RedemptionTable.Entry) {
         let redemption = entry.redemption
         self.init(
             firstTransaction: redemption.key.firstTransaction?.bytes ?? [],
@@ -204,7 +191,6 @@ extension RedemptionTable.Line {
             settledAt: redemption.state.settledAt?.milliseconds,
             grantID: entry.grantID?.bytes,
             match: entry.match.rawValue,
-            bundleID: bundleID?.text,
             environment: redemption.environment.rawValue
         )
     }
