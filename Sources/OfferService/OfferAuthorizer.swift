@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Cryptography
+import Cryptography
 package import OfferDomain
 
 /// An offer at Google Play that a customer may buy.
@@ -34,14 +34,13 @@ package final class OfferAuthorizer: Sendable {
         decider: OfferDecider,
         catalogues: GooglePlayCatalogues,
         purchases: any GooglePlayPurchaseSource,
-        random: any RandomSource,
-        log: Log
+        runtime: Runtime
     ) {
         self.decider = decider
         self.catalogues = catalogues
         self.purchases = purchases
-        self.random = random
-        self.log = log
+        random = runtime.random
+        log = runtime.log
     }
 
     /// Whether this caller is told what the rules found.

@@ -28,11 +28,11 @@ package final class OfferDecider: Sendable {
     private let log: Log
 
     /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
-    package init(committer: Committer, showsFindingsToApps: Bool, metrics: Metrics, log: Log) {
+    package init(committer: Committer, showsFindingsToApps: Bool, runtime: Runtime) {
         self.committer = committer
         self.showsFindingsToApps = showsFindingsToApps
-        self.metrics = metrics
-        self.log = log
+        metrics = runtime.metrics
+        log = runtime.log
     }
 
     /// Whether this caller is told what the rules found.

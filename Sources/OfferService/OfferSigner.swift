@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Cryptography
+import Cryptography
 package import OfferDomain
 import Storage
 
@@ -50,18 +50,16 @@ package final class OfferSigner: Sendable {
         store: AppStore,
         seal: Seal,
         verification: SelfVerification,
-        metrics: Metrics,
-        random: any RandomSource,
-        log: Log
+        runtime: Runtime
     ) {
         self.decider = decider
         self.committer = committer
         self.store = store
         self.seal = seal
         self.verification = verification
-        self.metrics = metrics
-        self.random = random
-        self.log = log
+        metrics = runtime.metrics
+        random = runtime.random
+        log = runtime.log
     }
 
     /// Answers one request for a signature.
@@ -150,8 +148,7 @@ package final class OfferSigner: Sendable {
         let customer = try KnownByStore(
             request,
             caller,
-            listing.bundleID,
-            listing: listing,
+            .offer(listing),
             configuration,
             store,
             at: now

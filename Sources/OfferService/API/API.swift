@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Cryptography
+import Cryptography
 package import HTTP
 import OfferDomain
 
@@ -9,19 +9,10 @@ import OfferDomain
 package final class API: Responder {
     private let current: CurrentSnapshot
     private let signatures: SignatureCall
-    private let batches: SignatureBatchCall
-    private let notifications: NotificationCall
-    private let authorizations: AuthorizationCall
-    private let eligibility: EligibilityCall
-    private let googlePlayNotifications: GooglePlayNotificationCall
-    private let transactions: TransactionsCall
-    private let transfers: TransfersCall
-    private let checkpoints: CheckpointCalls?
-    private let keys: KeysCall
-    private let seal: SealCall
-    private let reconciliation: ReconciliationCall
-    private let logCalls: LogCalls?
-    private let audit: AuditCalls?
+    private let offers: OfferCalls
+    private let evidence: EvidenceCalls
+    private let records: RecordCalls
+    private let switches: SwitchCalls
     private let operation: OperationCalls
     private let noise: MinuteCounter<Noise>
     /// Of which calls the log has told lately that somebody unknown was answered with a fault of ours.
@@ -31,49 +22,24 @@ package final class API: Responder {
     private let random: any RandomSource
     private let log: Log
 
-    package init(
+    init(
         current: CurrentSnapshot,
-        signer: OfferSigner,
-        notifications: NotificationReceiver,
-        authorizer: OfferAuthorizer,
-        previewer: OfferPreviewer,
-        googlePlayNotifications: GooglePlayNotificationReceiver? = nil,
-        transactions: TransactionsCall,
-        transfers: TransfersCall,
-        checkpoints: CheckpointCalls? = nil,
-        keys: KeysCall,
-        seal: SealCall,
-        audit: AuditCalls? = nil,
-        reconciliation: ReconciliationCall,
-        logCalls: LogCalls? = nil,
-        operation: OperationCalls,
+        calls: APICalls,
         noise: MinuteCounter<Noise>,
-        metrics: Metrics,
-        clock: WallClock,
-        random: any RandomSource,
-        log: Log
+        runtime: Runtime
     ) {
         self.current = current
-        signatures = SignatureCall(signer: signer)
-        batches = SignatureBatchCall(signer: signer, random: random, noise: noise, metrics: metrics)
-        self.notifications = NotificationCall(receiver: notifications)
-        authorizations = AuthorizationCall(authorizer: authorizer)
-        eligibility = EligibilityCall(previewer: previewer) { [signer] in signer.showsFindings(to: $0) }
-        self.googlePlayNotifications = GooglePlayNotificationCall(receiver: googlePlayNotifications)
-        self.transactions = transactions
-        self.transfers = transfers
-        self.logCalls = logCalls
-        self.checkpoints = checkpoints
-        self.keys = keys
-        self.seal = seal
-        self.reconciliation = reconciliation
-        self.audit = audit
-        self.operation = operation
+        signatures = calls.offers.signatures
+        offers = calls.offers
+        evidence = calls.evidence
+        records = calls.records
+        switches = calls.switches
+        operation = calls.operation
         self.noise = noise
-        self.metrics = metrics
-        self.clock = clock
-        self.random = random
-        self.log = log
+        metrics = runtime.metrics
+        clock = runtime.clock
+        random = runtime.random
+        log = runtime.log
     }
 
     package func respond(to request: Request) async -> Response {
@@ -135,7 +101,7 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
-        case .promotionalOfferBatch: return try await batches.respond(to: request, under: current.value, at: now)
+        case .promotionalOfferBatch: return try await offers.batches.respond(to: request, under: current.value, at: now)
         case .introductoryOfferSignature:
             return try await signatures.respond(
                 to: request,
@@ -145,27 +111,35 @@ package final class API: Responder {
                 at: now
             )
         case .eligibility:
-            return try await eligibility.respond(to: request, under: current.value, requestID: requestID, at: now)
+            return try await offers.eligibility.respond(
+                to: request,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
         case .googlePlayAuthorization:
-            return try await authorizations.respond(to: request, under: current.value, requestID: requestID, at: now)
+            return try await offers.authorizations.respond(
+                to: request,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
         case .appStoreNotification:
-            return try await notifications.respond(to: request, under: current.value, at: now)
+            return try await evidence.appStoreNotifications.respond(to: request, under: current.value, at: now)
         case .googlePlayNotification:
-            return try await googlePlayNotifications.respond(to: request, under: current.value, at: now)
-        case .transactions: return try await transactions.respond(to: request, under: current.value, at: now)
-        case .customerTransfers: return try await transfers.respond(to: request, under: current.value, at: now)
+            return try await evidence.googlePlayNotifications.respond(to: request, under: current.value, at: now)
+        case .transactions: return try await evidence.transactions.respond(to: request, under: current.value, at: now)
+        case .customerTransfers: return try await evidence.transfers.respond(to: request, under: current.value, at: now)
         case .logTile, .auditEntry, .auditEntryProof:
-            guard let logCalls else { throw .request(.notConfigured) }
-            return try await logCalls.respond(to: request, match, under: current.value, at: now)
+            return try await records.log.respond(to: request, match, under: current.value, at: now)
         case .logCheckpoint, .logState:
-            guard let checkpoints else { throw .request(.notConfigured) }
-            return try await checkpoints.respond(to: request, route, under: current.value, at: now)
+            return try await records.checkpoints.respond(to: request, route, under: current.value, at: now)
         case .keys, .disableKey, .enableKey, .seal, .unseal:
             return try await answer(request, switching: match, now)
-        case .reconciliation: return try await reconciliation.respond(to: request, under: current.value, at: now)
+        case .reconciliation:
+            return try await records.reconciliation.respond(to: request, under: current.value, at: now)
         case .auditEntries, .auditLookups, .auditSummary:
-            guard let audit else { throw .request(.notConfigured) }
-            return try await audit.respond(to: request, at: route, under: current.value, now)
+            return try await records.queries.respond(to: request, at: route, under: current.value, now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()
@@ -186,18 +160,18 @@ package final class API: Responder {
     ) async throws(Refusal) -> Response {
         let snapshot = current.value
         switch match.route {
-        case .keys: return try await keys.list(request, under: snapshot, at: now)
+        case .keys: return try await switches.keys.list(request, under: snapshot, at: now)
         case .disableKey, .enableKey:
-            return try await keys.set(
+            return try await switches.keys.set(
                 request,
                 key: match.parameters.first,
                 isDisabled: match.route == .disableKey,
                 under: snapshot,
                 at: now
             )
-        case .seal where request.method == .post: return try await seal.seal(request, under: snapshot, at: now)
-        case .seal: return try seal.show(to: request, under: snapshot, at: now)
-        case .unseal: return try await seal.unseal(request, under: snapshot, at: now)
+        case .seal where request.method == .post: return try await switches.seal.seal(request, under: snapshot, at: now)
+        case .seal: return try switches.seal.show(to: request, under: snapshot, at: now)
+        case .unseal: return try await switches.seal.unseal(request, under: snapshot, at: now)
         default: throw .request(.noSuchPath)
         }
     }

@@ -8,25 +8,23 @@ package struct OperationCalls: Sendable {
     private let current: CurrentSnapshot
     private let health: Health
     private let counters: Metrics
-    private let seals: @Sendable () -> [ActiveSeal]
-    private let isCutOff: @Sendable () -> Bool
+    private let seal: Seal
     private let warnings: @Sendable () -> [Obstacle]
     private let gauges: @Sendable () -> [Gauge]
 
-    package init(
+    /// `warnings` and `gauges` are those of the other parts of the service.
+    init(
         current: CurrentSnapshot,
         health: Health,
         metrics: Metrics,
-        seals: @escaping @Sendable () -> [ActiveSeal] = { [] },
-        isCutOff: @escaping @Sendable () -> Bool = { false },
-        warnings: @escaping @Sendable () -> [Obstacle] = { [] },
+        seal: Seal,
+        warnings: @escaping @Sendable () -> [Obstacle],
         gauges: @escaping @Sendable () -> [Gauge]
     ) {
         self.current = current
         self.health = health
         counters = metrics
-        self.seals = seals
-        self.isCutOff = isCutOff
+        self.seal = seal
         self.warnings = warnings
         self.gauges = gauges
     }
@@ -38,7 +36,7 @@ package struct OperationCalls: Sendable {
     /// 200 when the service can do its work, else 503; either way with each obstacle and warning.
     func ready() -> Response {
         let snapshot = current.value
-        let obstacles = health.obstacles(snapshot, sealedBy: seals(), isCutOff: isCutOff())
+        let obstacles = health.obstacles(snapshot, sealedBy: seal.causes, isCutOff: seal.isCutOff)
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("status")
@@ -69,7 +67,7 @@ package struct OperationCalls: Sendable {
             Gauge.Sample(1, labels: [("key", key.id.text), ("status", key.status.rawValue)])
         }
         let info = Gauge("offer_signer_key_info", "Keys of the ring and their state", keys)
-        let causes = Set(seals().map(\.cause))
+        let causes = Set(seal.causes.map(\.cause))
         let sealed = Gauge(
             "offer_signer_sealed",
             "Whether nothing is signed, by cause: 1 for each that holds",

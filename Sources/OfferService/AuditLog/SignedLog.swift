@@ -16,11 +16,11 @@ package final class SignedLog: Sendable {
     private let contradictions: Contradictions
     /// Who is told of new checkpoints; emptied at the end, because the witnesses hold the publisher that tells them.
     private let audience = Guarded<Witnesses?>(nil)
-    private let file: CheckpointFile
     private let log: Log
 
     /// What was found at the start of a log that fits what was signed of it.
     package struct Checked: Sendable {
+        let file: CheckpointFile
         let outcome: LogStartCheck.Outcome
         let cosignatures: [CheckpointTable.StoredCosignature]
     }
@@ -40,10 +40,11 @@ package final class SignedLog: Sendable {
         let head: TreeHead
         do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
         let heads = StoredLogHeads(newest: { head }, open: ledger.openForReading)
+        let file = CheckpointFile(path: settings.checkpointPath)
         do {
-            let check = LogStartCheck(key: key, heads: heads, file: CheckpointFile(path: settings.checkpointPath))
             return Checked(
-                outcome: try check.newest(stored: stored),
+                file: file,
+                outcome: try LogStartCheck(key: key, heads: heads, file: file).newest(stored: stored),
                 cosignatures: try table.cosignatures(of: key.origin)
             )
         } catch let error as LogMismatch {
@@ -60,69 +61,84 @@ package final class SignedLog: Sendable {
     /// `contradiction` is told, each time that it is found, in what the log is not what was signed of it.
     package init(
         _ loaded: LoadedConfiguration,
-        _ settings: Settings,
         after checked: Checked,
         ledger: LedgerAccess,
         committer: Committer,
-        clock: WallClock,
-        log: Log,
+        runtime: Runtime,
         contradiction: @escaping @Sendable (String) -> Void
     ) throws(ServiceError) {
         key = loaded.keys.logKey
-        self.log = log
-        file = CheckpointFile(path: settings.checkpointPath)
+        log = runtime.log
+        if checked.outcome.fileIsMissing { Self.warnOfMissingFile(checked.file, log) }
         let contradictions = Contradictions(contradiction)
         self.contradictions = contradictions
         recorded = { [committer] in committer.treeHead }
-        let heads = StoredLogHeads(newest: ledger.isShared ? nil : recorded, open: ledger.openForReading)
-        if checked.outcome.fileIsMissing { Self.warnOfMissingFile(file, log) }
-        let keeping = DurableCheckpoints(committer: committer, file: file)
+        let signable = SignableLog(
+            heads: StoredLogHeads(newest: ledger.isShared ? nil : recorded, open: ledger.openForReading),
+            keeping: DurableCheckpoints(committer: committer, file: checked.file)
+        )
         let audience = audience
         publisher = CheckpointPublisher(
             key: key,
-            heads: heads,
-            keeping: keeping,
+            of: signable,
             stored: checked.outcome.newest,
-            clock: clock,
+            clock: runtime.clock,
             log: log,
-            contradiction: { contradictions.add($0) },
-            mayPublish: { contradictions.latest == nil },
-            published: { _ in audience.withLock { $0 }?.checkpointPublished() }
+            listener: CheckpointPublisher.Listener(
+                mayPublish: { contradictions.latest == nil },
+                published: { _ in audience.withLock { $0 }?.checkpointPublished() },
+                contradiction: { contradictions.add($0) }
+            )
         )
         watch = LogWatch(
             key: key.verifierKey,
-            file: file,
+            file: checked.file,
             open: ledger.openForReading,
-            clock: clock,
+            clock: runtime.clock,
             log: log,
             damaged: { contradictions.add($0) }
         )
-        guard let policy = loaded.logPolicy, !policy.witnesses.isEmpty else {
-            (client, witnesses) = (nil, nil)
-            return
+        client = try Self.client(loaded.logPolicy)
+        witnesses = client.map { [publisher, log] client in
+            WitnessContext(
+                transport: client,
+                signable: signable,
+                publisher: publisher,
+                clock: runtime.clock,
+                log: log,
+                contradiction: { contradictions.add($0) }
+            )
+        }.flatMap { Self.witnesses(loaded, after: checked, ledger, $0) }
+        audience.withLock { [witnesses] in $0 = witnesses }
+    }
+
+    private static func witnesses(
+        _ loaded: LoadedConfiguration,
+        after checked: Checked,
+        _ ledger: LedgerAccess,
+        _ context: WitnessContext
+    ) -> Witnesses? {
+        let origin = loaded.keys.logKey.origin
+        return loaded.logPolicy.map { policy in
+            Witnesses(
+                policy,
+                stored: checked.cosignatures,
+                storedNow: {
+                    (try? CheckpointTable(connection: ledger.openForReading()).cosignatures(of: origin)) ?? []
+                },
+                context: context
+            )
         }
-        let client: Client
+    }
+
+    /// What asks the witnesses; `nil` without any.
+    private static func client(_ policy: LogPolicy?) throws(ServiceError) -> Client? {
+        guard let policy, !policy.witnesses.isEmpty else { return nil }
         do throws(ClientError) {
-            client = try Client(ClientConfiguration(maximumResponseBytes: 65_536, allowsPlainHTTP: true))
+            return try Client(ClientConfiguration(maximumResponseBytes: 65_536, allowsPlainHTTP: true))
         } catch {
             throw .client(error)
         }
-        let witnesses = Witnesses(
-            policy,
-            stored: checked.cosignatures,
-            storedNow: { [origin = key.origin] in
-                (try? CheckpointTable(connection: ledger.openForReading()).cosignatures(of: origin)) ?? []
-            },
-            transport: client,
-            heads: heads,
-            keeping: keeping,
-            publisher: publisher,
-            clock: clock,
-            log: log,
-            contradiction: { contradictions.add($0) }
-        )
-        (self.client, self.witnesses) = (client, witnesses)
-        audience.withLock { $0 = witnesses }
     }
 
     private static func warnOfMissingFile(_ file: CheckpointFile, _ log: Log) {

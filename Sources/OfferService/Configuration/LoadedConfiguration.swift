@@ -132,7 +132,7 @@ package struct LoadedConfiguration: Sendable {
     }
 
     /// What requests are decided by, with the callers and disabled keys that the database holds.
-    func snapshot(_ connection: any DatabaseConnection) throws(StorageError) -> Snapshot {
+    package func snapshot(_ connection: any DatabaseConnection) throws(StorageError) -> Snapshot {
         Snapshot(
             catalog: catalog,
             keyRing: keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),

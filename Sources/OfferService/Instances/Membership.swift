@@ -24,46 +24,58 @@ package final class Membership: Sendable {
     private let state: Guarded<State>
     private let lease: Lease
     private let committer: Committer
-    private let open: Committer.Opener
-    private let clock: WallClock
+    private let ledger: LedgerAccess
     private let log: Log
     private let reload: @Sendable () -> Void
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// One that is not yet among them; `reload` is called when another instance was told to read its files anew.
-    ///
-    /// `reloads` is what ``InstanceTable/reloads()`` said before this instance read its files: what is asked for later is
-    /// followed. Without it, what is asked for once this instance has looked around.
+    /// How it follows when another instance was told to read its files anew.
+    package struct Reloads: Sendable {
+        let known: Int64?
+        let reload: @Sendable () -> Void
+
+        /// `reload` is called when another instance was told to read its files anew.
+        ///
+        /// `known` is what ``InstanceTable/reloads()`` said before this instance read its files: what is asked for later is
+        /// followed. Without it, what is asked for once this instance has looked around.
+        package init(after known: Int64? = nil, reload: @escaping @Sendable () -> Void) {
+            self.known = known
+            self.reload = reload
+        }
+    }
+
+    /// One that is not yet among them.
     package init(
         _ instance: Instance,
-        reloads: Int64? = nil,
         lease: Lease,
         committer: Committer,
-        clock: WallClock,
+        ledger: LedgerAccess,
         log: Log,
-        open: @escaping Committer.Opener,
-        reload: @escaping @Sendable () -> Void
+        reloads: Reloads
     ) {
-        state = Guarded(State(instance: instance, reloads: reloads))
+        state = Guarded(State(instance: instance, reloads: reloads.known))
         self.lease = lease
         self.committer = committer
-        self.open = open
-        self.clock = clock
+        self.ledger = ledger
         self.log = log
-        self.reload = reload
+        reload = reloads.reload
+    }
+
+    private func newRound() -> MembershipRound {
+        MembershipRound(open: ledger.open, clock: ledger.clock)
     }
 
     /// Joins the others; returns once keys may be used.
     package func start() throws(MembershipError) {
-        let round = MembershipRound(open: open, clock: clock)
+        let round = newRound()
         let start = lease.now
         try round.join(state.withLock { $0.instance })
         try obey()
         lease.renew(from: start)
         let first = Handover(round)
         Worker.start(named: "instances") { [self] in
-            let round = first.take() ?? MembershipRound(open: open, clock: clock)
+            let round = first.take() ?? newRound()
             while stopping.wait(timeout: .now() + .milliseconds(Self.intervalMilliseconds)) == .timedOut {
                 look(with: round)
             }

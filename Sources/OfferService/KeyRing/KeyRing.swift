@@ -42,8 +42,7 @@ package final class SigningKey: Sendable {
         bundleIDs: [BundleID],
         purposes: Set<KeyPurpose>,
         status: KeyStatus,
-        privateKey: PrivateKey?,
-        publicKeyDigest: String? = nil
+        privateKey: PrivateKey?
     ) {
         self.id = id
         self.issuerID = issuerID
@@ -51,20 +50,22 @@ package final class SigningKey: Sendable {
         self.purposes = purposes
         self.status = privateKey == nil ? .disabled : status
         self.privateKey = privateKey
-        self.publicKeyDigest = publicKeyDigest ?? privateKey?.publicKey.spkiSHA256.hex
+        publicKeyDigest = privateKey?.publicKey.spkiSHA256.hex
+    }
+
+    private init(_ key: SigningKey, status: KeyStatus) {
+        id = key.id
+        issuerID = key.issuerID
+        bundleIDs = key.bundleIDs
+        purposes = key.purposes
+        privateKey = status == .disabled ? nil : key.privateKey
+        self.status = privateKey == nil ? .disabled : status
+        publicKeyDigest = key.publicKeyDigest
     }
 
     /// The same key in another state; a disabled one lets go of its private key.
     package func with(status: KeyStatus) -> SigningKey {
-        SigningKey(
-            id: id,
-            issuerID: issuerID,
-            bundleIDs: bundleIDs,
-            purposes: purposes,
-            status: status,
-            privateKey: status == .disabled ? nil : privateKey,
-            publicKeyDigest: publicKeyDigest
-        )
+        SigningKey(self, status: status)
     }
 }
 

@@ -42,6 +42,9 @@ package final class Seal: Sendable {
     /// Whether nothing is signed.
     package var isSealed: Bool { !causes.isEmpty }
 
+    /// Whether keys can't be used because the other instances that share the database can't be heard of.
+    var isCutOff: Bool { gate.isCutOff }
+
     /// Whether every instance that shares the database has said that it obeys what seals the service for longer.
     package var isObeyed: Bool {
         // What is not on record yet is not known to the others.

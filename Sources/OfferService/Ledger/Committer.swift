@@ -50,47 +50,54 @@ package final class Committer: Sendable {
         case onceATurn
     }
 
-    /// A committer that is not yet running; it lets at most `maximumWaiting` requests wait and refuses more.
-    ///
-    /// A database in a file has a `logKeeper` of its own, which is started and stopped with the thread.
-    ///
-    /// That of the service itself `acknowledges` what others switch off: it records when nothing is signed any more. It is
-    /// there for long, so it reads who was granted something. Where several share the database, `instance` says which it is.
-    /// Who asks on an `askingThread`, which is called there, is told on that thread.
+    /// A committer that is not yet running.
     package init(
         clock: WallClock,
         observer: any CommitObserver,
         gate: KeyGate = KeyGate(),
-        acknowledges: Bool = false,
-        instance: UniqueID? = nil,
-        maximumWaiting: Int = 4096,
-        wakeUp: WakeUp = .forEachRequest,
-        askingThread: @escaping @Sendable () -> (any AskingThread)? = { nil },
-        gathering: Gathering = Gathering(),
-        portions: GrantPortions = GrantPortions(),
-        place: DatabasePlace? = nil,
-        logKeeper: WriteAheadLogKeeper? = nil,
-        open: @escaping Opener
+        options: CommitterOptions = CommitterOptions(),
+        database: CommitterDatabase
     ) {
         self.clock = clock
         self.observer = observer
         self.gate = gate
-        self.acknowledges = acknowledges
-        looksForAll = Guarded(!acknowledges)
-        self.instance = instance
-        self.maximumWaiting = maximumWaiting
-        self.wakeUp = wakeUp
-        self.askingThread = askingThread
-        self.gathering = gathering
-        self.portions = portions
-        self.place = place
-        self.logKeeper = logKeeper
-        self.open = open
+        acknowledges = options.acknowledges
+        looksForAll = Guarded(!options.acknowledges)
+        instance = options.instance
+        maximumWaiting = options.maximumWaiting
+        wakeUp = options.wakeUp
+        askingThread = options.askingThread
+        gathering = options.gathering
+        portions = options.portions
+        place = database.place
+        logKeeper = database.logKeeper
+        open = database.open
+    }
+
+    /// The same, of a database that is only opened.
+    package convenience init(
+        clock: WallClock,
+        observer: any CommitObserver,
+        gate: KeyGate = KeyGate(),
+        options: CommitterOptions = CommitterOptions(),
+        open: @escaping Opener
+    ) {
+        self.init(
+            clock: clock,
+            observer: observer,
+            gate: gate,
+            options: options,
+            database: CommitterDatabase(open: open)
+        )
     }
 
     /// Starts the thread, on a connection that is already open, whose log has that head.
     package func start(on connection: sending any DatabaseConnection, at head: TreeHead? = nil) {
-        let first = Handover(connection)
+        start(on: Handover(connection), at: head)
+    }
+
+    /// The same, of a connection that was handed over.
+    func start(on first: Handover<any DatabaseConnection>, at head: TreeHead?) {
         if let head { newestHead.withLock { $0 = head } }
         logKeeper?.start()
         Worker.start(named: "committer") { [self] in run(first) }

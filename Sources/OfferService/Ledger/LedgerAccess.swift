@@ -6,10 +6,20 @@ package import Storage
 package struct LedgerAccess: Sendable {
     private let location: DatabaseLocation
     let clock: WallClock
+    /// Whether several services may write to it at once.
+    package private(set) var isShared: Bool
 
     package init(location: DatabaseLocation, clock: WallClock) {
         self.location = location
         self.clock = clock
+        isShared = location.isShared
+    }
+
+    /// The same for a service that has the database to itself, whatever the engine would allow.
+    package func exclusive() -> LedgerAccess {
+        var access = self
+        access.isShared = false
+        return access
     }
 
     /// A connection that writes; the tables are made or migrated first.
@@ -37,7 +47,7 @@ package struct LedgerAccess: Sendable {
     /// It opens what is there and makes nothing: where the file was moved away, an empty one in its place, with a log of its
     /// own, would spoil the one that is put back.
     package func logKeeper(pages: Int = 1000) -> WriteAheadLogKeeper? {
-        guard !isShared else { return nil }
+        guard !location.isShared else { return nil }
         return WriteAheadLogKeeper(pages: pages) { [location] () throws(StorageError) in try location.connectToFile() }
     }
 
@@ -54,9 +64,6 @@ package struct LedgerAccess: Sendable {
         case .postgreSQL: hasSchema
         }
     }
-
-    /// Whether several services may write to it at once.
-    package var isShared: Bool { location.isShared }
 
     /// Whether a server has tables of ours; true also where it cannot be asked, so that whoever opens it is told why.
     private var hasSchema: Bool {

@@ -107,7 +107,7 @@ extension KnownByStore {
         try self.init(
             SignatureRequest(preview: request, of: bundleID),
             caller,
-            bundleID,
+            .app(bundleID),
             configuration,
             store,
             at: now

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Cryptography
+import Cryptography
 package import HTTP
 import OfferDomain
 
@@ -75,31 +75,25 @@ package final class StoreGateway: Sendable {
 
     /// - Parameters:
     ///   - transport: Sends the requests.
-    ///   - clock: For deadlines and for what callers are told.
-    ///   - random: For the pauses between attempts.
+    ///   - runtime: The clock for deadlines, random numbers for pauses, counts of requests, and the log.
     ///   - pause: Waits between attempts.
-    ///   - metrics: Counts each request by its outcome.
-    ///   - log: Told when a store stops and begins to answer.
     ///   - retries: How often a question is asked, and for how long.
     ///   - budgetShare: How much of a store's own limits we use, for others use the same keys: 0 to 1.
     package init(
         transport: any Transport,
-        clock: WallClock,
-        random: any RandomSource,
+        runtime: Runtime,
         pause: Pause = .system,
-        metrics: Metrics,
-        log: Log,
         retries: RetryPolicy = RetryPolicy(),
         budgetShare: Double = 0.9
     ) {
         self.transport = transport
-        self.random = random
+        random = runtime.random
         self.pause = pause
-        self.metrics = metrics
-        self.log = log
+        metrics = runtime.metrics
+        log = runtime.log
         self.retries = retries
         self.budgetShare = budgetShare
-        uptime = Uptime(clock)
+        uptime = Uptime(runtime.clock)
     }
 
     /// The gauge of all breakers: 1 for the state that each is in, by origin.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Cryptography
+import Cryptography
 package import HTTP
 import OfferDomain
 
@@ -24,63 +24,56 @@ package final class Stores: Sendable {
         _ settings: Settings,
         current: CurrentSnapshot,
         committer: Committer,
-        clock: WallClock,
-        random: any RandomSource,
-        metrics: Metrics,
-        log: Log,
+        runtime: Runtime,
         retries: RetryPolicy = RetryPolicy()
     ) throws(ServiceError) {
-        self.clock = clock
+        clock = runtime.clock
         do throws(ClientError) {
             client = try Client(settings.clientConfiguration)
-            revocation = try Revocation(settings.revocationCheck, clock, random, metrics, log)
+            revocation = try Revocation(settings.revocationCheck, runtime)
         } catch {
             throw .client(error)
         }
-        gateway = StoreGateway(
-            transport: client,
-            clock: clock,
-            random: random,
-            metrics: metrics,
-            log: log,
-            retries: retries
-        )
-        let api = AppStoreServerAPI(
-            gateway: gateway,
-            signer: Self.tokenSigner(current, committer),
-            clock: clock,
-            metrics: metrics,
-            log: log,
-            origins: settings.appStoreOrigins
-        )
-        appStoreAPI = api
-        googlePlayAPI = GooglePlayAPI(
-            gateway: gateway,
-            signer: Self.assertionSigner(current, committer),
-            clock: clock,
-            log: log,
-            origins: settings.googleOrigins
-        )
-        catalogues = GooglePlayCatalogues(listing: googlePlayAPI, metrics: metrics, log: log)
-        let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: log)
-        googlePush = settings.googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys, clock: clock) }
-        let verifier: SignedDataVerifier
         do throws(ConfigurationError) {
             verifier = SignedDataVerifier(anchors: try settings.trustAnchors())
         } catch {
             throw .configuration(error)
         }
-        self.verifier = verifier
-        appStore = AppStore(
-            authenticator: revocation.map { RevocationAwareAuthenticator(verifier, $0.monitor) } ?? verifier,
-            api: api
+        gateway = StoreGateway(transport: client, runtime: runtime, retries: retries)
+        appStoreAPI = AppStoreServerAPI(
+            gateway: gateway,
+            signer: Self.tokenSigner(current, committer),
+            runtime: runtime,
+            origins: settings.appStoreOrigins
         )
+        appStore = AppStore(
+            authenticator: revocation.map { [verifier] in RevocationAwareAuthenticator(verifier, $0.monitor) }
+                ?? verifier,
+            api: appStoreAPI
+        )
+        googlePlayAPI = GooglePlayAPI(
+            gateway: gateway,
+            signer: Self.assertionSigner(current, committer),
+            clock: runtime.clock,
+            log: runtime.log,
+            origins: settings.googleOrigins
+        )
+        catalogues = GooglePlayCatalogues(listing: googlePlayAPI, metrics: runtime.metrics, log: runtime.log)
+        let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: runtime.log)
+        googlePush = settings.googlePush.map {
+            GooglePushAuthenticator(expecting: $0, keys: keys, clock: runtime.clock)
+        }
     }
 
-    /// Starts the threads that send requests.
+    /// Starts the threads that send requests; all of them, or none.
     package func start() throws(ClientError) {
         try client.start()
-        try revocation?.start()
+        do throws(ClientError) {
+            try revocation?.start()
+        } catch {
+            client.stop()
+            throw error
+        }
     }
 
     /// Ends what is in flight, and the threads.

@@ -53,14 +53,8 @@ enum ServeCommand: Command {
     }
 
     private static func start(_ settings: Settings) throws(CommandError) -> Service {
-        let clock = WallClock.system
         do {
-            let service = try Service(
-                settings: settings,
-                clock: clock,
-                random: try SystemRandom(),
-                log: Log(level: settings.logLevel, clock: clock)
-            )
+            let service = try Service(settings: settings, dependencies: try .system(logLevel: settings.logLevel))
             try service.start()
             return service
         } catch let error as ServiceError {

@@ -49,18 +49,24 @@ final class CheckpointPlace: Sendable {
     func publisher(stored: SignedCheckpoint? = nil, file other: CheckpointFile? = nil) -> CheckpointPublisher {
         CheckpointPublisher(
             key: key,
-            heads: heads,
-            keeping: DurableCheckpoints(committer: committer, file: other ?? file),
+            of: signable(other ?? file),
             stored: stored,
             clock: clock.wallClock,
             log: Log(level: .debug, clock: clock.wallClock, sink: log.sink),
-            contradiction: { [self] reason in contradictions.withLock { $0.append(reason) } },
-            published: { [self] signed in
-                let kept = [(try? self.stored().first?.note) ?? [], (try? file.read()) ?? []]
-                keptBefore.withLock { $0.append(kept) }
-                published.withLock { $0.append(signed) }
-            }
+            listener: CheckpointPublisher.Listener(
+                published: { [self] signed in
+                    let kept = [(try? self.stored().first?.note) ?? [], (try? file.read()) ?? []]
+                    keptBefore.withLock { $0.append(kept) }
+                    published.withLock { $0.append(signed) }
+                },
+                contradiction: { [self] reason in contradictions.withLock { $0.append(reason) } }
+            )
         )
+    }
+
+    /// The naive log, of which what is signed is kept in the database and in that file.
+    func signable(_ file: CheckpointFile) -> SignableLog {
+        SignableLog(heads: heads, keeping: DurableCheckpoints(committer: committer, file: file))
     }
 
     func stored() throws -> [CheckpointTable.Stored] {

@@ -78,8 +78,8 @@ struct LogCallsTests {
 
     @Test(arguments: ["/audit/tile/0/000", "/v1/audit/entries/7", "/v1/audit/entries/7/proof"])
     func `answers auditors and administrators alone`(path: String) async throws {
-        try await withLog { service, reader, _ async throws in
-            service.checkpoint.set(PublishedCheckpoint(head: try reader.head(), note: Array("note\n".utf8)))
+        try await withLog { service, _, _ async throws in
+            #expect(await service.publishCheckpoint() != nil)
             for caller in ["auditor", "admin"] { #expect(try await get(path, as: caller, service).status == 200) }
             for caller in ["app", "backend", "scoped"] {
                 #expect(try await get(path, as: caller, service).problem == "role-not-allowed")
@@ -121,37 +121,37 @@ struct LogCallsTests {
 
     @Test(arguments: Wire.allCases)
     func `proves an entry under the newest checkpoint, once there is one that has it`(wire: Wire) async throws {
-        try await withLog(wire) { service, reader, entries async throws in
+        try await withLog(wire) { service, _, entries async throws in
             let none = try await get("/v1/audit/entries/7/proof", service)
             #expect(none.status == 409 && none.problem == "not-yet-covered")
             #expect(none.headers["retry-after"] == "1")
             let oracle = MerkleOracle(entries)
-            let note = "example.com/log\n290\nroot\n\n— example.com/log signature\n"
-            let head = TreeHead(size: 290, rootHash: try reader.rootHash(ofSize: 290))
-            service.checkpoint.set(PublishedCheckpoint(head: head, note: Array(note.utf8)))
-            for index in [0, 7, 255, 256, 289] {
+            let checkpoint = try #require(await service.publishCheckpoint())
+            #expect(checkpoint.checkpoint.size == 300)
+            let note = String(decoding: checkpoint.note.bytes, as: UTF8.self)
+            try await service.committer.append([.recordsExported(from: 300, count: 1)])
+            for index in [0, 7, 255, 256, 299] {
                 let reply = try await get("/v1/audit/entries/\(index)/proof", service)
-                let hashes = oracle.path(index, 0..<290).map {
+                let hashes = oracle.path(index, 0..<300).map {
                     String(decoding: Base64.encode($0.bytes), as: UTF8.self)
                 }
                 let lines = ["c2sp.org/tlog-proof@v1", "index \(index)"] + hashes + ["", note]
                 #expect(reply.status == 200 && reply.body == lines.joined(separator: "\n"))
                 #expect(reply.headers["content-type"] == "text/plain; charset=utf-8")
             }
-            #expect(try await get("/v1/audit/entries/290/proof", service).problem == "not-yet-covered")
+            #expect(try await get("/v1/audit/entries/300/proof", service).problem == "not-yet-covered")
             #expect(try await get("/v1/audit/entries/400/proof", service).problem == "not-found")
             #expect(
                 try service.entries("audit.read").map(\.["for"][0].text) == [
-                    "index=0", "index=7", "index=255", "index=256", "index=289",
+                    "index=0", "index=7", "index=255", "index=256", "index=299",
                 ]
             )
         }
     }
 
     @Test func `gives no proof that does not lead to the checkpoint, and says that the log is damaged`() async throws {
-        try await withLog { service, reader, _ async throws in
-            let head = try reader.head()
-            service.checkpoint.set(PublishedCheckpoint(head: head, note: []))
+        try await withLog { service, _, _ async throws in
+            #expect(await service.publishCheckpoint() != nil)
             #expect(try await get("/v1/audit/entries/270/proof", service).status == 200)
             let connection = try service.settings.database.connect()
             try connection.run(SQL("UPDATE audit_entries SET entry = x'7B7D' WHERE entry_index = 270"))
@@ -160,8 +160,14 @@ struct LogCallsTests {
             try connection.run(SQL("UPDATE audit_entries SET entry = x'7B7D' WHERE entry_index = 7"))
             #expect(try await get("/v1/audit/entries/7", service).problem == "log-unreadable")
             #expect(try await get("/audit/tile/entries/000", service).problem == "log-unreadable")
-            let larger = TreeHead(size: 301, rootHash: head.rootHash)
-            service.checkpoint.set(PublishedCheckpoint(head: larger, note: []))
+        }
+    }
+
+    @Test func `gives no proof under a checkpoint of more entries than the log has`() async throws {
+        try await withLog { service, _, _ async throws in
+            #expect(await service.publishCheckpoint() != nil)
+            #expect(try await get("/v1/audit/entries/8/proof", service).status == 200)
+            try service.settings.database.connect().run(SQL("UPDATE log_head SET size = 299"))
             #expect(try await get("/v1/audit/entries/8/proof", service).problem == "log-unreadable")
         }
     }

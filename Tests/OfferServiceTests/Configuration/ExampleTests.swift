@@ -57,9 +57,11 @@ struct ExampleTests {
         let clock = SettableClock()
         let service = try Service(
             settings: settings,
-            clock: clock.wallClock,
-            random: try SystemRandom(),
-            log: Log(level: .error, clock: clock.wallClock)
+            dependencies: Dependencies(
+                clock: clock.wallClock,
+                random: try SystemRandom(),
+                log: Log(level: .error, clock: clock.wallClock)
+            )
         )
         try service.start()
         let key = try String(contentsOfFile: demo.path(.apiKey), encoding: .utf8)

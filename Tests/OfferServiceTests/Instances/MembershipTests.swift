@@ -19,7 +19,6 @@ struct MembershipTests {
         init(_ number: UInt64, in place: LogPlace, reloads known: Int64? = nil) throws {
             let clock = place.clock.wallClock
             let lease = Lease(clock: clock)
-            let open: Committer.Opener = { [ledger = place.ledger] () throws(StorageError) in try ledger.open() }
             instance = Instance(
                 id: .version7(at: place.clock.now, number, number),
                 name: "host-\(number):1",
@@ -32,20 +31,18 @@ struct MembershipTests {
                 clock: clock,
                 observer: Metrics(),
                 gate: gate,
-                acknowledges: true,
-                instance: instance.id,
-                open: open
+                options: CommitterOptions(acknowledges: true, instance: instance.id),
+                open: place.ledger.open
             )
             committer.start(on: try place.ledger.open())
             membership = Membership(
                 instance,
-                reloads: known,
                 lease: lease,
                 committer: committer,
-                clock: clock,
+                ledger: place.ledger,
                 log: Log(level: .error, clock: clock),
-                open: open
-            ) { [reloads] in reloads.add() }
+                reloads: Membership.Reloads(after: known) { [reloads] in reloads.add() }
+            )
             try membership.start()
         }
 

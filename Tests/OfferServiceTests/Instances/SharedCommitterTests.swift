@@ -16,7 +16,7 @@ struct SharedCommitterTests {
         let committer = Committer(
             clock: place.clock.wallClock,
             observer: observer,
-            instance: isShared ? .version7(at: place.clock.now, 1, 1) : nil
+            options: CommitterOptions(instance: isShared ? .version7(at: place.clock.now, 1, 1) : nil)
         ) { [ledger = place.ledger] () throws(StorageError) in try ledger.open() }
         committer.start(on: try place.ledger.open())
         let done = Recorder()

@@ -21,7 +21,12 @@ struct SealAgainTests {
         init(beside service: TestService) throws {
             let log = Log(level: .error, clock: clock.wallClock, sink: service.log.sink)
             let open: Committer.Opener = { [ledger = service.ledger] () throws(StorageError) in try ledger.open() }
-            committer = Committer(clock: clock.wallClock, observer: Metrics(), acknowledges: true, open: open)
+            committer = Committer(
+                clock: clock.wallClock,
+                observer: Metrics(),
+                options: CommitterOptions(acknowledges: true),
+                open: open
+            )
             committer.start(on: try service.ledger.open())
             seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { nil }
             watch = SealWatch(

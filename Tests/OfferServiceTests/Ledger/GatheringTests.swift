@@ -114,8 +114,7 @@ private final class GatheringPlace: Sendable {
         committer = Committer(
             clock: place.clock.wallClock,
             observer: observer,
-            wakeUp: .onceATurn,
-            gathering: gathering,
+            options: CommitterOptions(wakeUp: .onceATurn, gathering: gathering),
             open: open
         )
     }

@@ -48,6 +48,8 @@ struct LedgerMoveTests {
         (portions.fewest, portions.most) = (1, 1)
         try await withService(portions: portions) { service async throws in
             for _ in 0..<3 { #expect(try await service.sign(offer: "open").status == 200) }
+            // Nothing moves while a service uses it.
+            await service.stop()
             let target = try Self.target()
             let before = try LogReader(connection: service.ledger.openForReading()).head()
             let outcome = try LedgerMove(from: service.ledger, to: target.ledger, pause: { _ in }).run()

@@ -22,8 +22,7 @@ import Testing
         let committer = Committer(
             clock: place.clock.wallClock,
             observer: Metrics(),
-            logKeeper: keeper,
-            open: place.ledger.open
+            database: CommitterDatabase(logKeeper: keeper, open: place.ledger.open)
         )
         committer.start(on: try place.ledger.open())
         return committer

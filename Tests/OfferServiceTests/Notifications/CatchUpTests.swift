@@ -48,10 +48,7 @@ private struct CatchUpWorld: Sendable {
             service.settings,
             current: service.current,
             committer: service.committer,
-            clock: clock.wallClock,
-            random: ScriptedRandom(),
-            metrics: service.metrics,
-            log: log
+            runtime: Runtime(clock: clock.wallClock, random: ScriptedRandom(), metrics: service.metrics, log: log)
         )
         try stores.start()
         let tally = await catchUp(stores, clock, log).run(

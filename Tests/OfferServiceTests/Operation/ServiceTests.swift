@@ -327,15 +327,19 @@ final class RunningPlace: Sendable {
         credential = try #require(credentials["backend"])
     }
 
-    func service(random: (any RandomSource)? = nil) throws -> Service {
+    func service(
+        random: (any RandomSource)? = nil,
+        _ change: (inout Dependencies) -> Void = { _ in }
+    ) throws -> Service {
         let random: any RandomSource = if let random { random } else { try SystemRandom() }
-        return try Service(
-            settings: settings,
+        var dependencies = Dependencies(
             clock: clock.wallClock,
-            clockStatus: clockState.status(clock),
             random: random,
             log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
         )
+        dependencies.clockStatus = clockState.status(clock)
+        change(&dependencies)
+        return try Service(settings: settings, dependencies: dependencies)
     }
 
     /// Runs `body` beside the service, and stops it however `body` ends.

@@ -120,22 +120,18 @@ struct TestStore {
             pauses.add(milliseconds)
             settable.advance(milliseconds: milliseconds)
         }
+        let runtime = Runtime(clock: wallClock, random: ScriptedRandom(), metrics: metrics, log: log)
         gateway = StoreGateway(
             transport: transport,
-            clock: wallClock,
-            random: ScriptedRandom(),
+            runtime: runtime,
             pause: isInRealTime ? .system : pause,
-            metrics: metrics,
-            log: log,
             retries: retries,
             budgetShare: budgetShare
         )
         api = AppStoreServerAPI(
             gateway: gateway,
             signer: signer ?? self.signer,
-            clock: wallClock,
-            metrics: metrics,
-            log: log,
+            runtime: runtime,
             origins: origins,
             maximumPages: maximumPages
         )

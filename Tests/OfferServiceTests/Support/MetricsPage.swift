@@ -36,7 +36,7 @@ struct MetricsPage {
     }
 
     private mutating func add(_ line: Substring, of family: String?) throws {
-        let pattern = #/([a-z_]+)(\{[a-z]+="[^"\\\n]*"(,[a-z]+="[^"\\\n]*")*\})? (-?[0-9.e+-]+)/#
+        let pattern = #/([a-z_]+)(\{[a-z][a-z0-9]*="[^"\\\n]*"(,[a-z][a-z0-9]*="[^"\\\n]*")*\})? (-?[0-9.e+-]+)/#
         guard let family, let type = families[family], let match = line.wholeMatch(of: pattern),
             let value = Double(match.4)
         else { throw Malformed(description: String(line)) }

@@ -46,7 +46,8 @@ extension TestService {
         return try Settings(
             flags: [
                 .listen: "127.0.0.1:0", .keys: directory.path(of: "keys"), .offers: directory.path(of: "offers"),
-                .database: directory.database("ledger.db"), .loops: "2", .selfVerification: "always",
+                .database: directory.database("ledger.db"), .loops: "2",
+                .selfVerification: files.selfVerification.rawValue,
                 .clockCheck: "warn", .checkpointFile: directory.path(of: "ledger.db.checkpoint"),
                 .appFindings: files.showsFindingsToApps ? "yes" : "no",
             ].merging(store) { $1 }.merging(files.settings) { $1 },
@@ -54,14 +55,23 @@ extension TestService {
         )
     }
 
-    static func snapshot(_ loaded: LoadedConfiguration, _ ledger: LedgerAccess) throws -> Snapshot {
-        let connection = try ledger.openForReading()
-        return Snapshot(
-            catalog: loaded.catalog,
-            keyRing: loaded.keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),
-            pseudonyms: loaded.keys.pseudonyms,
-            callers: try CallerStore(connection: connection).directory()
-        )
+    /// What the service depends on, as a test wants it.
+    static func dependencies(_ wire: Wire, _ files: TestFiles, _ runtime: Runtime, wrap: @escaping Wrap) -> Dependencies
+    {
+        var dependencies = Dependencies(clock: runtime.clock, random: runtime.random, log: runtime.log)
+        // A server's database is the test's alone too: no lease on it ends because the test moves the clock.
+        dependencies.database = { LedgerAccess(location: $0, clock: $1).exclusive() }
+        dependencies.openForCommits = { ledger throws(StorageError) in try wrap(try ledger.open()) }
+        // Where calls come in process, no event loop has turns that would end.
+        dependencies.committer.wakeUp = wire == .loopback ? .onceATurn : .forEachRequest
+        // So that it is carried over in every test that writes much.
+        dependencies.writeAheadLogPages = 50
+        // Never, unless it is asked to look: a test says when what is in the database comes into force.
+        dependencies.housekeepingMilliseconds = 86_400_000
+        dependencies.verify = files.verifies
+        if let retries = files.appStore?.retries { dependencies.storeRetries = retries }
+        dependencies.googlePlay = files.googlePlay.map { GooglePlaySources(purchases: $0, push: $0) }
+        return dependencies
     }
 
     /// Adds all callers in one transaction, without events, so that the audit log starts empty.
@@ -81,15 +91,5 @@ extension TestService {
             return []
         }
         return credentials
-    }
-
-    static func server(_ api: API) throws -> Server {
-        var configuration = ServerConfiguration(loops: 2)
-        configuration.limits.bodyBytes = 65_536
-        configuration.limits.bodyBytesByPath = [
-            Array(Route.promotionalOfferBatch.rawValue.utf8): SignatureBatch.maximumBytes
-        ]
-        configuration.rejectionResponse = { Problem(.request(.rejected($0))).response(requestID: nil) }
-        return try Server(configuration, responder: api)
     }
 }

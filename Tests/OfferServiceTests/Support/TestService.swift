@@ -5,41 +5,32 @@ import HTTP
 import OfferDomain
 import OfferService
 import Storage
-import Synchronization
 import TestSupport
 
-/// A whole service in a directory of its own, put together as ``Service`` does it, with a clock that tests move.
+/// A ``Service`` in a directory of its own, with a clock that tests move.
+///
+/// It is the service as the program has it, with other ``Dependencies``, and started by the same list of parts. Those that
+/// would do something by themselves, beside what a test does, are left out: ``leftOut``.
 final class TestService: Sendable {
     /// Puts something between the committer and a connection that was just opened.
     typealias Wrap = @Sendable (any DatabaseConnection) throws(StorageError) -> any DatabaseConnection
 
+    /// The audit log begins with what a test does: neither secrets nor start nor end are put on record.
+    ///
+    /// It is neither signed nor verified, and clock and seal file are not watched, before a test does that itself.
+    static let leftOut: Set<ServicePart.Name> = [
+        .secretsOnRecord, .startOnRecord, .endOnRecord, .signedLog, .logVerification, .sealWatch,
+    ]
+
     let directory: TemporaryDirectory
     let clock: SettableClock
     let log = LogRecorder()
-    let metrics = Metrics()
-    let noise = MinuteCounter<Noise>()
-    let health: Health
-    let committer: Committer
-    let seal: Seal
-    let current: CurrentSnapshot
-    let ledger: LedgerAccess
-    let settings: Settings
-    let loaded: LoadedConfiguration
     /// By the name of the private key's file.
     let publicKeys: [String: PublicKey]
     /// What callers present, by the name of the caller.
     let credentials: [String: String]
-    private let api: API
-    private let server: Server?
-    private let stores: Stores
-    let index: AuditIndex
-    private let readers: LogReaders
-    private let indexer: AuditIndexer
-    let reconciler: Reconciler
-    /// What the log's newest checkpoint is said to be.
-    let checkpoint: NewestCheckpoint
-    var store: AppStore { stores.appStore }
-    private let isStopped = Mutex(false)
+    private let wire: Wire
+    private let service: Service
 
     /// Makes everything, and starts its threads.
     init(
@@ -53,160 +44,39 @@ final class TestService: Sendable {
         wrap: @escaping Wrap = { $0 }
     ) throws {
         directory = try TemporaryDirectory()
+        self.wire = wire
         self.clock = clock
         publicKeys = try Self.write(files, into: directory)
-        settings = try Self.settings(in: directory, files)
-        loaded = try LoadedConfiguration(settings)
+        let settings = try Self.settings(in: directory, files)
         let ledger = LedgerAccess(location: settings.database, clock: clock.wallClock)
-        self.ledger = ledger
-        let opener: Committer.Opener = { () throws(StorageError) in try wrap(try ledger.open()) }
-        let connection = try opener()
         credentials = try Self.addCallers(ledger, at: clock.now)
-        current = CurrentSnapshot(try Self.snapshot(loaded, ledger))
-        let log = Log(level: .debug, clock: clock.wallClock, sink: log.sink)
-        health = Health(metrics: metrics, clock: clock.wallClock, log: log)
-        committer = Committer(
-            clock: clock.wallClock,
-            observer: health,
-            acknowledges: true,
-            maximumWaiting: maximumWaiting,
-            wakeUp: wire == .loopback ? .onceATurn : .forEachRequest,
-            askingThread: { EventLoop.current },
-            portions: portions,
-            // So that it is carried over in every test that writes much.
-            logKeeper: ledger.logKeeper(pages: 50),
-            open: opener
-        )
-        seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { [health] in
-            health.commitFailure
-        }
-        index = AuditIndex(format: format)
-        indexer = AuditIndexer(index: index, committer: committer, log: log, open: ledger.openForReading)
-        readers = LogReaders(open: ledger.openForReading)
-        let checkpoint = NewestCheckpoint()
-        self.checkpoint = checkpoint
-        stores = try Stores(
-            settings,
-            current: current,
-            committer: committer,
-            clock: clock.wallClock,
-            random: try SystemRandom(),
-            metrics: metrics,
-            log: log,
-            retries: files.appStore?.retries ?? RetryPolicy()
-        )
         let random: any RandomSource = if let random { random } else { try SystemRandom() }
-        let decider = OfferDecider(
-            committer: committer,
-            showsFindingsToApps: files.showsFindingsToApps,
-            metrics: metrics,
-            log: log
-        )
-        let signer = OfferSigner(
-            decider: decider,
-            committer: committer,
-            store: stores.appStore,
-            seal: seal,
-            verification: SelfVerification(files.selfVerification, clock: clock.wallClock, verify: files.verifies),
-            metrics: metrics,
-            random: random,
-            log: log
-        )
-        reconciler = Reconciler(ledger: ledger, clock: clock.wallClock, log: log)
-        let reads = AuditReads(committer: committer, clock: clock.wallClock, log: log)
-        let purchases: any GooglePlayPurchaseSource = files.googlePlay ?? stores.googlePlayAPI
-        let push: (any GooglePushAuthentication)? = files.googlePlay ?? stores.googlePush
-        api = API(
-            current: current,
-            signer: signer,
-            notifications: NotificationReceiver(
-                store: stores.appStore,
-                committer: committer,
-                allowance: StrangerAllowance(clock: clock.wallClock),
-                metrics: metrics,
-                log: log
-            ),
-            authorizer: OfferAuthorizer(
-                decider: decider,
-                catalogues: stores.catalogues,
-                purchases: stores.googlePlayAPI,
-                random: random,
-                log: log
-            ),
-            previewer: OfferPreviewer(
-                committer: committer,
-                seal: seal,
-                appStore: stores.appStore,
-                catalogues: stores.catalogues,
-                purchases: stores.googlePlayAPI,
-                log: log
-            ),
-            googlePlayNotifications: push.map { [committer, metrics] authentication in
-                GooglePlayNotificationReceiver(
-                    authentication: authentication,
-                    store: purchases,
-                    committer: committer,
-                    metrics: metrics,
-                    log: log
-                )
-            },
-            transactions: TransactionsCall(store: stores.appStore, committer: committer),
-            transfers: TransfersCall(committer: committer),
-            keys: KeysCall(
-                seal: seal,
-                current: current,
-                ownLastUses: { [committer] in committer.keyUses },
-                readers: readers,
-                reads: reads,
-                refresh: { [current, loaded, ledger] in
-                    if let next = try? Self.snapshot(loaded, ledger) { current.swap(next) }
-                }
-            ),
-            seal: SealCall(seal: seal, reads: reads),
-            audit: AuditCalls(index: index, readers: readers) { await reads.note($0) },
-            reconciliation: ReconciliationCall(reconciler: reconciler, reads: reads),
-            logCalls: LogCalls(
-                readers: readers,
-                reads: reads,
-                isPublic: settings.isLogPublic
-            ) { checkpoint.value },
-            operation: OperationCalls(
-                current: current,
-                health: health,
-                metrics: metrics,
-                seals: { [seal] in seal.causes },
-                gauges: { [reconciler] in reconciler.gauges }
-            ),
-            noise: noise,
-            metrics: metrics,
-            clock: clock.wallClock,
-            random: random,
-            log: log
-        )
-        server = wire == .loopback ? try Self.server(api) : nil
-        committer.start(on: connection)
-        readers.start()
-        indexer.start()
-        try stores.start()
-        reconciler.start()
-        try server?.start()
+        let log = Log(level: .debug, clock: clock.wallClock, sink: log.sink)
+        let runtime = Runtime(clock: clock.wallClock, random: random, log: log)
+        var dependencies = Self.dependencies(wire, files, runtime, wrap: wrap)
+        dependencies.committer.maximumWaiting = maximumWaiting
+        dependencies.committer.portions = portions
+        dependencies.auditIndex = format
+        service = try Service(settings: settings, dependencies: dependencies)
+        try service.start(without: wire == .loopback ? Self.leftOut : Self.leftOut.union([.server]))
     }
+
+    var settings: Settings { service.settings }
+    var loaded: LoadedConfiguration { service.configuration.loaded }
+    var ledger: LedgerAccess { service.ledger }
+    var metrics: Metrics { service.metrics }
+    var noise: MinuteCounter<Noise> { service.noise }
+    var health: Health { service.health }
+    var committer: Committer { service.committer }
+    var seal: Seal { service.seal }
+    var current: CurrentSnapshot { service.current }
+    var index: AuditIndex { service.auditIndex }
+    var reconciler: Reconciler { service.reconciler }
+    var store: AppStore { service.stores.appStore }
 
     /// Answers what is in flight and ends every thread; does nothing the second time.
     func stop() async {
-        let isFirst = isStopped.withLock { isStopped in
-            defer { isStopped = true }
-            return !isStopped
-        }
-        guard isFirst else { return }
-        await server?.stop()
-        await mayBlock { [committer, stores, readers, indexer, reconciler] in
-            stores.stop()
-            readers.stop()
-            indexer.stop()
-            reconciler.stop()
-            committer.stop()
-        }
+        await mayBlock { [service] in service.stop() }
     }
 
     /// Holds the number of services at one time down: each has threads, open files and keys in locked memory.
@@ -217,16 +87,16 @@ final class TestService: Sendable {
     // MARK: - Asking
 
     func send(_ call: Call) async throws -> Reply {
-        guard let server else { return Reply(await api.respond(to: call.request)) }
-        return try await sendOverLoopback([call], to: server.port)[0]
+        guard wire == .loopback else { return Reply(await service.api.respond(to: call.request)) }
+        return try await sendOverLoopback([call], to: service.port)[0]
     }
 
     /// Sends all of them at the same time.
     func send(_ calls: [Call]) async throws -> [Reply] {
-        if let server { return try await sendOverLoopback(calls, to: server.port) }
+        if wire == .loopback { return try await sendOverLoopback(calls, to: service.port) }
         return await withTaskGroup(of: (Int, Reply).self) { group in
             for (index, call) in calls.enumerated() {
-                group.addTask { [api] in (index, Reply(await api.respond(to: call.request))) }
+                group.addTask { [api = service.api] in (index, Reply(await api.respond(to: call.request))) }
             }
             return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
@@ -271,9 +141,19 @@ final class TestService: Sendable {
         try entries().map(Tree.init).filter { $0["ev"] == .text(event) }
     }
 
+    // MARK: - What the service does by itself
+
     /// Takes callers and key states from the database into force, as the service does once a second.
     func refresh() throws {
-        current.swap(try Self.snapshot(loaded, ledger))
+        try service.configuration.refresh(from: try ledger.openForReading())
+    }
+
+    /// Signs a checkpoint of what is on record, as the service does twice a second; answers the newest one.
+    func publishCheckpoint() async -> SignedCheckpoint? {
+        await mayBlock { [checkpoints = service.checkpoints] in
+            checkpoints.publish()
+            return checkpoints.latest
+        }
     }
 }
 

@@ -21,42 +21,52 @@ package final class CheckpointPublisher: Sendable {
     package static let intervalMilliseconds = 500
 
     private let key: LogKey
-    private let heads: any LogHeads
-    private let keeping: any CheckpointKeeping
+    private let signable: SignableLog
     private let clock: WallClock
     private let log: Log
-    private let contradiction: @Sendable (String) -> Void
-    /// Not once something signed was found that the log contradicts: each checkpoint more would be a fork more.
-    private let mayPublish: @Sendable () -> Bool
-    private let published: @Sendable (SignedCheckpoint) -> Void
+    private let listener: Listener
     private let state: Guarded<State>
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
+    /// Who is asked and told, on the publisher's thread.
+    package struct Listener: Sendable {
+        let mayPublish: @Sendable () -> Bool
+        let published: @Sendable (SignedCheckpoint) -> Void
+        let contradiction: @Sendable (String) -> Void
+
+        /// - Parameters:
+        ///   - mayPublish: Not once something signed was found that the log contradicts: each checkpoint more would be a
+        ///     fork more.
+        ///   - published: Told of each new checkpoint.
+        ///   - contradiction: Told when the log no longer fits what was signed of it; nothing is signed then.
+        package init(
+            mayPublish: @escaping @Sendable () -> Bool = { true },
+            published: @escaping @Sendable (SignedCheckpoint) -> Void = { _ in },
+            contradiction: @escaping @Sendable (String) -> Void
+        ) {
+            self.mayPublish = mayPublish
+            self.published = published
+            self.contradiction = contradiction
+        }
+    }
+
     /// A publisher that is not yet running.
     ///
-    /// `stored` is the newest checkpoint of an earlier run, which was found to fit the log. `contradiction` is told when
-    /// the log no longer fits what was signed of it, and nothing is signed; `published` is told of each new checkpoint, on
-    /// the publisher's thread.
+    /// `stored` is the newest checkpoint of an earlier run, which was found to fit the log.
     package init(
         key: LogKey,
-        heads: any LogHeads,
-        keeping: any CheckpointKeeping,
+        of signable: SignableLog,
         stored: SignedCheckpoint?,
         clock: WallClock,
         log: Log,
-        contradiction: @escaping @Sendable (String) -> Void,
-        mayPublish: @escaping @Sendable () -> Bool = { true },
-        published: @escaping @Sendable (SignedCheckpoint) -> Void = { _ in }
+        listener: Listener
     ) {
         self.key = key
-        self.heads = heads
-        self.keeping = keeping
+        self.signable = signable
         self.clock = clock
         self.log = log
-        self.contradiction = contradiction
-        self.mayPublish = mayPublish
-        self.published = published
+        self.listener = listener
         state = Guarded(State(latest: stored, coveredAt: clock.now()))
     }
 
@@ -101,7 +111,7 @@ package final class CheckpointPublisher: Sendable {
     /// One look at the log, and a checkpoint if there is something new.
     package func publish() {
         let now = clock.now()
-        guard mayPublish(), let head = heads.newest, head.size > 0 else { return }
+        guard listener.mayPublish(), let head = signable.heads.newest, head.size > 0 else { return }
         let earlier = latest?.checkpoint
         guard head != earlier?.head else {
             state.withLock { ($0.coveredAt, $0.obstacle) = (now, nil) }
@@ -110,7 +120,7 @@ package final class CheckpointPublisher: Sendable {
         do throws(PublishingError) {
             let signed = try sign(head, after: earlier, at: now)
             state.withLock { $0 = State(latest: signed, coveredAt: now) }
-            published(signed)
+            listener.published(signed)
         } catch {
             report(error)
         }
@@ -132,7 +142,7 @@ package final class CheckpointPublisher: Sendable {
     /// Demands that what is stored has that head.
     private func demand(_ head: TreeHead) throws(PublishingError) {
         let found: SHA256Digest
-        do { found = try heads.rootHash(ofSize: head.size) } catch { throw .unreadable(error) }
+        do { found = try signable.heads.rootHash(ofSize: head.size) } catch { throw .unreadable(error) }
         guard found == head.rootHash else { throw .rewritten(size: head.size) }
     }
 
@@ -140,7 +150,7 @@ package final class CheckpointPublisher: Sendable {
         let signed: SignedCheckpoint
         do { signed = try SignedCheckpoint(head, signedBy: key, at: now) } catch { throw .signing(error) }
         do throws(CheckpointKeepingError) {
-            try keeping.keep(signed)
+            try signable.keeping.keep(signed)
             return signed
         } catch {
             if case .isOutrun(let other) = error { return try believed(other) }
@@ -158,7 +168,7 @@ package final class CheckpointPublisher: Sendable {
         }
         try demand(signed.checkpoint.head)
         // A database that is put back takes the checkpoint with it, whoever has signed it: it has to be here as well.
-        do { try keeping.take(signed) } catch { throw .keeping(error) }
+        do { try signable.keeping.take(signed) } catch { throw .keeping(error) }
         return signed
     }
 
@@ -170,6 +180,6 @@ package final class CheckpointPublisher: Sendable {
         }
         guard isNew else { return }
         log(.error, "no checkpoint of the audit log could be signed", ["reason": .text(reason)])
-        if error.isContradiction { contradiction(reason) }
+        if error.isContradiction { listener.contradiction(reason) }
     }
 }

@@ -36,6 +36,17 @@ package protocol CheckpointKeeping: Sendable {
     func keep(_ cosignature: VerifiedSignature, of signed: SignedCheckpoint) throws(CheckpointKeepingError)
 }
 
+/// The log as those see it who sign it: its heads, and where what they sign is kept.
+package struct SignableLog: Sendable {
+    let heads: any LogHeads
+    let keeping: any CheckpointKeeping
+
+    package init(heads: any LogHeads, keeping: any CheckpointKeeping) {
+        self.heads = heads
+        self.keeping = keeping
+    }
+}
+
 /// Why a checkpoint was not made durable.
 package enum CheckpointKeepingError: Error, Sendable, CustomStringConvertible {
     case records(LedgerError)

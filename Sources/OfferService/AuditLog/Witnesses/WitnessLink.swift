@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import Dispatch
-import HTTP
+package import HTTP
 import OfferDomain
 
 /// Submits each checkpoint to one witness, on a thread of its own, and keeps what it signs.
@@ -27,13 +27,7 @@ final class WitnessLink: Sendable {
     }
 
     let witness: LogPolicy.Witness
-    private let transport: any Transport
-    private let heads: any LogHeads
-    private let keeping: any CheckpointKeeping
-    private let publisher: CheckpointPublisher
-    private let clock: WallClock
-    private let log: Log
-    private let contradiction: @Sendable (String) -> Void
+    private let context: WitnessContext
     /// What the database has of the witness, whichever instance had it signed.
     private let stored: @Sendable () -> (size: Int64, seconds: Int64)?
     private let state: Guarded<Standing>
@@ -45,23 +39,11 @@ final class WitnessLink: Sendable {
         _ witness: LogPolicy.Witness,
         standing: Standing,
         stored: @escaping @Sendable () -> (size: Int64, seconds: Int64)?,
-        transport: any Transport,
-        heads: any LogHeads,
-        keeping: any CheckpointKeeping,
-        publisher: CheckpointPublisher,
-        clock: WallClock,
-        log: Log,
-        contradiction: @escaping @Sendable (String) -> Void
+        context: WitnessContext
     ) {
         self.witness = witness
         self.stored = stored
-        self.transport = transport
-        self.heads = heads
-        self.keeping = keeping
-        self.publisher = publisher
-        self.clock = clock
-        self.log = log
-        self.contradiction = contradiction
+        self.context = context
         state = Guarded(standing)
     }
 
@@ -104,7 +86,7 @@ final class WitnessLink: Sendable {
     ///
     /// - Returns: Whether nothing is left to be done.
     func submit() -> Bool {
-        guard let signed = publisher.latest else { return true }
+        guard let signed = context.publisher.latest else { return true }
         guard standing.cosigned?.size != signed.checkpoint.size || !isSigned(signed) else { return true }
         // Once more when it says what it holds, and once more if it holds something else by then.
         for _ in 0..<3 {
@@ -133,7 +115,7 @@ final class WitnessLink: Sendable {
     /// The log is asked for its size only now, so that it has all that a witness can have seen; where it can't be read, nothing
     /// is known, which is no contradiction.
     private func isOutrun(by size: Int64, _ signed: SignedCheckpoint) -> Bool {
-        guard let newest = heads.newest?.size else {
+        guard let newest = context.signable.heads.newest?.size else {
             return settle(.init(isRefusal: false, reason: "it holds \(size) entries, and the log can't be read"))
         }
         guard size <= newest else {
@@ -156,7 +138,7 @@ final class WitnessLink: Sendable {
     private func ask(_ signed: SignedCheckpoint, from old: Int64) -> WitnessAnswer {
         let request: ClientRequest
         do {
-            let proof = try heads.consistencyProof(from: old, to: signed.checkpoint.size)
+            let proof = try context.signable.heads.consistencyProof(from: old, to: signed.checkpoint.size)
             var body = Array("old \(old)\n".utf8)
             for hash in proof { body += Base64.encode(hash.bytes) + [UInt8(ascii: "\n")] }
             body += [UInt8(ascii: "\n")] + signed.ownNote.bytes
@@ -173,7 +155,7 @@ final class WitnessLink: Sendable {
     /// Blocks this thread, which is not one of Swift's shared pool, until there is an answer.
     private func send(_ request: ClientRequest) -> Result<ClientResponse, ClientError> {
         let outcome = Guarded<Result<ClientResponse, ClientError>?>(nil)
-        Task { [transport] in
+        Task { [transport = context.transport] in
             let result: Result<ClientResponse, ClientError>
             do throws(ClientError) {
                 result = .success(try await transport.send(request))
@@ -188,21 +170,21 @@ final class WitnessLink: Sendable {
 
     private func accept(_ cosignature: VerifiedSignature, _ signed: SignedCheckpoint) {
         do throws(CheckpointKeepingError) {
-            try keeping.keep(cosignature, of: signed)
+            try context.signable.keeping.keep(cosignature, of: signed)
         } catch {
-            log(.warning, "a witness's signature could not be kept", ["reason": .text(error.description)])
+            context.log(.warning, "a witness's signature could not be kept", ["reason": .text(error.description)])
         }
-        publisher.add(cosignature, to: signed)
+        context.publisher.add(cosignature, to: signed)
         let size = signed.checkpoint.size
-        let isLatest = publisher.latest?.checkpoint.size == size
+        let isLatest = context.publisher.latest?.checkpoint.size == size
         let earlier = state.withLock { state in
             let earlier = state.fault
             state.cosigned = (size, cosignature.seconds ?? 0)
             (state.held, state.fault) = (size, nil)
-            state.behindSince = isLatest ? nil : clock.now()
+            state.behindSince = isLatest ? nil : context.clock.now()
             return earlier
         }
-        if earlier != nil { log(.info, "a witness signs again", ["witness": .text(witness.name)]) }
+        if earlier != nil { context.log(.info, "a witness signs again", ["witness": .text(witness.name)]) }
     }
 
     private func settle(_ fault: Fault, isContradiction: Bool = false) -> Bool {
@@ -211,12 +193,40 @@ final class WitnessLink: Sendable {
             return state.fault != fault
         }
         guard isNew else { return false }
-        log(
+        context.log(
             fault.isRefusal ? .error : .warning,
             fault.isRefusal ? "a witness refuses the audit log's checkpoint" : "a witness can't be asked",
             ["witness": .text(witness.name), "reason": .text(fault.reason)]
         )
-        if isContradiction { contradiction("The witness \(witness.name) says: \(fault.reason).") }
+        if isContradiction { context.contradiction("The witness \(witness.name) says: \(fault.reason).") }
         return false
+    }
+}
+
+/// What all witnesses of a log have in common.
+package struct WitnessContext: Sendable {
+    /// Sends the requests.
+    let transport: any Transport
+    let signable: SignableLog
+    let publisher: CheckpointPublisher
+    let clock: WallClock
+    let log: Log
+    /// Told when a witness holds more of the log than there is, or another beginning of it.
+    let contradiction: @Sendable (String) -> Void
+
+    package init(
+        transport: any Transport,
+        signable: SignableLog,
+        publisher: CheckpointPublisher,
+        clock: WallClock,
+        log: Log,
+        contradiction: @escaping @Sendable (String) -> Void
+    ) {
+        self.transport = transport
+        self.signable = signable
+        self.publisher = publisher
+        self.clock = clock
+        self.log = log
+        self.contradiction = contradiction
     }
 }

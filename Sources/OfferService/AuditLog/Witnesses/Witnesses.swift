@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import HTTP
 import OfferDomain
 
 /// All witnesses of the log, each asked by itself.
@@ -24,22 +23,15 @@ package final class Witnesses: Sendable {
 
     /// Asks nobody before ``start()``.
     ///
-    /// `stored` is what the witnesses signed in earlier runs, and `storedNow` what they have by now, for other instances too;
-    /// `contradiction` is told when one of them holds more of the log than there is.
+    /// `stored` is what the witnesses signed in earlier runs, and `storedNow` what they have by now, for other instances too.
     package init(
         _ policy: LogPolicy,
         stored: [CheckpointTable.StoredCosignature],
         storedNow: @escaping @Sendable () -> [CheckpointTable.StoredCosignature],
-        transport: any Transport,
-        heads: any LogHeads,
-        keeping: any CheckpointKeeping,
-        publisher: CheckpointPublisher,
-        clock: WallClock,
-        log: Log,
-        contradiction: @escaping @Sendable (String) -> Void
+        context: WitnessContext
     ) {
         self.policy = policy
-        self.clock = clock
+        clock = context.clock
         links = policy.witnesses.map { witness in
             var standing = WitnessLink.Standing()
             let name = witness.key.description
@@ -51,13 +43,7 @@ package final class Witnesses: Sendable {
                 witness,
                 standing: standing,
                 stored: { storedNow().first { $0.witness == name }.map { ($0.size, $0.seconds) } },
-                transport: transport,
-                heads: heads,
-                keeping: keeping,
-                publisher: publisher,
-                clock: clock,
-                log: log,
-                contradiction: contradiction
+                context: context
             )
         }
     }

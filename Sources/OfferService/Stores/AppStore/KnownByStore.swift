@@ -13,6 +13,13 @@ import OfferDomain
 ///
 /// A class, because it is handed on several times for each request and never changes.
 final class KnownByStore: Sendable {
+    /// What the request is about.
+    enum Target {
+        case offer(AppStoreListing)
+        /// Any offer of the app; nothing is signed.
+        case app(BundleID)
+    }
+
     let knowledge: StoreKnowledge
     /// What is to be signed of this customer; `nil` if nothing is.
     let statement: Statement?
@@ -33,12 +40,16 @@ final class KnownByStore: Sendable {
     init(
         _ request: SignatureRequest,
         _ caller: Caller,
-        _ bundleID: BundleID,
-        listing: AppStoreListing? = nil,
+        _ target: Target,
         _ configuration: Snapshot,
         _ store: AppStore,
         at now: Timestamp
     ) throws(Refusal) {
+        let (bundleID, listing): (BundleID, AppStoreListing?) =
+            switch target {
+            case .offer(let listing): (listing.bundleID, listing)
+            case .app(let bundleID): (bundleID, nil)
+            }
         // Each is looked at here, and not where it is kept, from where it would be copied.
         let evidence = try Self.evidence(request, caller, bundleID, configuration, store, at: now)
         let appTransaction = try Self.appTransaction(request, bundleID, configuration, store, at: now)

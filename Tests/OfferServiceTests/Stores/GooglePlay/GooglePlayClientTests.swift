@@ -47,10 +47,7 @@ struct GooglePlayClientTests {
         let log = Log(level: .error, clock: .system) { _ in }
         let gateway = StoreGateway(
             transport: client,
-            clock: .system,
-            random: try SystemRandom(),
-            metrics: Metrics(),
-            log: log,
+            runtime: Runtime(clock: .system, random: try SystemRandom(), log: log),
             retries: RetryPolicy(attemptMilliseconds: 20_000, overallMilliseconds: 40_000)
         )
         let origin = try Origin(parsing: fake.origin())

@@ -48,10 +48,7 @@ struct GooglePlayFakeTests {
         let log = Log(level: .error, clock: .system) { _ in }
         let gateway = StoreGateway(
             transport: client,
-            clock: .system,
-            random: try SystemRandom(),
-            metrics: Metrics(),
-            log: log,
+            runtime: Runtime(clock: .system, random: try SystemRandom(), log: log),
             retries: retries
         )
         let account = account

@@ -114,12 +114,14 @@ struct GooglePlayLoopbackTests {
         let connection = try ledger.open()
         let stores = try Stores(
             settings,
-            current: CurrentSnapshot(try TestService.snapshot(try LoadedConfiguration(settings), ledger)),
+            current: CurrentSnapshot(try LoadedConfiguration(settings).snapshot(ledger.openForReading())),
             committer: committer,
-            clock: .system,
-            random: try SystemRandom(),
-            metrics: metrics,
-            log: Log(level: .error, clock: .system) { _ in }
+            runtime: Runtime(
+                clock: .system,
+                random: try SystemRandom(),
+                metrics: metrics,
+                log: Log(level: .error, clock: .system) { _ in }
+            )
         )
         committer.start(on: connection)
         try stores.start()

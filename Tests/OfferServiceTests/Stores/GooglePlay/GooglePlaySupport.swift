@@ -67,11 +67,8 @@ struct TestGooglePlay {
         let log = Log(level: .info, clock: clock.wallClock, sink: log.sink)
         gateway = StoreGateway(
             transport: transport,
-            clock: clock.wallClock,
-            random: ScriptedRandom(),
-            pause: Pause { clock.advance(milliseconds: $0) },
-            metrics: metrics,
-            log: log
+            runtime: Runtime(clock: clock.wallClock, random: ScriptedRandom(), metrics: metrics, log: log),
+            pause: Pause { clock.advance(milliseconds: $0) }
         )
         self.signer = try CountingAssertionSigner()
         api = GooglePlayAPI(

@@ -98,11 +98,8 @@ private struct PushPlace {
         let log = Log(level: .error, clock: clock.wallClock) { _ in }
         let gateway = StoreGateway(
             transport: transport,
-            clock: clock.wallClock,
-            random: ScriptedRandom(),
+            runtime: Runtime(clock: clock.wallClock, random: ScriptedRandom(), metrics: metrics, log: log),
             pause: Pause { _ in },
-            metrics: metrics,
-            log: log,
             retries: RetryPolicy(attempts: 1)
         )
         let identity = GooglePushIdentity(

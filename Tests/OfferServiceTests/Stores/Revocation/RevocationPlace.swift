@@ -33,11 +33,13 @@ final class RevocationPlace: Sendable {
         monitor = RevocationMonitor(
             check,
             transport: client,
-            clock: clock.wallClock,
-            random: try SystemRandom(),
-            pause: Pause { _ in try? await Task.sleep(for: .seconds(600)) },
-            metrics: metrics,
-            log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
+            runtime: Runtime(
+                clock: clock.wallClock,
+                random: try SystemRandom(),
+                metrics: metrics,
+                log: Log(level: .debug, clock: clock.wallClock, sink: log.sink)
+            ),
+            pause: Pause { _ in try? await Task.sleep(for: .seconds(600)) }
         )
         let root = try Data(contentsOf: URL(filePath: store.rootPEMPath))
         verifier = SignedDataVerifier(anchors: try TrustAnchors(pem: Array(root)))

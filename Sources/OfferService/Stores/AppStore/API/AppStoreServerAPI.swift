@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
-package import OfferDomain
+import OfferDomain
 
 /// Asks the App Store Server API.
 ///
@@ -16,14 +16,18 @@ package final class AppStoreServerAPI: Sendable {
         let transactionID: TransactionID
     }
 
+    /// The most transactions whose environment is remembered.
+    private static let mostLearned = 20_000
+
     let gateway: StoreGateway
     let origins: AppStoreOrigins
-    let environments: [StoreEnvironment]
+    /// Those that may be asked, in this order.
+    let environments: [StoreEnvironment] = [.production, .sandbox]
     let maximumPages: Int
     let tokens: BearerTokens
     let clock: WallClock
     let log: Log
-    private let learned: Guarded<RecentValues<Learned, StoreEnvironment>>
+    private let learned = Guarded(RecentValues<Learned, StoreEnvironment>(capacity: mostLearned))
     let statuses: Coalescer<Question, Answered<SubscriptionStatuses>>
     let histories: Coalescer<Question, Answered<TransactionHistory>>
     let signedTexts: Coalescer<Question, Answered<UnverifiedJWS>>
@@ -41,32 +45,23 @@ package final class AppStoreServerAPI: Sendable {
     /// - Parameters:
     ///   - gateway: Sends the requests; all stores may share one.
     ///   - signer: Signs the tokens.
-    ///   - clock: For tokens and for when an answer was given.
-    ///   - metrics: Counts the questions that were asked already.
-    ///   - log: Told when Apple refuses our credentials.
+    ///   - runtime: The clock for tokens and answers, counts of questions that were asked already, and the log.
     ///   - origins: Apple's own unless a setting says otherwise.
-    ///   - environments: Those that may be asked, in this order.
     ///   - maximumPages: Of one history, twenty transactions each.
-    ///   - rememberedEnvironments: The most transactions whose environment is remembered.
     package init(
         gateway: StoreGateway,
         signer: any TokenSigner,
-        clock: WallClock,
-        metrics: Metrics,
-        log: Log,
+        runtime: Runtime,
         origins: AppStoreOrigins = .apple,
-        environments: [StoreEnvironment] = [.production, .sandbox],
-        maximumPages: Int = 50,
-        rememberedEnvironments: Int = 20_000
+        maximumPages: Int = 50
     ) {
         self.gateway = gateway
         self.origins = origins
-        self.environments = environments
         self.maximumPages = maximumPages
-        self.clock = clock
-        self.log = log
-        tokens = BearerTokens(signer: signer, clock: clock)
-        learned = Guarded(RecentValues(capacity: rememberedEnvironments))
+        clock = runtime.clock
+        log = runtime.log
+        tokens = BearerTokens(signer: signer, clock: runtime.clock)
+        let metrics = runtime.metrics
         let joined: @Sendable (Question) -> Void = {
             metrics.count(.storeJoined(store: Self.storeName, endpoint: $0.endpoint.rawValue))
         }

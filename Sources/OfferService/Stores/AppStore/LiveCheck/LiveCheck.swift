@@ -146,8 +146,8 @@ package struct LiveCheck {
     private func googlePlayReport(_ ring: KeyRing) async -> GooglePlayLintReport {
         // What Google says of a key that it refuses is told nowhere else.
         let log = Log(level: .error, clock: clock)
-        let metrics = Metrics()
-        let gateway = StoreGateway(transport: client, clock: clock, random: random, metrics: metrics, log: log)
+        let runtime = Runtime(clock: clock, random: random, log: log)
+        let gateway = StoreGateway(transport: client, runtime: runtime)
         let api = GooglePlayAPI(
             gateway: gateway,
             signer: assertionSigner(ring),

@@ -62,16 +62,17 @@ package final class CatchUpSession: Sendable {
             throw .ledger(.database(error))
         }
         do { try loaded.adoptEpochs(in: ledger) } catch { throw .service(error) }
-        committer = Committer(clock: clock, observer: metrics, place: ledger.place(), open: ledger.open)
+        committer = Committer(
+            clock: clock,
+            observer: metrics,
+            database: CommitterDatabase(place: ledger.place(), open: ledger.open)
+        )
         do throws(ServiceError) {
             stores = try Stores(
                 settings,
                 current: current,
                 committer: committer,
-                clock: clock,
-                random: random,
-                metrics: metrics,
-                log: log
+                runtime: Runtime(clock: clock, random: random, metrics: metrics, log: log)
             )
         } catch {
             throw .service(error)

@@ -11,13 +11,7 @@ struct Revocation: Sendable {
     private let client: Client
 
     /// `nil` if nobody is to be asked.
-    init?(
-        _ check: RevocationCheck,
-        _ clock: WallClock,
-        _ random: any RandomSource,
-        _ metrics: Metrics,
-        _ log: Log
-    ) throws(ClientError) {
+    init?(_ check: RevocationCheck, _ runtime: Runtime) throws(ClientError) {
         guard check != .off else { return nil }
         client = try Client(
             ClientConfiguration(
@@ -30,14 +24,7 @@ struct Revocation: Sendable {
                 allowsPlainHTTP: true
             )
         )
-        monitor = RevocationMonitor(
-            check,
-            transport: client,
-            clock: clock,
-            random: random,
-            metrics: metrics,
-            log: log
-        )
+        monitor = RevocationMonitor(check, transport: client, runtime: runtime)
     }
 
     func start() throws(ClientError) {

@@ -30,21 +30,18 @@ package final class RevocationMonitor: Sendable {
     package init(
         _ check: RevocationCheck,
         transport: any Transport,
-        clock: WallClock,
-        random: any RandomSource,
+        runtime: Runtime,
         pause: Pause = .system,
-        metrics: Metrics,
-        log: Log,
         capacity: Int = 64
     ) {
         policy = check
         self.transport = transport
-        self.clock = clock
-        uptime = Uptime(clock)
-        self.random = random
+        clock = runtime.clock
+        uptime = Uptime(runtime.clock)
+        random = runtime.random
         self.pause = pause
-        self.metrics = metrics
-        self.log = log
+        metrics = runtime.metrics
+        log = runtime.log
         state = Guarded(State(table: RevocationTable(capacity: capacity)))
     }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All calls of the service, by what they are about.
+struct APICalls: Sendable {
+    let offers: OfferCalls
+    let evidence: EvidenceCalls
+    let records: RecordCalls
+    let switches: SwitchCalls
+    let operation: OperationCalls
+}
+
+/// The calls that decide about offers.
+struct OfferCalls: Sendable {
+    let signatures: SignatureCall
+    let batches: SignatureBatchCall
+    let authorizations: AuthorizationCall
+    let eligibility: EligibilityCall
+}
+
+/// The calls that bring evidence of purchases, and say whose it is.
+struct EvidenceCalls: Sendable {
+    let appStoreNotifications: NotificationCall
+    let googlePlayNotifications: GooglePlayNotificationCall
+    let transactions: TransactionsCall
+    let transfers: TransfersCall
+}
+
+/// The calls that read what is on record.
+struct RecordCalls: Sendable {
+    let queries: AuditCalls
+    let log: LogCalls
+    let checkpoints: CheckpointCalls
+    let reconciliation: ReconciliationCall
+}
+
+/// The calls that switch keys and the whole service off and on.
+struct SwitchCalls: Sendable {
+    let keys: KeysCall
+    let seal: SealCall
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// How a committer works: what it is in the service, and figures that are tuned.
+package struct CommitterOptions: Sendable {
+    /// Whether it acknowledges what others switch off: it records when nothing is signed any more.
+    ///
+    /// That of the service does. It runs for long, so it also reads who was granted something.
+    package var acknowledges: Bool
+    /// Which instance it is, where several share the database.
+    package var instance: UniqueID?
+    /// When the thread is woken for requests.
+    package var wakeUp: Committer.WakeUp
+    /// How many requests wait at most; more are refused.
+    package var maximumWaiting = 4096
+    /// Called by whoever asks: the thread on which the answer is wanted, or `nil` for any.
+    package var askingThread: @Sendable () -> (any AskingThread)? = { nil }
+    /// How long a commit is put off so that more requests share it.
+    package var gathering: Gathering
+    /// How grants are carried over.
+    package var portions = GrantPortions()
+
+    package init(
+        acknowledges: Bool = false,
+        instance: UniqueID? = nil,
+        wakeUp: Committer.WakeUp = .forEachRequest,
+        gathering: Gathering = Gathering()
+    ) {
+        self.acknowledges = acknowledges
+        self.instance = instance
+        self.wakeUp = wakeUp
+        self.gathering = gathering
+    }
+}
+
+/// The database that a committer writes to.
+package struct CommitterDatabase: Sendable {
+    /// Opens the connection that the committer owns; called again after an I/O error, which leaves a connection in an
+    /// unknown state.
+    package let open: Committer.Opener
+    /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
+    package let place: DatabasePlace?
+    /// Checkpoints the write-ahead log of a database in a file; started and stopped with the committer.
+    package let logKeeper: WriteAheadLogKeeper?
+
+    package init(
+        place: DatabasePlace? = nil,
+        logKeeper: WriteAheadLogKeeper? = nil,
+        open: @escaping Committer.Opener
+    ) {
+        self.open = open
+        self.place = place
+        self.logKeeper = logKeeper
+    }
+}

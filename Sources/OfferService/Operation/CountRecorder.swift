@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// Records what is only counted, since it comes too often, or is too cheap for strangers to cause, to be an entry each.
+final class CountRecorder: Sendable {
+    private let committer: Committer
+    private let fetches: MinuteCounter<AuditFetch>
+    private let noise: MinuteCounter<Noise>
+    private let clock: WallClock
+
+    init(
+        committer: Committer,
+        fetches: MinuteCounter<AuditFetch>,
+        noise: MinuteCounter<Noise>,
+        clock: WallClock
+    ) {
+        self.committer = committer
+        self.fetches = fetches
+        self.noise = noise
+        self.clock = clock
+    }
+
+    /// Records what was counted since the last time; what can't be recorded is counted on.
+    func record() {
+        let now = clock.now()
+        if let counted = fetches.take(until: now) {
+            do { try committer.appendBlocking([.recordsFetched(counted)]) } catch { fetches.restore(counted) }
+        }
+        if let counted = noise.take(until: now) {
+            do { try committer.appendBlocking([.noise(counted)]) } catch { noise.restore(counted) }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parts of the service, put together; nothing runs yet.
+struct Assembly: Sendable {
+    let writing: WritingParts
+    let records: RecordParts
+    let stores: Stores
+    let watch: SealWatch
+    /// `nil` where no other service may use the database.
+    let membership: Membership?
+    let serverGauges = ServerGauges()
+
+    /// `reload` is called when another instance was told to read its files anew.
+    init(
+        _ opened: OpenedDatabase,
+        _ settings: Settings,
+        _ dependencies: Dependencies,
+        reload: @escaping @Sendable () -> Void
+    ) throws(ServiceError) {
+        writing = WritingParts(opened, dependencies)
+        watch = SealWatch(
+            settings.sealWatch,
+            seal: writing.seal,
+            committer: writing.committer,
+            clock: dependencies.clock,
+            status: dependencies.clockStatus,
+            log: dependencies.log
+        )
+        stores = try Stores(
+            settings,
+            current: writing.current,
+            committer: writing.committer,
+            runtime: writing.runtime,
+            retries: dependencies.storeRetries
+        )
+        records = try RecordParts(writing, after: opened.log, dependencies)
+        membership = writing.membership(opened.reloads, reload: reload)
+    }
+
+    /// What whoever runs the service should know, and what keeps nothing from being done.
+    var warnings: [Obstacle] {
+        stores.warnings + watch.warnings + records.signedLog.warnings + (membership?.warnings ?? [])
+    }
+
+    /// For the metrics.
+    var gauges: [Gauge] {
+        serverGauges.read(writing.committer) + stores.gauges + records.signedLog.gauges + records.reconciler.gauges
+            + (membership?.gauges ?? [])
+    }
+}
+
+extension APICalls {
+    init(_ parts: Assembly, _ settings: Settings, _ dependencies: Dependencies) {
+        let (writing, records, stores) = (parts.writing, parts.records, parts.stores)
+        let play =
+            dependencies.googlePlay ?? GooglePlaySources(purchases: stores.googlePlayAPI, push: stores.googlePush)
+        let deciding = OfferParts(writing, stores, play, settings, dependencies.verify)
+        offers = OfferCalls(deciding, records.noise, writing.runtime)
+        evidence = EvidenceCalls(writing, stores, play)
+        self.records = RecordCalls(records, isLogPublic: settings.isLogPublic)
+        switches = SwitchCalls(writing, records)
+        operation = OperationCalls(
+            current: writing.current,
+            health: writing.health,
+            metrics: writing.runtime.metrics,
+            seal: writing.seal,
+            warnings: { parts.warnings },
+            gauges: { parts.gauges }
+        )
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What decides about offers.
+struct OfferParts: Sendable {
+    let signer: OfferSigner
+    let authorizer: OfferAuthorizer
+    let previewer: OfferPreviewer
+
+    init(
+        _ writing: WritingParts,
+        _ stores: Stores,
+        _ play: GooglePlaySources,
+        _ settings: Settings,
+        _ verify: @escaping SelfVerification.Verify
+    ) {
+        let (runtime, committer) = (writing.runtime, writing.committer)
+        let decider = OfferDecider(
+            committer: committer,
+            showsFindingsToApps: settings.showsFindingsToApps,
+            runtime: runtime
+        )
+        signer = OfferSigner(
+            decider: decider,
+            committer: committer,
+            store: stores.appStore,
+            seal: writing.seal,
+            verification: SelfVerification(settings.selfVerification, clock: runtime.clock, verify: verify),
+            runtime: runtime
+        )
+        authorizer = OfferAuthorizer(
+            decider: decider,
+            catalogues: stores.catalogues,
+            purchases: play.purchases,
+            runtime: runtime
+        )
+        previewer = OfferPreviewer(
+            committer: committer,
+            seal: writing.seal,
+            appStore: stores.appStore,
+            catalogues: stores.catalogues,
+            purchases: play.purchases,
+            log: runtime.log
+        )
+    }
+}
+
+extension OfferCalls {
+    init(_ parts: OfferParts, _ noise: MinuteCounter<Noise>, _ runtime: Runtime) {
+        signatures = SignatureCall(signer: parts.signer)
+        batches = SignatureBatchCall(
+            signer: parts.signer,
+            random: runtime.random,
+            noise: noise,
+            metrics: runtime.metrics
+        )
+        authorizations = AuthorizationCall(authorizer: parts.authorizer)
+        eligibility = EligibilityCall(previewer: parts.previewer) { [signer = parts.signer] in
+            signer.showsFindings(to: $0)
+        }
+    }
+}
+
+extension EvidenceCalls {
+    init(_ writing: WritingParts, _ stores: Stores, _ play: GooglePlaySources) {
+        let (runtime, committer) = (writing.runtime, writing.committer)
+        appStoreNotifications = NotificationCall(
+            receiver: NotificationReceiver(
+                store: stores.appStore,
+                committer: committer,
+                allowance: StrangerAllowance(clock: runtime.clock),
+                metrics: runtime.metrics,
+                log: runtime.log
+            )
+        )
+        googlePlayNotifications = GooglePlayNotificationCall(
+            receiver: play.push.map { push in
+                GooglePlayNotificationReceiver(
+                    authentication: push,
+                    store: play.purchases,
+                    committer: committer,
+                    metrics: runtime.metrics,
+                    log: runtime.log
+                )
+            }
+        )
+        transactions = TransactionsCall(store: stores.appStore, committer: committer)
+        transfers = TransfersCall(committer: committer)
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// What the service finds before it begins: its files, read and checked, and its database, locked, open and checked.
+///
+/// Nothing is written but the schema.
+struct OpenedDatabase {
+    let ledger: LedgerAccess
+    let loaded: LoadedConfiguration
+    let locks: ServiceLocks
+    /// What the committer will write through.
+    let connection: any DatabaseConnection
+    let snapshot: Snapshot
+    let switches: KillSwitches
+    /// The time of the newest entry of the log; `nil` for an empty one.
+    let lastRecordedAt: Timestamp?
+    /// How often all instances were told to read their files anew, before this one read them.
+    let reloads: Int64?
+    let log: SignedLog.Checked
+
+    init(_ settings: Settings, _ dependencies: Dependencies) throws(ServiceError) {
+        ledger = dependencies.database(settings.database, dependencies.clock)
+        // Before the files are read: what is asked for from here on has to be followed.
+        reloads = ledger.isShared ? try? InstanceTable(connection: ledger.openForReading()).reloads() : nil
+        do throws(ConfigurationError) {
+            loaded = try LoadedConfiguration(settings)
+        } catch {
+            throw .configuration(error)
+        }
+        locks = try ServiceLocks(settings, ledger, dependencies.log)
+        do throws(StorageError) {
+            connection = try dependencies.openForCommits(ledger)
+            snapshot = try loaded.snapshot(connection)
+            switches = try SealStore(connection: connection).switches()
+            lastRecordedAt = try AuditReader.newestTime(connection)
+        } catch {
+            throw .database(error)
+        }
+        log = try SignedLog.check(loaded, settings, connection, ledger)
+    }
+}
+
+/// Keeps a second service from using the same database, or the same checkpoint file, for as long as it is held.
+struct ServiceLocks: Sendable {
+    /// `nil` where the engine lets several services write.
+    private let database: InstanceLock?
+    /// Two services that share a database must not share this file; `nil` where none shares the database.
+    private let checkpointFile: InstanceLock?
+
+    init(_ settings: Settings, _ ledger: LedgerAccess, _ log: Log) throws(ServiceError) {
+        do throws(CheckpointFileError) {
+            let file = CheckpointFile(path: settings.checkpointPath)
+            checkpointFile = ledger.isShared ? try Self.lock(file, log) : nil
+        } catch {
+            throw .log(.file(error))
+        }
+        do { database = try ledger.lockInstance() } catch { throw .database(error) }
+    }
+
+    /// Warns only, if the file can't be locked at all; another service that has it keeps this one from starting.
+    private static func lock(_ file: CheckpointFile, _ log: Log) throws(CheckpointFileError) -> InstanceLock? {
+        do throws(CheckpointFileError) {
+            return try file.lock()
+        } catch {
+            guard !error.isInUse else { throw error }
+            log(.warning, "another service could use the same checkpoint file", ["reason": .text(error.description)])
+            return nil
+        }
+    }
+
+    func release() {
+        database?.release()
+        checkpointFile?.release()
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What reads, signs and counts the records.
+struct RecordParts: Sendable {
+    let index: AuditIndex
+    let indexer: AuditIndexer
+    let readers: LogReaders
+    let reads: AuditReads
+    let signedLog: SignedLog
+    let reconciler: Reconciler
+    let noise = MinuteCounter<Noise>()
+    let housekeeper: Housekeeper
+
+    init(
+        _ writing: WritingParts,
+        after checked: SignedLog.Checked,
+        _ dependencies: Dependencies
+    ) throws(ServiceError) {
+        let (runtime, ledger, committer, seal) = (writing.runtime, writing.ledger, writing.committer, writing.seal)
+        index = AuditIndex(format: dependencies.auditIndex)
+        indexer = AuditIndexer(index: index, committer: committer, log: runtime.log, open: ledger.openForReading)
+        readers = LogReaders(open: ledger.openForReading)
+        reads = AuditReads(committer: committer, clock: runtime.clock, log: runtime.log)
+        reconciler = Reconciler(ledger: ledger, clock: runtime.clock, log: runtime.log)
+        let signedLog = try SignedLog(
+            writing.configuration.loaded,
+            after: checked,
+            ledger: ledger,
+            committer: committer,
+            runtime: runtime
+        ) { reason in seal.seal(.checkpoint, detail: reason) }
+        // Weak, because the log holds the seal.
+        seal.keep(.checkpoint) { [weak signedLog] in signedLog?.contradiction }
+        self.signedLog = signedLog
+        housekeeper = Housekeeper(
+            configuration: writing.configuration,
+            counts: CountRecorder(
+                committer: committer,
+                fetches: reads.fetches,
+                noise: noise,
+                clock: runtime.clock
+            ),
+            ledger: ledger,
+            committer: committer,
+            health: writing.health,
+            log: runtime.log
+        )
+    }
+}
+
+extension RecordCalls {
+    init(_ parts: RecordParts, isLogPublic: Bool) {
+        let (signedLog, reads, readers) = (parts.signedLog, parts.reads, parts.readers)
+        queries = AuditCalls(index: parts.index, readers: readers) { await reads.note($0) }
+        log = LogCalls(readers: readers, reads: reads, isPublic: isLogPublic) {
+            [publisher = signedLog.publisher] in publisher.latest.map(PublishedCheckpoint.init)
+        }
+        checkpoints = CheckpointCalls(
+            signedLog,
+            head: { signedLog.newestHead },
+            reads: reads,
+            isPublic: isLogPublic
+        )
+        reconciliation = ReconciliationCall(reconciler: parts.reconciler, reads: reads)
+    }
+}
+
+extension SwitchCalls {
+    init(_ writing: WritingParts, _ records: RecordParts) {
+        keys = KeysCall(
+            seal: writing.seal,
+            current: writing.current,
+            ownLastUses: { [committer = writing.committer] in committer.keyUses },
+            readers: records.readers,
+            reads: records.reads,
+            refresh: { [housekeeper = records.housekeeper] in await housekeeper.lookNow() }
+        )
+        seal = SealCall(seal: writing.seal, reads: records.reads)
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+
+/// Reads the server's own counts for the metrics; the server exists only after what asks for them.
+final class ServerGauges: Sendable {
+    /// Weak, because the server owns the calls that read it; held, it would keep itself and every key in memory.
+    private struct Source {
+        weak var server: Server?
+    }
+
+    private let source = Guarded(Source())
+
+    func read(_ server: Server) {
+        source.withLock { $0.server = server }
+    }
+
+    func read(_ committer: Committer) -> [Gauge] {
+        guard let statistics = source.withLock({ $0.server })?.statistics else { return [] }
+        let rejections = statistics.rejections.map { Gauge.Sample(Double($0.value), labels: [("kind", $0.key)]) }
+        return [
+            Gauge(
+                "offer_signer_waiting_requests",
+                "Requests that wait for a commit",
+                [.init(Double(committer.waiting))]
+            ),
+            Gauge("offer_signer_open_connections", "Open connections", [.init(Double(statistics.openConnections))]),
+            Gauge(
+                "offer_signer_accepted_connections_total",
+                "Connections accepted",
+                type: "counter",
+                [.init(Double(statistics.acceptedConnections))]
+            ),
+            Gauge(
+                "offer_signer_rejected_requests_total",
+                "Requests that the HTTP server turned away, by kind",
+                type: "counter",
+                rejections
+            ),
+        ]
+    }
+}

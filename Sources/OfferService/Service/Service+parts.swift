@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import HTTP
+
+extension Service {
+    /// Every part, in the order in which they start; they stop in the reverse.
+    ///
+    /// - The locks are held from before the database is opened until nothing uses it any more.
+    /// - The committer starts before all that records, and stops after.
+    /// - The start and every key are on record before a key is used or anything is answered. If that can't be written, the
+    ///   service does not start.
+    /// - The log is signed until the end is on record, and that too.
+    /// - The end is on record once everything else that records has stopped.
+    /// - The server is the last that is needed to start, and the first to stop: it answers what is in flight with all other
+    ///   parts still running. The log is verified once the service answers.
+    package var parts: [ServicePart] {
+        let records = assembly.records
+        return [
+            ServicePart(.locks, stop: locks.release),
+            secretsOnRecord,
+            committerPart,
+            startOnRecord,
+            ServicePart(.signedLog, start: records.signedLog.start, stop: records.signedLog.stop),
+            ServicePart(.endOnRecord, stop: { [committer] in try? committer.appendBlocking([.serviceStopped]) }),
+            membership.map(Self.part),
+            ServicePart(.sealWatch) { [watch = assembly.watch, lastRecordedAt] in
+                watch.start(lastRecordedAt: lastRecordedAt)
+            } stop: { [watch = assembly.watch] in
+                watch.stop()
+            },
+            ServicePart(.housekeeper) { [housekeeper = records.housekeeper, housekeepingMilliseconds] in
+                housekeeper.start(every: housekeepingMilliseconds)
+            } stop: { [housekeeper = records.housekeeper] in
+                housekeeper.stop()
+            },
+            ServicePart(.reconciler, start: records.reconciler.start, stop: records.reconciler.stop),
+            ServicePart(.auditIndex, start: records.indexer.start, stop: records.indexer.stop),
+            ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
+            storesPart,
+            serverPart,
+            // Stopped with the signed log, which needs it no longer than that.
+            ServicePart(.logVerification, start: records.signedLog.startVerifying),
+        ].compactMap { $0 }
+    }
+
+    /// Makes sure that customers' pseudonyms are those of the secrets that are loaded, and takes new ones on record.
+    private var secretsOnRecord: ServicePart {
+        ServicePart(.secretsOnRecord) { [configuration, ledger] () throws(ServiceError) in
+            try configuration.loaded.adoptEpochs(in: ledger)
+        }
+    }
+
+    private var committerPart: ServicePart {
+        ServicePart(.committer) { [committer, connection] () throws(ServiceError) in
+            guard let opened = connection.take() else { return }
+            let head: TreeHead
+            do throws(LedgerError) {
+                head = try LedgerWriter(connection: opened).checkedHead()
+            } catch {
+                throw .records(error)
+            }
+            committer.start(on: Handover(opened), at: head)
+        } stop: { [committer] in
+            committer.stop()
+        }
+    }
+
+    private var startOnRecord: ServicePart {
+        ServicePart(.startOnRecord) { [configuration, committer] () throws(ServiceError) in
+            let events = [AuditEvent.serviceStarted(version: Self.version)] + configuration.events
+            do throws(LedgerError) { try committer.appendBlocking(events) } catch { throw .records(error) }
+        }
+    }
+
+    private static func part(_ membership: Membership) -> ServicePart {
+        ServicePart(.membership) { () throws(ServiceError) in
+            do throws(MembershipError) { try membership.start() } catch { throw ServiceError(error) }
+        } stop: {
+            membership.stop()
+        }
+    }
+
+    private var storesPart: ServicePart {
+        ServicePart(.stores) { [stores] () throws(ServiceError) in
+            do throws(ClientError) { try stores.start() } catch { throw .client(error) }
+        } stop: { [stores] in
+            stores.stop()
+        }
+    }
+
+    private var serverPart: ServicePart {
+        ServicePart(.server) { [server] () throws(ServiceError) in
+            do throws(ServerError) { try server.start() } catch { throw .server(error) }
+        } stop: { [server, health] in
+            health.beginStopping()
+            Self.stop(server)
+        }
+    }
+
+    /// Blocks this thread, which is not one of Swift's shared pool, until every answer has left.
+    private static func stop(_ server: Server) {
+        let done = DispatchSemaphore(value: 0)
+        Task {
+            await server.stop()
+            done.signal()
+        }
+        done.wait()
+    }
+}
+
+extension Service {
+    package var committer: Committer { assembly.writing.committer }
+    package var configuration: ActiveConfiguration { assembly.writing.configuration }
+    package var current: CurrentSnapshot { assembly.writing.current }
+    package var health: Health { assembly.writing.health }
+    package var ledger: LedgerAccess { assembly.writing.ledger }
+    package var metrics: Metrics { assembly.writing.runtime.metrics }
+    package var seal: Seal { assembly.writing.seal }
+    package var stores: Stores { assembly.stores }
+    package var auditIndex: AuditIndex { assembly.records.index }
+    package var reconciler: Reconciler { assembly.records.reconciler }
+    package var checkpoints: CheckpointPublisher { assembly.records.signedLog.publisher }
+    /// What was turned away and is not on record yet.
+    package var noise: MinuteCounter<Noise> { assembly.records.noise }
+
+    var membership: Membership? { assembly.membership }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import HTTP
+
+extension Service {
+    /// Reads keys, offers, callers and the TLS certificate anew: all of them come into force, or none.
+    ///
+    /// Where several share the database, the others do so too. Blocks the thread, which must not be one of Swift's shared pool,
+    /// until they are in force and reloads that were under way before it are done.
+    package func reload() {
+        if reloading.run() { membership?.tellOthersToReload() }
+    }
+
+    /// Only ``reloading`` may call it, which lets one at a time.
+    func readAnew() -> Bool {
+        do {
+            let loaded = try LoadedConfiguration(settings)
+            try server.reloadTLS { try configuration.adopt(loaded) }
+            membership?.note(policyName: loaded.catalog.policyName, keysDigest: loaded.keys.digest.hex)
+            metrics.count(.reloads(succeeded: true))
+            health.noteReload(refusedFor: nil)
+            log(.info, "configuration reloaded", ["policy": .text(loaded.catalog.policyName)])
+            logWhatIsNotReady(current.value)
+            return true
+        } catch {
+            metrics.count(.reloads(succeeded: false))
+            refuseReload(error)
+            return false
+        }
+    }
+
+    private func refuseReload(_ error: any Error) {
+        let issues: [ConfigurationIssue]
+        switch error {
+        case let error as ConfigurationError: issues = error.issues
+        case ServiceError.configuration(let error): issues = error.issues
+        default: issues = []
+        }
+        for issue in issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
+        if issues.isEmpty { log(.error, "configuration", ["issue": .text("\(error)")]) }
+        log(.error, "reload refused; what was in force stays in force")
+        let parts = issues.isEmpty ? [ConfigurationPart(error)] : settings.parts(of: issues)
+        health.noteReload(refusedFor: parts)
+        try? committer.appendBlocking([.configurationRefused(issues: max(1, issues.count), parts: parts)])
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+import Storage
+
+/// The running service: everything put together, started, reloaded and stopped.
+///
+/// This is the one place where it is put together, from its settings and what it depends on; tests give other
+/// dependencies to the same service. ``parts`` is the order in which it starts and stops.
+package final class Service: Sendable {
+    /// The version that `--version` and the record of each start name.
+    package static let version = "0.1.0"
+
+    package let settings: Settings
+    let assembly: Assembly
+    /// Every call, as the server asks for it.
+    package let api: API
+    let server: Server
+    let locks: ServiceLocks
+    /// What the committer is to write through.
+    let connection: Handover<any DatabaseConnection>
+    /// The time of the newest entry of the log as it was found.
+    let lastRecordedAt: Timestamp?
+    let housekeepingMilliseconds: Int?
+    let reloading = Reloading()
+    private let running = RunningParts()
+
+    /// Loads everything, opens the database and binds the port; writes and answers nothing yet.
+    package init(settings: Settings, dependencies: Dependencies) throws(ServiceError) {
+        self.settings = settings
+        housekeepingMilliseconds = dependencies.housekeepingMilliseconds
+        let opened = try OpenedDatabase(settings, dependencies)
+        locks = opened.locks
+        connection = Handover(opened.connection)
+        lastRecordedAt = opened.lastRecordedAt
+        assembly = try Assembly(opened, settings, dependencies, reload: reloading.start)
+        let (writing, noise) = (assembly.writing, assembly.records.noise)
+        api = API(
+            current: writing.current,
+            calls: APICalls(assembly, settings, dependencies),
+            noise: noise,
+            runtime: writing.runtime
+        )
+        server = try Self.server(settings, api, noise, dependencies.clock)
+        assembly.serverGauges.read(server)
+        reloading.set { [weak self] in self?.readAnew() ?? false }
+        for warning in opened.loaded.warningsToLog {
+            dependencies.log(.warning, "configuration", ["issue": .text("\(warning)")])
+        }
+    }
+
+    private static func server(
+        _ settings: Settings,
+        _ api: API,
+        _ noise: MinuteCounter<Noise>,
+        _ clock: WallClock
+    ) throws(ServiceError) -> Server {
+        let configuration = settings.serverConfiguration { problem in
+            noise.count(Noise(route: nil, problem: problem.name), at: clock.now())
+        }
+        do { return try Server(configuration, responder: api) } catch { throw .server(error) }
+    }
+
+    /// The port that the service listens on.
+    package var port: UInt16 { server.port }
+
+    var log: Log { assembly.writing.runtime.log }
+
+    /// Starts every part, in the order of ``parts``; a service starts once.
+    ///
+    /// `left` are parts to leave out, for who needs only some of the service, such as its calls without a server.
+    ///
+    /// - Throws: Why a part did not start; those that had started are stopped by then.
+    package func start(without left: Set<ServicePart.Name> = []) throws(ServiceError) {
+        try running.start(parts.filter { !left.contains($0.name) })
+        if !left.contains(.server) {
+            log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
+        }
+        logWhatIsNotReady(current.value)
+    }
+
+    func logWhatIsNotReady(_ snapshot: Snapshot) {
+        let obstacles = health.obstacles(snapshot, sealedBy: seal.causes, isCutOff: seal.isCutOff)
+        for obstacle in obstacles + health.warnings(snapshot) {
+            log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
+        }
+    }
+
+    /// Tells whoever started the service how far it is.
+    ///
+    /// One that can't be told is no reason to answer nobody: it may wait in vain, and says so itself.
+    package func tell(_ manager: ServiceManager, _ state: ServiceManager.State) {
+        do {
+            try manager.tell(state)
+        } catch {
+            log(.warning, "the service manager could not be told", ["reason": .text(error.description)])
+        }
+    }
+
+    /// Answers what is in flight, records the end, ends every thread, and lets the next service have the database.
+    ///
+    /// Blocks this thread, which must not be one of Swift's shared pool. Does nothing the second time.
+    package func stop() {
+        running.stop()
+        log(.info, "stopped")
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP
+package import Storage
+
+/// Why the service could not start.
+package enum ServiceError: Error, Sendable {
+    case configuration(ConfigurationError)
+    case database(StorageError)
+    case records(LedgerError)
+    /// The audit log does not match what was signed of it.
+    case log(LogMismatch)
+    case server(ServerError)
+    /// The client that asks the stores could not be started.
+    case client(ClientError)
+}

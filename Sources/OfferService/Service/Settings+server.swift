@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+
+extension Settings {
+    /// How the service listens; `rejected` is called with what the server answers by itself.
+    func serverConfiguration(rejected: @escaping @Sendable (Problem) -> Void) -> ServerConfiguration {
+        var configuration = ServerConfiguration(address: listen.host, port: listen.port)
+        if let loops { configuration.loops = loops }
+        configuration.limits.bodyBytes = 65_536
+        configuration.limits.bodyBytesByPath = [
+            Array(Route.promotionalOfferBatch.rawValue.utf8): SignatureBatch.maximumBytes
+        ]
+        configuration.limits.connections = connections
+        configuration.limits.connectionsPerAddress = connectionsPerAddress
+        configuration.tls = tls
+        configuration.rejectionResponse = { rejection in
+            let problem = Problem(.request(.rejected(rejection)))
+            rejected(problem)
+            return problem.response(requestID: nil)
+        }
+        return configuration
+    }
+}
+
+extension EventLoop: AskingThread {}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import HTTP
+import OfferDomain
+import Storage
+
+/// What writes to the database, and what keeps keys from being used.
+struct WritingParts: Sendable {
+    let runtime: Runtime
+    let ledger: LedgerAccess
+    let health: Health
+    let current: CurrentSnapshot
+    let committer: Committer
+    let configuration: ActiveConfiguration
+    let seal: Seal
+    /// Which instance this is among those that share the database; `nil` where no other may use it.
+    let identity: InstanceIdentity?
+
+    /// How this process is told from others that share the database, and for how long it may use keys.
+    struct InstanceIdentity: Sendable {
+        let id: UniqueID
+        let lease: Lease
+    }
+
+    init(_ opened: OpenedDatabase, _ dependencies: Dependencies) {
+        let runtime = Runtime(clock: dependencies.clock, random: dependencies.random, log: dependencies.log)
+        let ledger = opened.ledger
+        self.runtime = runtime
+        self.ledger = ledger
+        identity = ledger.isShared ? Self.newIdentity(runtime) : nil
+        let health = Health(metrics: runtime.metrics, clock: runtime.clock, log: runtime.log)
+        self.health = health
+        current = CurrentSnapshot(opened.snapshot)
+        let gate = KeyGate(lease: identity?.lease)
+        gate.follow(opened.switches)
+        committer = Committer(
+            clock: runtime.clock,
+            observer: health,
+            gate: gate,
+            options: Self.options(dependencies, identity),
+            database: Self.database(ledger, dependencies)
+        )
+        configuration = ActiveConfiguration(
+            opened.loaded,
+            current: current,
+            ledger: ledger,
+            committer: committer,
+            health: health
+        )
+        seal = Seal(gate: gate, committer: committer, clock: runtime.clock, log: runtime.log) { health.commitFailure }
+        seal.keep(.selfVerification) { [current] in current.value.keyRing.selfTestFailure }
+    }
+
+    private static func newIdentity(_ runtime: Runtime) -> InstanceIdentity {
+        InstanceIdentity(
+            id: .version7(at: runtime.clock.now(), runtime.random.next(), runtime.random.next()),
+            lease: Lease(clock: runtime.clock)
+        )
+    }
+
+    private static func options(_ dependencies: Dependencies, _ identity: InstanceIdentity?) -> CommitterOptions {
+        var options = dependencies.committer
+        options.acknowledges = true
+        options.instance = identity?.id
+        options.askingThread = { EventLoop.current }
+        return options
+    }
+
+    private static func database(_ ledger: LedgerAccess, _ dependencies: Dependencies) -> CommitterDatabase {
+        CommitterDatabase(
+            place: ledger.place(),
+            logKeeper: ledger.logKeeper(pages: dependencies.writeAheadLogPages)
+        ) { [open = dependencies.openForCommits] () throws(StorageError) in try open(ledger) }
+    }
+
+    /// What keeps this service among those that share the database; `nil` where none does.
+    func membership(_ reloads: Int64?, reload: @escaping @Sendable () -> Void) -> Membership? {
+        identity.map { identity in
+            let loaded = configuration.loaded
+            return Membership(
+                Instance(
+                    id: identity.id,
+                    name: Instance.processName,
+                    version: Service.version,
+                    policyName: loaded.catalog.policyName,
+                    keysDigest: loaded.keys.digest.hex
+                ),
+                lease: identity.lease,
+                committer: committer,
+                ledger: ledger,
+                log: runtime.log,
+                reloads: Membership.Reloads(after: reloads, reload: reload)
+            )
+        }
+    }
+}
