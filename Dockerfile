@@ -7,7 +7,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends libcurl4-openssl-dev libevent-dev libpq-dev libsqlite3-dev libssl-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
-COPY Package.swift ./
+COPY Package.swift openapi.yaml keys.example offers.example ./
 COPY Sources ./Sources
 COPY Tests ./Tests
 RUN swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer \

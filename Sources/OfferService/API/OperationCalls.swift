@@ -80,11 +80,13 @@ package struct OperationCalls: Sendable {
         )
     }
 
+    private static let description = EmbeddedFile.bytes(of: "openapi.yaml")
+
     func openAPI() -> Response {
         Response(
             status: 200,
             headers: [("Content-Type", "application/yaml")],
-            body: PackageResources.openapi_yaml
+            body: Self.description
         )
     }
 }

@@ -66,8 +66,8 @@ package struct Demo {
         }
         let publicKey = try writeSecrets()
         let verifierKey = try writeLogKey()
-        try write(PackageResources.keys_example, to: .keys)
-        try write(PackageResources.offers_example, to: .offers)
+        try write(EmbeddedFile.bytes(of: "keys.example"), to: .keys)
+        try write(EmbeddedFile.bytes(of: "offers.example"), to: .offers)
         try write(Array(publicKey.utf8), to: .publicKey)
         try write(Array("\(verifierKey)\n".utf8), to: .logVerifierKey)
         try write(Array(try addCaller().credential.utf8), to: .apiKey)
