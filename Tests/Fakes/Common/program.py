@@ -10,12 +10,16 @@ import threading
 import jws
 from control_calls import handle_line
 from control_http import control_responder
+from prefork import fork_for_each_line
 from server import Connections, Listener
 
 
 def main(name, make_fake, make_control):
     """Runs the fake that `make_fake` makes in a folder, controlled by what `make_control` makes of it."""
     arguments = parse_arguments(name)
+    if arguments.prefork:
+        fork_for_each_line(lambda folder: asyncio.run(run(make_fake(folder), make_control, 0)))
+        return
     folder = arguments.folder or tempfile.mkdtemp(prefix=f"{name}-")
     try:
         asyncio.run(run(make_fake(folder), make_control, arguments.control_port))
@@ -30,6 +34,7 @@ def parse_arguments(name):
     parser = argparse.ArgumentParser(prog=name, description=f"A {name.replace('-', ' ')} on 127.0.0.1.")
     parser.add_argument("--folder", help="where the files go; otherwise a new one, removed at the end")
     parser.add_argument("--control-port", type=int, default=0, help="for control calls by HTTP; otherwise any")
+    parser.add_argument("--prefork", action="store_true", help="start a fake for each folder that a line names")
     return parser.parse_args()
 
 

@@ -6,7 +6,6 @@ Source: https://docs.cloud.google.com/pubsub/docs/authenticate-push-subscription
 import base64
 import functools
 import uuid
-from dataclasses import dataclass
 
 import jws
 from identities import rsa2048
@@ -18,10 +17,14 @@ from times import SECOND, rfc3339
 ISSUER = "https://accounts.google.com"
 
 
-@dataclass(frozen=True)
 class SigningKey:
-    key_id: str
-    key: object
+    def __init__(self, key_id):
+        self.key_id = key_id
+
+    @functools.cached_property
+    def key(self):
+        """Made when it is first needed: most tests start a fake and need none, and a key takes 0.3 s."""
+        return rsa2048()
 
     @property
     def jwk(self):
@@ -78,7 +81,7 @@ class OIDCKeys:
 
 
 def make_key():
-    return SigningKey(uuid.uuid4().hex + uuid.uuid4().hex[:8], rsa2048())
+    return SigningKey(uuid.uuid4().hex + uuid.uuid4().hex[:8])
 
 
 class Pusher:

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A witness on 127.0.0.1: it co-signs logs that grow (c2sp.org/tlog-witness), and misbehaves on request.
 
-Usage: python3 -B Tests/Fakes/Witness [--folder FOLDER]
+Usage: python3 -B Tests/Fakes/Witness [--name NAME]
 Control calls come by standard input, a line of JSON each, and it runs until that ends.
 """
 import argparse
 import json
+import os
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Common"))
+
+from prefork import fork_for_each_line
 from witness import Refusal, Witness
 
 
@@ -44,14 +48,11 @@ def say(value):
     sys.stdout.flush()
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--folder")
-    parser.add_argument("--name", default="witness.example/w1")
-    arguments = parser.parse_args()
+def run(name):
+    """Runs a witness until standard input ends."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    server.witness = Witness(arguments.name)
+    server.witness = Witness(name)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     say({"url": f"http://127.0.0.1:{server.server_port}/w", "verifierKey": server.witness.verifier_key()})
     for line in sys.stdin:
@@ -61,6 +62,17 @@ def main():
             say({"result": call(**message.get("arguments", {}))})
         except Exception as error:  # The caller is told, whatever it is.
             say({"error": f"{type(error).__name__}: {error}"})
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--name", default="witness.example/w1")
+    parser.add_argument("--prefork", action="store_true", help="start a witness for each folder that a line names")
+    arguments = parser.parse_args()
+    if arguments.prefork:
+        fork_for_each_line(lambda folder: run(arguments.name))
+    else:
+        run(arguments.name)
 
 
 main()
