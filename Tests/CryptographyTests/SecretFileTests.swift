@@ -123,6 +123,20 @@ struct SecretFileTests {
     }
 
     @Test
+    func `overwrites a file before removing it`() throws {
+        try startSecureMemory()
+        let directory = try TemporaryDirectory()
+        let bytes = [UInt8](repeating: 7, count: 64)
+        let path = try directory.write(bytes, to: "secret")
+        let link = directory.path(of: "another name of the same file")
+        try FileManager.default.linkItem(atPath: path, toPath: link)
+        try SecretFile.destroy(path: path)
+        #expect(SecretFile.isAbsent(path: path))
+        let left = try TemporaryDirectory.read(link)
+        #expect(left.count == bytes.count && left.count { $0 == 7 } < 8)
+    }
+
+    @Test
     func `reads a relative path`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write([1], to: "secret")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What ends a connection and how; nothing here says how fast.
-@Suite("Deadlines", .timeLimit(.minutes(1)))
+@Suite("Deadlines", .mayBlock, .timeLimit(.minutes(1)))
 struct DeadlineTests {
     /// Everything may take as long as it likes but what `change` says.
     static func configuration(_ change: (inout Deadlines) -> Void) -> ServerConfiguration {
@@ -16,8 +16,12 @@ struct DeadlineTests {
     }
 
     /// Sends a byte at a time until the server has had enough, at most for 20 seconds.
-    static func drip(_ client: RawHTTPClient, _ byte: UInt8) async throws {
-        for _ in 0..<2000 where client.send([byte]) && !client.hasInput { try await Task.sleep(for: .milliseconds(10)) }
+    static func drip(_ client: RawHTTPClient, _ byte: UInt8) async throws -> Bool {
+        for _ in 0..<2000 {
+            guard client.send([byte]), !client.hasInput else { return true }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return false
     }
 
     @Test
@@ -25,7 +29,7 @@ struct DeadlineTests {
         try await withServer(Self.configuration { $0.head = .milliseconds(200) }) { server in
             let client = try RawHTTPClient(port: server.port)
             client.send("GET / HTTP/1.1\r\nX: ")
-            try await Self.drip(client, 0x78)
+            #expect(try await Self.drip(client, 0x78), "the server waits for more")
             #expect(try client.readAnswer().status == 408)
             #expect(server.statistics.rejections == ["head-timeout": 1])
             #expect(server.statistics.timedOutConnections == 1)
@@ -39,7 +43,7 @@ struct DeadlineTests {
             client.send(request("GET", "/first"))
             #expect(try client.readAnswer().body == "GET /first ")
             client.send("GET ")
-            try await Self.drip(client, 0x78)
+            #expect(try await Self.drip(client, 0x78), "the server waits for more")
             #expect(try client.readAnswer().status == 408)
         }
     }
@@ -49,7 +53,7 @@ struct DeadlineTests {
         try await withServer(Self.configuration { $0.body = .milliseconds(200) }) { server in
             let client = try RawHTTPClient(port: server.port)
             client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 16000\r\n\r\n")
-            try await Self.drip(client, 0x78)
+            #expect(try await Self.drip(client, 0x78), "the server waits for more")
             #expect(try client.readAnswer().status == 408)
             #expect(server.statistics.rejections == ["body-timeout": 1])
             #expect(server.statistics.requests == 0)
