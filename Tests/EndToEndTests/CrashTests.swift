@@ -8,7 +8,8 @@ extension EndToEnd {
     @Suite struct CrashTests {
         /// How often; `OFFER_SIGNER_TEST_CRASH_ROUNDS=1000 swift test --filter CrashTests` searches for longer.
         private static let rounds =
-            ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_CRASH_ROUNDS"].flatMap { Int($0) } ?? 50
+            ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_CRASH_ROUNDS"].flatMap { Int($0) }
+            ?? TestRing.rounds(15, nightly: 50)
 
         @Test func `every signature that was delivered survives kill -9 under load`() async throws {
             let demo = try await DemoFolder()

@@ -95,7 +95,8 @@ extension EndToEnd {
         /// The kernel gives the files in /proc of a process that must not be dumped to root.
         @Test(
             .enabled(if: Program.isRoot, "only root may start the service as another user"),
-            .disabled(if: TestedEngine.isPostgreSQL, "the server of the tests is for its owner and root alone")
+            // The tests' PostgreSQL server admits its owner and root alone.
+            .aboutSQLite
         )
         func `no process of the same user can look into the service`() async throws {
             let demo = try await DemoFolder()

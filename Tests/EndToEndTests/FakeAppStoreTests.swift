@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     /// The fake App Store, as curl, openssl and PyJWT see it: what it is trusted with in other tests.
-    @Suite struct FakeAppStoreTests {
+    @Suite(.ring(.check)) struct FakeAppStoreTests {
         private let store: FakeAppStore
         private let client: FakeAppStoreClient
 

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// The fake Google Play, as curl sees it: purchases and their lives.
-    @Suite struct FakeGooglePlayPurchaseTests {
+    @Suite(.ring(.check)) struct FakeGooglePlayPurchaseTests {
         private let play: FakeGooglePlay
         private let client: FakeGooglePlayClient
 

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// The fake Google Play's messages of Pub/Sub, as PyJWT sees them.
-    @Suite struct FakeGooglePlayPushTests {
+    @Suite(.ring(.check)) struct FakeGooglePlayPushTests {
         private let play: FakeGooglePlay
         private let client: FakeGooglePlayClient
         private let messageID: String

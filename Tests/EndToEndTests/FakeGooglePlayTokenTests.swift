@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     /// The fake Google Play, as curl and PyJWT see it: service accounts and access tokens.
-    @Suite struct FakeGooglePlayTokenTests {
+    @Suite(.ring(.check)) struct FakeGooglePlayTokenTests {
         private let play: FakeGooglePlay
         private let client: FakeGooglePlayClient
 

@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     /// The witness in these tests is a real one: it signs what grew and nothing else.
-    @Suite struct FakeWitnessTests {
+    @Suite(.ring(.check)) struct FakeWitnessTests {
         @Test func `a witness cosigns each step of a log, and Go accepts its line`() async throws {
             let log = try await SampleLog(size: 33, history: [1, 2, 3, 5, 8, 16, 17, 31, 33])
             let witness = try FakeWitness()

@@ -5,7 +5,8 @@ import Testing
 
 extension EndToEnd {
     /// `offer-signer check --live` with the fake Google Play: what is odd is said, and each use of a key is on record.
-    @Suite struct GooglePlayLiveCheckTests {
+    // Its tests share one fake store.
+    @Suite(.serialized) struct GooglePlayLiveCheckTests {
         private static let shared = Result { try FakeGooglePlay() }
         private static let account = FakeGooglePlay.accountEmail
 

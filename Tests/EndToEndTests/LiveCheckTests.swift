@@ -5,7 +5,8 @@ import Testing
 
 extension EndToEnd {
     /// `offer-signer check --live` with the fake App Store: what is wrong is said, and each use of a key is on record.
-    @Suite struct LiveCheckTests {
+    // Its tests share one fake store.
+    @Suite(.serialized) struct LiveCheckTests {
         static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
         private static let shared = Result { try FakeAppStore() }
 

@@ -8,7 +8,8 @@ extension EndToEnd {
     @Suite struct LogDamageTests {
         /// How many bytes of each column are changed; `OFFER_SIGNER_TEST_LOG_CHANGES=1000000` is all of them.
         private static let changes =
-            ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_LOG_CHANGES"].flatMap { Int($0) } ?? 24
+            ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_LOG_CHANGES"].flatMap { Int($0) }
+            ?? TestRing.rounds(4, nightly: 24)
 
         @Test func `every changed byte of what is exported is rejected by the independent verifier`() async throws {
             let audited = try await loaded(requests: 1)

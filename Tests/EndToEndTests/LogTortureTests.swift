@@ -8,7 +8,8 @@ extension EndToEnd {
     @Suite struct LogTortureTests {
         /// How long the log gets; `OFFER_SIGNER_TEST_LOG_ENTRIES=100000 swift test --filter LogTortureTests` is longer.
         private static let entries =
-            ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_LOG_ENTRIES"].flatMap { Int64($0) } ?? 10_000
+            ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_LOG_ENTRIES"].flatMap { Int64($0) }
+            ?? Int64(TestRing.rounds(2_000, nightly: 10_000))
 
         @Test func `a log that grew under load and kill -9 is verified by code that the service does not share`()
             async throws

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// The verifiers are themselves to be trusted: they take what is whole, and refuse what is not.
-    @Suite struct LogVerifierTests {
+    @Suite(.ring(.check)) struct LogVerifierTests {
         @Test func `the verifiers pass their own tests, on logs that the service did not write`() async throws {
             let outcome = try await LogVerifier.go("test", "-count=1", "-vet=all", "-timeout=600s", ".")
             #expect(outcome.succeeded, "\(outcome)")

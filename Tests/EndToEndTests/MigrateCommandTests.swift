@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// `offer-signer migrate`, from one engine into the other and back.
     @Suite struct MigrateCommandTests {
-        @Test(.enabled(if: TestedEngine.isPostgreSQL, "needs both engines"))
+        @Test(.aboutPostgreSQL)
         func `a history moves to a file and back to a server; caps hold, and the same log goes on`() async throws {
             let demo = try await DemoFolder()
             let body = demo.text(of: "request.json")

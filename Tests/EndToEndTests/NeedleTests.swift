@@ -5,7 +5,8 @@ import Testing
 
 extension EndToEnd {
     /// Everything secret or personal is planted, every call is made, and nothing of it is found anywhere.
-    @Suite struct NeedleTests {
+    // Its tests share one fake store.
+    @Suite(.serialized) struct NeedleTests {
         private static let shared = Result { try FakeAppStore() }
 
         /// What is planted, by what it is.

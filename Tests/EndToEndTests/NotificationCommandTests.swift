@@ -5,7 +5,8 @@ import Testing
 
 extension EndToEnd {
     /// `offer-signer notifications catch-up` with the fake App Store.
-    @Suite struct NotificationCommandTests {
+    // Its tests share one fake store.
+    @Suite(.serialized) struct NotificationCommandTests {
         private static let shared = Result { try FakeAppStore() }
 
         private let store: FakeAppStore

@@ -5,7 +5,8 @@ import Testing
 
 extension EndToEnd {
     /// `offer-signer audit reconcile` beside a service that the fake App Store tells of purchases.
-    @Suite struct ReconcileCommandTests {
+    // Its tests share one fake store.
+    @Suite(.serialized) struct ReconcileCommandTests {
         private static let shared = Result { try FakeAppStore() }
         private static let token = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
 

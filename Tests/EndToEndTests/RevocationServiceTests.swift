@@ -5,7 +5,8 @@ import Testing
 
 extension EndToEnd {
     /// The running service, with signed data whose certificates may have been revoked.
-    @Suite struct RevocationServiceTests {
+    // Its tests share one fake store.
+    @Suite(.serialized) struct RevocationServiceTests {
         private static let shared = Result { try FakeAppStore() }
 
         private let store: FakeAppStore

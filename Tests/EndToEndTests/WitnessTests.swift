@@ -86,7 +86,7 @@ extension EndToEnd {
             #expect(try await service.stop() == .exited(0))
         }
 
-        @Test(.enabled(if: TestedEngine.isPostgreSQL, "SQLite has one service"))
+        @Test(.aboutPostgreSQL)
         func `a service that lags behind another takes the witness for no contradiction`() async throws {
             let (audited, witness, policy) = try await witnessed()
             let far = try audited.policy(demanding: witness, at: witness.farURL)

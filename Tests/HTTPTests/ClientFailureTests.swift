@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import HTTP
+import TestSupport
 import Testing
 
-@Suite("Client: servers that misbehave", .timeLimit(.minutes(1)))
+@Suite("Client: servers that misbehave", .mayBlock, .timeLimit(.minutes(1)))
 struct ClientFailureTests {
     /// What a server sends, byte for byte, before it closes; and what the client makes of it.
     struct Row: Sendable, CustomTestStringConvertible {

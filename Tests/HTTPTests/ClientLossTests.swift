@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Clients that leave, servers that stop", .timeLimit(.minutes(1)))
+@Suite("Clients that leave, servers that stop", .mayBlock, .timeLimit(.minutes(1)))
 struct ClientLossTests {
     @Test(arguments: [true, false])
     func `survives a client that is gone when its answer is ready`(byReset: Bool) async throws {

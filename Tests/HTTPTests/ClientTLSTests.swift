@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Certificates are made for the run; the servers are ours and Python's h2, which knows nothing of libcurl.
-@Suite("Client: TLS and HTTP/2", .timeLimit(.minutes(1)))
+@Suite("Client: TLS and HTTP/2", .mayBlock, .timeLimit(.minutes(1)))
 struct ClientTLSTests {
     let directory: TemporaryDirectory
 

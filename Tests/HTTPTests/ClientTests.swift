@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import HTTP
+import TestSupport
 import Testing
 
-@Suite("Client: requests and answers", .timeLimit(.minutes(1)))
+@Suite("Client: requests and answers", .mayBlock, .timeLimit(.minutes(1)))
 struct ClientTests {
     @Test
     func `sends what it is asked to, and nothing of its own`() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite("Many connections", .serialized, .timeLimit(.minutes(2)))
+@Suite("Many connections", .mayBlock, .serialized, .timeLimit(.minutes(2)))
 struct ConnectionLimitTests {
     @Test
     func `refuses one connection too many from an address, until another ends`() async throws {

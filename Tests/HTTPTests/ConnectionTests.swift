@@ -6,7 +6,7 @@ import Testing
 /// What a connection does with bytes as they come, whenever they come.
 ///
 /// No deadline ends anything here.
-@Suite("Connections", .timeLimit(.minutes(1)))
+@Suite("Connections", .mayBlock, .timeLimit(.minutes(1)))
 struct ConnectionTests {
     static let patient = DeadlineTests.configuration { _ in }
 

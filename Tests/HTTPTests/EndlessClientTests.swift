@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Clients that send request after request, and read what they get, but wait for nothing.
-@Suite("Clients that never pause", .timeLimit(.minutes(2)))
+@Suite("Clients that never pause", .mayBlock, .timeLimit(.minutes(2)))
 struct EndlessClientTests {
     /// Counts requests, and those of a client that waits for each answer.
     private final class Counter: Responder {

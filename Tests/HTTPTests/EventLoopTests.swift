@@ -7,7 +7,7 @@ import Testing
 @testable import HTTP
 
 /// What is handed back to an event loop is done on its thread, and never lost.
-struct EventLoopTests {
+@Suite(.mayBlock) struct EventLoopTests {
     @Test func `tasks are told on the thread of their loop, in the order of what is handed back`() async throws {
         let (loop, other) = (try EventLoop(), try EventLoop())
         #expect(EventLoop.current == nil)

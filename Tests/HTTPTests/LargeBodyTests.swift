@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 /// What large bodies may take together, of which there is room for two here.
-@Suite("Large bodies", .serialized, .timeLimit(.minutes(2)))
+@Suite("Large bodies", .mayBlock, .serialized, .timeLimit(.minutes(2)))
 struct LargeBodyTests {
     private static let length = 48 * 1024
 

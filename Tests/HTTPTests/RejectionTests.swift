@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite("Refusing requests")
+@Suite("Refusing requests", .mayBlock)
 struct RejectionTests {
     static let configuration = ServerConfiguration(
         loops: 1,

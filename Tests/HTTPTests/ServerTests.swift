@@ -3,7 +3,7 @@ import HTTP
 import TestSupport
 import Testing
 
-@Suite("Serving over loopback")
+@Suite("Serving over loopback", .mayBlock)
 struct ServerTests {
     @Test
     func `hands a request over whole and sends the answer back`() async throws {

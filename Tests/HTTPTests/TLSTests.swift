@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The `openssl` command is the client: it knows nothing of our code.
-@Suite("TLS", .timeLimit(.minutes(1)))
+@Suite("TLS", .mayBlock, .timeLimit(.minutes(1)))
 struct TLSTests {
     private let folder: TemporaryDirectory
     private var directory: URL { URL(filePath: folder.path) }

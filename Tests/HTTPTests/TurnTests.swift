@@ -23,7 +23,7 @@ private final class TurnResponder: Responder {
 }
 
 /// What arrives together can be handed on together.
-struct TurnTests {
+@Suite(.mayBlock) struct TurnTests {
     @Test func `gives clients that read late their own answers, whatever others were told meanwhile`() async throws {
         let responder = RecordingResponder { request in
             let path = String(decoding: request.path, as: UTF8.self)

@@ -5,7 +5,7 @@ import Foundation
 extension TemporaryDirectory {
     /// Carries out statements in the words of both engines; PostgreSQL has those of SQLite that tests need.
     package func alter(_ name: String, _ statements: String) throws {
-        guard !TestedEngine.isPostgreSQL else {
+        guard engine == .sqlite else {
             try place(name).query(statements)
             return
         }
@@ -23,14 +23,14 @@ extension TemporaryDirectory {
 
     /// Everything that a database holds: the bytes of SQLite's files, or of each value of each table.
     package func contents(ofDatabase name: String) throws -> [UInt8] {
-        guard !TestedEngine.isPostgreSQL else { return try place(name).contents() }
+        guard engine == .sqlite else { return try place(name).contents() }
         let files = Self.suffixes.map { path(of: name) + $0 }
         return try files.filter { FileManager.default.fileExists(atPath: $0) }.flatMap(Self.read)
     }
 
     /// Makes one database what another one is that nobody writes to.
     package func copyDatabase(_ source: String, to target: String) throws {
-        guard !TestedEngine.isPostgreSQL else { return try place(target).becomeCopy(of: place(source)) }
+        guard engine == .sqlite else { return try place(target).becomeCopy(of: place(source)) }
         try removeDatabase(target)
         // The third file is about who has the others open.
         for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path(of: source) + suffix) {
@@ -40,19 +40,19 @@ extension TemporaryDirectory {
 
     /// Removes what is in a database: SQLite's files, or all tables.
     package func removeDatabase(_ name: String) throws {
-        guard !TestedEngine.isPostgreSQL else { return try place(name).removeTables() }
+        guard engine == .sqlite else { return try place(name).removeTables() }
         for suffix in Self.suffixes { try? FileManager.default.removeItem(atPath: path(of: name) + suffix) }
     }
 
     /// Whether there is one of that name: a file, or any table.
     package func hasDatabase(_ name: String) throws -> Bool {
-        guard TestedEngine.isPostgreSQL else { return FileManager.default.fileExists(atPath: path(of: name)) }
+        guard engine == .postgres else { return FileManager.default.fileExists(atPath: path(of: name)) }
         return try !place(name).tables().isEmpty
     }
 
     /// Makes one that is not a service's: a file that is none of SQLite's, or a table of somebody else's.
     package func makeStrangeDatabase(_ name: String) throws {
-        guard !TestedEngine.isPostgreSQL else {
+        guard engine == .sqlite else {
             try place(name).query("CREATE TABLE audit_entries (name text)")
             return
         }
@@ -61,7 +61,7 @@ extension TemporaryDirectory {
 
     /// The address of one that nobody can open, nor make.
     package var unreachableDatabase: String {
-        guard TestedEngine.isPostgreSQL else { return "sqlite:" + path(of: "nonexistent/x.db") }
+        guard engine == .postgres else { return "sqlite:" + path(of: "nonexistent/x.db") }
         return database("none").replacing("/offers?", with: "/nowhere?")
     }
 

@@ -5,6 +5,8 @@ import Synchronization
 /// A directory of a test's own, mode 0700, removed with everything in it when the test is done.
 package final class TemporaryDirectory: Sendable {
     package let path: String
+    /// The engine of the test that made the directory; what runs on another thread finds it here.
+    package let engine: TestedEngine
     /// Schemas of a server that stand for databases in this directory, by name.
     private let places = Mutex<[String: PostgreSQLPlace]>([:])
 
@@ -16,6 +18,7 @@ package final class TemporaryDirectory: Sendable {
             attributes: [.posixPermissions: 0o700]
         )
         path = url.path
+        engine = TestedEngine.current
         Leftovers.add(path)
     }
 
@@ -32,7 +35,7 @@ package final class TemporaryDirectory: Sendable {
     /// The address of a database of that name: a file in the directory, or what stands for one in the engine that the
     /// tests are run over.
     package func database(_ name: String) -> String {
-        guard TestedEngine.isPostgreSQL else { return "sqlite:" + path(of: name) }
+        guard engine == .postgres else { return "sqlite:" + path(of: name) }
         do { return try place(name).address() } catch { return "postgres://no-server.invalid/\(error)" }
     }
 

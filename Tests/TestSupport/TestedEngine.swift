@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The engine that the tests of the service are run over: SQLite, unless `OFFER_SIGNER_TEST_DATABASE` is `postgres`.
-package enum TestedEngine {
-    package static let isPostgreSQL = ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_DATABASE"] == "postgres"
+/// The database engine that a test runs over.
+package enum TestedEngine: String, CaseIterable, Sendable {
+    case sqlite, postgres
+
+    /// The only engine of this test run, if `OFFER_SIGNER_TEST_DATABASE` names one; `nil` lets traits choose.
+    package static let ofRun = ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_DATABASE"].map { name in
+        guard let engine = TestedEngine(rawValue: name) else {
+            preconditionFailure("OFFER_SIGNER_TEST_DATABASE is \(name); expected sqlite or postgres")
+        }
+        return engine
+    }
+
+    /// The engine that a trait chose for the current test; `nil` outside of such traits.
+    @TaskLocal package static var chosen: TestedEngine?
+
+    /// The engine of the current test: what a trait chose, or the run's, or SQLite.
+    package static var current: TestedEngine { chosen ?? ofRun ?? .sqlite }
+
+    package static var isPostgreSQL: Bool { current == .postgres }
 
     /// For ``TemporaryDirectory/alter(_:_:)``: a column of bytes in whose text one part stands for another.
     package static func replacing(_ old: String, with new: String, in column: String) -> String {

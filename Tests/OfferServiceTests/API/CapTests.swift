@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import TestSupport
 import Testing
 
 /// Caps hold against races, spellings and the clock.
-struct CapTests {
+@Suite(.overBothEngines) struct CapTests {
     private static let token = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
 
     /// Five spellings of one customer whose UUID ends in `number`.
@@ -91,7 +92,7 @@ struct CapTests {
         ),
     ]
 
-    @Test(arguments: Wire.allCases, rows)
+    @Test(arguments: Wire.ofRun, rows)
     func `counts a customer under every name, however it is spelt`(wire: Wire, row: Row) async throws {
         try await withService(wire) { service in
             let first = try await service.sign(offer: "once", row.first)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// A retried request gets the grant of the first one.
-struct IdempotencyTests {
-    @Test(arguments: Wire.allCases)
+@Suite(.overBothEngines) struct IdempotencyTests {
+    @Test(arguments: Wire.ofRun)
     func `gives a retry the same grant, signed and recorded anew`(wire: Wire) async throws {
         try await withService(wire) { service in
             let key = try #require(service.publicKeys["active.p8"])
@@ -28,11 +29,12 @@ struct IdempotencyTests {
             #expect(Set(entries.map(\.["grant"])).count == 1)
             #expect(Set(entries.map(\.["digest"])).count == 2, "the very same bytes are signed again")
             #expect(Set(entries.map(\.["rid"])).count == 2)
+            #expect(entries.allSatisfy { $0["ts"] == first.json["timestamp"] }, "what was signed, whenever it was")
             #expect(service.metrics[.replays] == 1)
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `refuses a key that was used with another body`(wire: Wire) async throws {
         try await withService(wire) { service in
             let first = service.call(offer: "open").with("Idempotency-Key", "k")
@@ -48,7 +50,7 @@ struct IdempotencyTests {
     }
 
     /// A grant was decided for one offer; a retry must not turn it into another one.
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `refuses a retry whose offer has become another one since`(wire: Wire) async throws {
         try await withService(wire) { service in
             let call = service.call(offer: "open").with("Idempotency-Key", "k")
@@ -83,7 +85,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `keeps the keys of callers apart, and takes a key in quotes for the same one`(wire: Wire) async throws {
         try await withService(wire) { service in
             let grants = try await [
@@ -98,7 +100,7 @@ struct IdempotencyTests {
     }
 
     /// What is granted while the clock is wrong must still be known once it is right.
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `remembers a key whose grant was given while the clock was a day behind`(wire: Wire) async throws {
         try await withService(wire) { service in
             // The log has the right time.
@@ -119,7 +121,7 @@ struct IdempotencyTests {
     }
 
     /// The log is ahead by little, as where another machine's clock is, when the clock is wrong.
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `remembers such a key though the log is ahead of the right time`(wire: Wire) async throws {
         try await withService(wire) { service in
             try await service.recordAhead(seconds: 600)
@@ -136,7 +138,7 @@ struct IdempotencyTests {
     }
 
     /// The log goes on from the latest time that it ever had.
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `forgets a key after 24 hours though the log is a year ahead of the clock`(wire: Wire) async throws {
         try await withService(wire) { service in
             try await service.recordAhead(seconds: 365 * 86_400)
@@ -153,7 +155,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `remembers a key for 24 hours and not a millisecond longer`(wire: Wire) async throws {
         try await withService(wire) { service in
             let call = service.call(offer: "open").with("Idempotency-Key", "k")
@@ -170,7 +172,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `remembers no refusal`(wire: Wire) async throws {
         try await withService(wire) { service async throws in
             let body = offerBody("lapsed").replacing(
@@ -185,7 +187,8 @@ struct IdempotencyTests {
     }
 
     @Test(
-        arguments: Wire.allCases,
+        .overSQLite,
+        arguments: Wire.ofRun,
         [
             [""], [#""""#], ["a b"], [#"a"b"#], [#""a"#], ["a", "a"], ["a", "b"],
             [String(repeating: "k", count: 256)], ["a\tb"],

@@ -123,7 +123,7 @@ private let rows = [
 ]
 
 struct IntroductoryOfferRefusalTests {
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `refuses what it can't answer, and signs and records nothing`(wire: Wire) async throws {
         try await withService(wire, .introductory) { service in
             for row in rows {
@@ -141,7 +141,7 @@ struct IntroductoryOfferRefusalTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `takes POST alone, with JSON`(wire: Wire) async throws {
         try await withService(wire, .introductory) { service in
             let call = service.introductoryCall(id)

@@ -109,7 +109,7 @@ private let id = #""transactionId": "2000000123456789""#
 private let unused = #""facts": {"offersUsed": []}"#
 private let used = #""facts": {"offersUsed": [{"type": "introductory", "subscriptionGroupId": "20001"}]}"#
 
-struct IntroductoryOfferTests {
+@Suite(.overBothEngines) struct IntroductoryOfferTests {
     @Test(arguments: Wire.allCases)
     func `signs yes and no alike, and the JWS claims what the answer says`(wire: Wire) async throws {
         try await withService(wire, .introductory) { service in
@@ -171,7 +171,7 @@ struct IntroductoryOfferTests {
         }
     }
 
-    @Test(arguments: factsRows)
+    @Test(.overSQLite, arguments: factsRows)
     fileprivate func `decides by the subscription group on what a backend states`(row: FactsRow) async throws {
         try await withService(.inProcess, .introductory) { service in
             let reply = try await service.send(service.introductoryCall("\(id), \"facts\": {\(row.facts)}"))
@@ -190,7 +190,7 @@ struct IntroductoryOfferTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `lets a rule allow again, and counts what was allowed and not what was denied`(wire: Wire) async throws {
         try await withService(wire, .introductory) { service in
             func ask(_ expiresAt: String) async throws -> Reply {
@@ -241,7 +241,7 @@ struct IntroductoryOfferTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `gives a retry the answer of the first request, also where time would change it`(wire: Wire) async throws {
         try await withService(wire, .introductory) { service in
             let call = service.introductoryCall(product: "pro.yearly", id)

@@ -51,7 +51,7 @@ struct OfferAccountTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `a JWS is tied to the account whose purchases were shown`(wire: Wire) async throws {
         try await withLapsed(wire) { world, lapsed, signed, other in
             let id = lapsed.subscriptions[0].originalTransactionID

@@ -6,7 +6,7 @@ import Testing
 /// What the catalogue, the rules and the roles refuse.
 struct RefusalTests {
     @Test(
-        arguments: Wire.allCases,
+        arguments: Wire.ofRun,
         [
             ("com.example.missing", "pro.monthly", "open", "/bundleId"),
             ("com.example.app", "pro.weekly", "open", "/productId"),
@@ -37,7 +37,7 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `tells a backend every finding of a refusal, and records it`(wire: Wire) async throws {
         try await withService(wire) { service in
             let body = offerBody("lapsed").replacing(
@@ -65,7 +65,7 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `says when too little is known, which is no refusal by a rule`(wire: Wire) async throws {
         try await withService(wire) { service in
             let body = offerBody("lapsed").replacing(#"{"subscribedBefore": true}"#, with: #"{"status": "expired"}"#)
@@ -78,7 +78,7 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `holds to Apple's floor whatever the rule says`(wire: Wire) async throws {
         try await withService(wire) { service in
             let never = offerBody("open").replacing("true", with: "false")
@@ -91,7 +91,7 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `keeps findings from an app unless it is told otherwise`(wire: Wire) async throws {
         let body = #"{"bundleId": "com.example.app", "productId": "pro.monthly", "offerId": "open"}"#
         for shows in [false, true] {
@@ -108,7 +108,7 @@ struct RefusalTests {
     }
 
     @Test(
-        arguments: Wire.allCases,
+        arguments: Wire.ofRun,
         [
             (#""facts": {"subscribedBefore": true}"#, "/facts"),
             (#""attributes": {}"#, "/attributes"),
@@ -130,7 +130,7 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: Wire.allCases, ["auditor", "admin"])
+    @Test(arguments: Wire.ofRun, ["auditor", "admin"])
     func `signs nothing for roles that only look or administer`(wire: Wire, caller: String) async throws {
         try await withService(wire) { service in
             let paths = [
@@ -151,7 +151,7 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `keeps a caller to its apps`(wire: Wire) async throws {
         try await withService(wire) { service in
             #expect(try await service.sign(as: "scoped", offer: "open").status == 200)
@@ -166,7 +166,7 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `decides by attributes that a backend states`(wire: Wire) async throws {
         try await withService(wire) { service in
             let gold = try await service.sign(offer: "gold", #""attributes": {"tier": "gold"}"#)

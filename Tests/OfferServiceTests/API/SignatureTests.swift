@@ -23,7 +23,7 @@ struct SignatureTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `signs a user name as it stands, and nobody as an empty field`(wire: Wire) async throws {
         try await withService(wire) { service in
             let key = try #require(service.publicKeys["active.p8"])
@@ -38,7 +38,7 @@ struct SignatureTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `answers with grant, identifier, key, nonce, timestamp, expiry and decision`(wire: Wire) async throws {
         try await withService(wire) { service in
             let reply = try await service.sign(offer: "store_open")
@@ -66,7 +66,7 @@ struct SignatureTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `claims in the JWS exactly what Apple documents`(wire: Wire) async throws {
         try await withService(wire) { service in
             let key = try #require(service.publicKeys["active.p8"])
@@ -93,7 +93,7 @@ struct SignatureTests {
     }
 
     @Test(
-        arguments: Wire.allCases,
+        arguments: Wire.ofRun,
         [["v1"], ["jws"], ["v1", "jws"], ["jws", "v1"]]
     )
     func `gives the forms that were asked for, of one nonce, each on record`(
@@ -115,7 +115,7 @@ struct SignatureTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `finds an offer by the catalogue's own id and signs the store's`(wire: Wire) async throws {
         try await withService(wire) { service in
             let key = try #require(service.publicKeys["active.p8"])
@@ -127,7 +127,7 @@ struct SignatureTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `signs for each app with that app's key`(wire: Wire) async throws {
         try await withService(wire) { service in
             let body = offerBody("store_open").replacing("com.example.app", with: "com.example.other")

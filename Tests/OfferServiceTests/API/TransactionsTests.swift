@@ -27,7 +27,7 @@ extension StoreService {
 }
 
 /// `POST /v1/transactions`.
-struct TransactionsTests {
+@Suite(.overBothEngines) struct TransactionsTests {
     @Test(arguments: Wire.allCases)
     func `what an app sends is durable when it is answered, and decides later`(wire: Wire) async throws {
         try await withStoreService(wire, asksStore: false) { world in
@@ -82,7 +82,7 @@ struct TransactionsTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `what is of another account is refused to an app and believed of a backend`(wire: Wire) async throws {
         try await withStoreService(wire) { world in
             let ids = try world.customer([.init(.active)]).subscriptions[0]
@@ -105,7 +105,7 @@ struct TransactionsTests {
         let pointer: String?
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `refuses as a whole what is not as it must be, and records nothing`(wire: Wire) async throws {
         try await withStoreService(wire) { world in
             let ids = try world.customer([.init(.active)]).subscriptions[0]

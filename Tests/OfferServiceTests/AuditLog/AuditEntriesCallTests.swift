@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// `GET /v1/audit/entries`.
-struct AuditEntriesCallTests {
+@Suite(.overBothEngines) struct AuditEntriesCallTests {
     private static func ask(
         _ service: TestService,
         _ query: String,
@@ -40,7 +41,7 @@ struct AuditEntriesCallTests {
         }
     }
 
-    @Test(arguments: ["auditor": 200, "admin": 200, "backend": 403, "app": 403, "nobody": 401])
+    @Test(.overSQLite, arguments: ["auditor": 200, "admin": 200, "backend": 403, "app": 403, "nobody": 401])
     func `answers auditors and administrators alone`(caller: String, status: Int) async throws {
         try await withService { service async throws in
             let reply = try await Self.ask(service, "", as: caller)
@@ -110,7 +111,7 @@ struct AuditEntriesCallTests {
         ("%ff=x", "The query", "not name=value"), ("%0a=x", "The query", "not name=value"),
     ]
 
-    @Test(arguments: refused.indices)
+    @Test(.overSQLite, arguments: refused.indices)
     func `refuses a query that is not as expected, and names the parameter`(row: Int) async throws {
         let (query, parameter, detail) = Self.refused[row]
         try await withService { service async throws in

@@ -41,7 +41,7 @@ struct AuditIndexTests {
         _ log: RandomLog,
         _ format: AuditIndexFormat,
         _ tail: IndexRunBuilder?,
-        queries: Int = 25
+        queries: Int = TestRing.rounds(8, nightly: 25)
     ) throws {
         for _ in 0..<queries {
             let query = log.query()
@@ -51,7 +51,7 @@ struct AuditIndexTests {
         }
     }
 
-    @Test(arguments: formats, [1, 2])
+    @Test(arguments: formats, 1...UInt64(TestRing.rounds(1, nightly: 2)))
     func `answers every query as a look at each entry does, in both orders and page by page`(
         format: AuditIndexFormat,
         seed: UInt64
@@ -68,15 +68,15 @@ struct AuditIndexTests {
     @Test func `goes on where it was after a stop, however often, and never answers less meanwhile`() async throws {
         let format = Self.formats[0]
         let log = try RandomLog(seed: 3)
-        for _ in 0..<12 {
+        for _ in 0..<TestRing.rounds(5, nightly: 12) {
             try log.grow(by: Int.random(in: 1...150, using: &log.random))
             // Stopped as soon as it has begun, as often as not before it is done.
             let isWholeRound = log.random.chance(in: 2)
             try await withIndex(over: log, format, until: { !isWholeRound || $0.tail?.nextEntry == log.size }) {
                 index in
-                try Self.expectSameAnswers(log, format, index.tail, queries: 10)
+                try Self.expectSameAnswers(log, format, index.tail, queries: TestRing.rounds(4, nightly: 10))
                 try log.grow(by: 30)
-                try Self.expectSameAnswers(log, format, index.tail, queries: 10)
+                try Self.expectSameAnswers(log, format, index.tail, queries: TestRing.rounds(4, nightly: 10))
             }
         }
         try await withIndex(over: log, format, until: { $0.tail?.nextEntry == log.size }) { index in
@@ -111,8 +111,8 @@ struct AuditIndexTests {
         try log.grow(by: 700)
         let tail = try await withIndex(over: log, format, until: { $0.tail?.nextEntry == log.size }) { $0.tail }
         try log.connection.run(Self.damages[damage])
-        try Self.expectSameAnswers(log, format, tail, queries: 12)
-        try Self.expectSameAnswers(log, format, nil, queries: 12)
+        try Self.expectSameAnswers(log, format, tail, queries: TestRing.rounds(3, nightly: 12))
+        try Self.expectSameAnswers(log, format, nil, queries: TestRing.rounds(3, nightly: 12))
     }
 
     @Test func `makes missing runs anew, and forgets those that the log does not have`() async throws {

@@ -2,10 +2,11 @@
 import Foundation
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// `POST /v1/audit/lookups`.
-struct AuditLookupsCallTests {
+@Suite(.overBothEngines) struct AuditLookupsCallTests {
     private static func look(
         _ service: TestService,
         _ body: String,
@@ -90,7 +91,7 @@ struct AuditLookupsCallTests {
         (["nonce": "\"00000000-0000-4000-8000-000000000000\""], [], "either it was not signed by this service"),
     ]
 
-    @Test(arguments: changes.indices)
+    @Test(.overSQLite, arguments: changes.indices)
     func `says what differs where the nonce is on record, and else that there is no record`(row: Int) async throws {
         let (changes, pointers, detail) = Self.changes[row]
         try await withService { service async throws in
@@ -103,7 +104,7 @@ struct AuditLookupsCallTests {
         }
     }
 
-    @Test(arguments: ["backend": 403, "app": 403, "nobody": 401, "admin": 200])
+    @Test(.overSQLite, arguments: ["backend": 403, "app": 403, "nobody": 401, "admin": 200])
     func `answers auditors and administrators alone, so that nobody tries out guesses`(
         caller: String,
         status: Int
@@ -123,7 +124,7 @@ struct AuditLookupsCallTests {
         (#"{"appAccountToken": "\#(token)", "applicationUsername": "ada"}"#, "/applicationUsername"),
     ]
 
-    @Test(arguments: refused.indices)
+    @Test(.overSQLite, arguments: refused.indices)
     func `refuses what is no signature`(row: Int) async throws {
         let (body, pointer) = Self.refused[row]
         try await withService { service async throws in

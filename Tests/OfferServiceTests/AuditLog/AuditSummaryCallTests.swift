@@ -2,10 +2,11 @@
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// `GET /v1/audit/summary`.
-struct AuditSummaryCallTests {
+@Suite(.overBothEngines) struct AuditSummaryCallTests {
     private static func ask(
         _ service: TestService,
         _ query: String,
@@ -170,7 +171,7 @@ struct AuditSummaryCallTests {
         }
     }
 
-    @Test(arguments: ["backend": 403, "app": 403, "nobody": 401, "admin": 200])
+    @Test(.overSQLite, arguments: ["backend": 403, "app": 403, "nobody": 401, "admin": 200])
     func `answers auditors and administrators alone`(caller: String, status: Int) async throws {
         try await withService { service async throws in
             #expect(try await Self.ask(service, "", as: caller).status == status)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What is signed of the log: kept first, then shown; never less than before, and never something else.
-struct CheckpointPublisherTests {
+@Suite(.overBothEngines) struct CheckpointPublisherTests {
     @Test func `keeps each checkpoint in the database and in the file before anybody sees it`() async throws {
         try await withCheckpoints(NaiveLog()) { place throws in
             let publisher = place.publisher()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import Storage
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// What witnesses signed, as the database keeps it.
-struct CosignatureTableTests {
+@Suite(.overBothEngines) struct CosignatureTableTests {
     @Test func `keeps the largest checkpoint that a witness signed, however late another comes`() throws {
         let place = try LogPlace()
         let key = try makeLogKey()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// What is derived from the log is written by the committer, and is no request's concern.
-struct DerivationTests {
+@Suite(.overBothEngines) struct DerivationTests {
     private static func derive(_ service: TestService, _ sql: SQL) async -> LedgerError? {
         await mayBlock { [committer = service.committer] in
             do throws(LedgerError) {
@@ -44,7 +45,7 @@ struct DerivationTests {
 }
 
 /// The threads that read the log.
-struct LogReadersTests {
+@Suite(.overBothEngines) struct LogReadersTests {
     @Test func `turn away what is more than they hold, and answer the rest`() async throws {
         let log = try RandomLog(seed: 12)
         try log.grow(by: 3)

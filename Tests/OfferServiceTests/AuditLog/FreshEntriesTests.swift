@@ -8,7 +8,7 @@ import Testing
 @testable import OfferService
 
 /// The index gets new entries from the committer, and is what it would be if it had read them.
-struct FreshEntriesTests {
+@Suite(.overBothEngines) struct FreshEntriesTests {
     /// What a follower was handed.
     private final class Follower: Sendable {
         private let handed = Guarded<[(index: Int64, entry: [UInt8])]>([])

@@ -2,12 +2,13 @@
 import Cryptography
 import OfferDomain
 import Storage
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// Tiles, entries and proofs over HTTP.
-struct LogCallsTests {
+@Suite(.overBothEngines) struct LogCallsTests {
     /// A log of 300 entries: a full tile of level 0, and one of 44.
     private func withLog(
         _ wire: Wire = .inProcess,
@@ -76,7 +77,7 @@ struct LogCallsTests {
         }
     }
 
-    @Test(arguments: ["/audit/tile/0/000", "/v1/audit/entries/7", "/v1/audit/entries/7/proof"])
+    @Test(.overSQLite, arguments: ["/audit/tile/0/000", "/v1/audit/entries/7", "/v1/audit/entries/7/proof"])
     func `answers auditors and administrators alone`(path: String) async throws {
         try await withLog { service, _, _ async throws in
             #expect(await service.publishCheckpoint() != nil)

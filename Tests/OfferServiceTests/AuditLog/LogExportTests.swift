@@ -9,7 +9,7 @@ import Testing
 @testable import OfferService
 
 /// The log as a folder.
-struct LogExportTests {
+@Suite(.overBothEngines) struct LogExportTests {
     private static func place(_ count: Int) throws -> (LogPlace, folder: String) {
         let place = try LogPlace.filled(entries: count)
         return (place, place.directory.path(of: "exported/log"))

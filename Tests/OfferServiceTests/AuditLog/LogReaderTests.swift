@@ -8,7 +8,7 @@ import Testing
 @testable import OfferService
 
 /// Proofs, tiles and bundles out of the tables, held to the definition over the same entries.
-struct LogReaderTests {
+@Suite(.overBothEngines) struct LogReaderTests {
     private static func place(_ count: Int) throws -> (LogPlace, MerkleOracle) {
         let place = try LogPlace.filled(entries: count)
         return (place, MerkleOracle(try place.entries()))
@@ -31,7 +31,7 @@ struct LogReaderTests {
         }
     }
 
-    @Test func `proves entries of a large log`() throws {
+    @Test(.overSQLite) func `proves entries of a large log`() throws {
         let (place, oracle) = try Self.place(140_000)
         let reader = try place.reader()
         var random = SplitMix(seed: 5)
@@ -60,7 +60,7 @@ struct LogReaderTests {
         #expect(throws: AuditReadError.noSuchTree(size: 11)) { try reader.consistencyProof(from: 9, to: 11) }
     }
 
-    @Test func `gives every tile and bundle of the log, as wide as is asked for, and no other`() throws {
+    @Test(.overSQLite) func `gives every tile and bundle of the log, as wide as is asked for, and no other`() throws {
         let (place, oracle) = try Self.place(66_000)
         let entries = try place.entries()
         let reader = try place.reader()

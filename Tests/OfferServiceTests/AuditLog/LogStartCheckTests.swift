@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A log that does not fit what was signed of it is not added to.
-struct LogStartCheckTests {
+@Suite(.overBothEngines) struct LogStartCheckTests {
     private struct Kept {
         let directory: TemporaryDirectory
         let key: LogKey

@@ -8,7 +8,7 @@ import Testing
 @testable import OfferService
 
 /// The tree is written with the entries, and nothing is added to a log that does not fit its tree.
-struct LogWritingTests {
+@Suite(.overBothEngines) struct LogWritingTests {
     @Test func `has the defined root after every transaction, across the borders of tiles`() throws {
         let place = try LogPlace()
         let writer = try place.writer()

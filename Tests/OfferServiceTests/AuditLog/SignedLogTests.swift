@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The running service's log: signed, served, and started on only where it fits.
-struct SignedLogTests {
+@Suite(.overBothEngines) struct SignedLogTests {
     /// What an auditor sends beside the path.
     private static func call(_ path: String, _ credential: String?) -> Call {
         let call = Call.get(path)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Callers and their keys, and what is recorded of them.
-struct CallersTests {
+@Suite(.overBothEngines) struct CallersTests {
     /// A database of its own with nobody in it.
     private struct Place {
         let directory: TemporaryDirectory

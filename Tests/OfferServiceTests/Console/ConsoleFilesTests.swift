@@ -35,7 +35,7 @@ struct ConsoleFilesTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `tells the browser to load and to send nothing but to here`(wire: Wire) async throws {
         try await withService(wire) { service in
             for path in ["/console/", "/console/console.js", "/console"] {
@@ -65,7 +65,7 @@ struct ConsoleFilesTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `sends a file again only if it has changed`(wire: Wire) async throws {
         try await withService(wire) { service in
             let first = try await service.send(.get("/console/console.css"))

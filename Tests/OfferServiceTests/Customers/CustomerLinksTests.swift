@@ -8,7 +8,7 @@ import Testing
 @testable import Storage
 
 /// The links in the ledger, and the filter that spares most requests from reading them.
-struct CustomerLinksTests {
+@Suite(.overBothEngines) struct CustomerLinksTests {
     /// As even as pseudonyms are, and the same each time.
     private static func subject(_ number: UInt64) -> [UInt8] {
         Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))

@@ -2,12 +2,13 @@
 import Cryptography
 import OfferDomain
 import Storage
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// A purchase at Google Play that appears under another account takes its history along.
-struct GooglePlayTransferTests {
+@Suite(.overBothEngines) struct GooglePlayTransferTests {
     private static var files: TestFiles {
         var files = TestFiles()
         files.offers = """

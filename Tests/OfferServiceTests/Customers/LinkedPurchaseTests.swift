@@ -47,11 +47,11 @@ extension StoreService {
 }
 
 /// Purchases are found one link away, and nobody's history is opened by a name alone.
-struct LinkedPurchaseTests {
+@Suite(.overBothEngines) struct LinkedPurchaseTests {
     private static let device = #""anonymousId": "device-1""#
     private static let ada = #""customerId": "ada""#
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `what was bought before login is the customer's, and what was bought after it the device's`(
         wire: Wire
     ) async throws {
@@ -82,7 +82,7 @@ struct LinkedPurchaseTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `an app opens nobody's history by naming an anonymous id, nor one link away`(wire: Wire) async throws {
         try await withStoreService(wire, asksStore: false) { world in
             let ids = try world.customer([.init(.active)]).subscriptions[0]
@@ -98,7 +98,7 @@ struct LinkedPurchaseTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `an app files nothing under an anonymous id`(wire: Wire) async throws {
         try await withStoreService(wire, asksStore: false) { world in
             let ids = try world.customer([.init(.active)]).subscriptions[0]
@@ -111,7 +111,7 @@ struct LinkedPurchaseTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `an app's anonymous id counts against caps, and so do its links`(wire: Wire) async throws {
         try await withStoreService(wire, asksStore: false) { world in
             let offer = "once_a_customer"

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A subscription that appears under another account takes its history along.
-struct SubscriptionTransferTests {
+@Suite(.overBothEngines) struct SubscriptionTransferTests {
     private static let ada = #""customerId": "ada""#
     private static let grace = #""customerId": "grace""#
     private static let tokens = (1...4).map { "00000000-0000-4000-8000-00000000000\($0)" }
@@ -25,7 +25,7 @@ struct SubscriptionTransferTests {
         #""signedTransactions": [\#(transactions.map { #""\#($0)""# }.joined(separator: ", "))]"#
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `an offer that was used for it is refused under the other account, by customer and by chain`(
         wire: Wire
     ) async throws {

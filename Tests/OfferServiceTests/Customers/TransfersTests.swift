@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 extension TestService {
@@ -29,7 +30,7 @@ extension TestService {
 }
 
 /// `POST /v1/customers/transfers`.
-struct TransfersTests {
+@Suite(.overBothEngines) struct TransfersTests {
     @Test(arguments: Wire.allCases)
     func `a transfer is on record when it is answered, once, however often it is sent`(wire: Wire) async throws {
         try await withService(wire) { service in
@@ -103,7 +104,7 @@ struct TransfersTests {
         return files
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `an app is named as either store does, and has one list of customers`(wire: Wire) async throws {
         try await withService(wire, Self.twoStores) { service in
             func transfer(as caller: String = "backend", _ app: String) async throws -> Reply {
@@ -214,7 +215,7 @@ struct TransfersTests {
         Row(Row.names(#""URN:UUID:\#(token)""#, #""\#(token)""#), at: "/to/customerId"),
     ]
 
-    @Test(arguments: Wire.allCases, rows)
+    @Test(.overSQLite, arguments: Wire.ofRun, rows)
     func `refuses what is not as it must be, and links nobody`(wire: Wire, row: Row) async throws {
         try await withService(wire) { service in
             let reply = try await service.send(service.transferCall(as: row.caller, body: row.body))
@@ -225,7 +226,7 @@ struct TransfersTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `links nobody to more than a hundred, and says which side is at fault`(wire: Wire) async throws {
         try await withService(wire) { service in
             let toMany = (0..<CustomerLinks.limit).map { service.transferCall(from: "device", to: "customer-\($0)") }

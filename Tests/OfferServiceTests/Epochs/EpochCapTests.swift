@@ -8,8 +8,8 @@ import Testing
 @testable import OfferService
 
 /// Caps and history hold for a customer while the secret of customers' ids changes.
-struct EpochCapTests {
-    @Test(arguments: Wire.allCases, LinkedCapTests.rows)
+@Suite(.overBothEngines) struct EpochCapTests {
+    @Test(arguments: Wire.ofRun, LinkedCapTests.rows)
     func `who used an offer and logged in under one secret is refused under the next, by every name`(
         wire: Wire,
         row: LinkedCapTests.Row
@@ -103,7 +103,7 @@ struct EpochCapTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `what the store told before is the customer's history still, and is not counted twice`(wire: Wire) async throws
     {
         try await withStoreService(wire, asksStore: false) { world in

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The end of an epoch: nobody can say any more whom its pseudonyms stand for.
-struct EpochDestructionTests {
+@Suite(.overBothEngines) struct EpochDestructionTests {
     private static let listed = #"customerIds: {epoch: "1", file: "customer-ids.key"}"#
     private static let both = #"customerIds: [{epoch: "2", file: "next.key"}, {epoch: "1", file: "customer-ids.key"}]"#
     private static let ada = #""customerId": "ada""#

@@ -8,7 +8,7 @@ import Testing
 @testable import OfferService
 
 /// What is left of an epoch once it has ended: entries, and nothing that says whose they are.
-struct EpochRemnantsTests {
+@Suite(.overBothEngines) struct EpochRemnantsTests {
     /// What was named under the next secret before the earlier one ended.
     enum Named: CaseIterable {
         case nothing, customer, purchase, everything

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// Wherever the ledger has a key that was made under the secret of an earlier epoch, it gets the key of now.
-struct KeySuccessionTests {
+@Suite(.overBothEngines) struct KeySuccessionTests {
     private static let earlier = [UInt8](repeating: 0xAA, count: 16)
     private static let current = [UInt8](repeating: 0xBB, count: 16)
 

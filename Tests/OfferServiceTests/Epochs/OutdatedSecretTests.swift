@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A service that has not read a new secret of customers' ids yet keeps nothing where nobody would look for it.
-struct OutdatedSecretTests {
+@Suite(.overBothEngines) struct OutdatedSecretTests {
     private static let ada = #""customerId": "ada""#
 
     private static let tables: [StaticString] = [
@@ -16,7 +16,7 @@ struct OutdatedSecretTests {
         "SELECT 'notification ' || hex(notification_id) FROM app_store_notifications ORDER BY 1",
     ]
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `what is sent to it is neither kept nor forgotten, and is taken once it has read the secret`(
         wire: Wire
     ) async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `POST /v1/google-play/offers/authorizations`, beside a fake Google Play.
-struct AuthorizationTests {
+@Suite(.overBothEngines) struct AuthorizationTests {
     private static let anna = #""customerId": "anna", "facts": {"subscribedBefore": true}"#
 
     private static func catalogue(_ offer: String, app: String = "") -> String {
@@ -50,7 +50,7 @@ struct AuthorizationTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `is ready with offers at Google Play alone, which need no key of the App Store`(wire: Wire) async throws {
         try await withFakePlay(wire) { world in
             let ready = try await world.service.send(.get("/health/ready"))

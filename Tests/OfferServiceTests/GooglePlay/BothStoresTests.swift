@@ -155,7 +155,7 @@ struct BothStoresTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `promises nothing while the service is sealed, and is not kept`(wire: Wire) async throws {
         try await withFakePlay(wire, offers: Self.catalogue("{grants: {atMost: 1}}"), appStoreKey: true) { world in
             let call = world.eligibilityCall(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a use of an offer at Google Play counts as once the offers file doesn't have the offer any more.
-struct FormerOfferTests {
+@Suite(.overBothEngines) struct FormerOfferTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// Whether somebody was granted the offer while the file had it.
@@ -42,7 +42,7 @@ struct FormerOfferTests {
         }
         """
 
-    @Test(arguments: rows)
+    @Test(.overSQLite, arguments: rows)
     func `an offer that was the developer's own stays so when the file loses it`(row: Row) async throws {
         try await withFakePlay(.inProcess, offers: Self.offers) { world in
             for offer in ["first", "other"] { try world.play.setOffer(.init(offer, of: "premium")) }

@@ -8,7 +8,7 @@ import Testing
 
 /// A purchase names a customer of ours by an account id that was given out; a team's own hash of an account, which looks
 /// alike, names nobody.
-struct GivenOutAccountTests {
+@Suite(.overBothEngines) struct GivenOutAccountTests {
     /// As `sha256sum` writes a user's id.
     private static let ownHash = String(repeating: "5e884898", count: 8)
 

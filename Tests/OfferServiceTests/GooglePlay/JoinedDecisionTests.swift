@@ -79,7 +79,7 @@ extension FakePlayWorld {
 }
 
 /// Decisions on what both stores tell.
-struct JoinedDecisionTests {
+@Suite(.overBothEngines) struct JoinedDecisionTests {
     private static let lapsed = "{lapsed: {atLeastDays: 30}}"
     private static let anna = #""customerId": "anna""#
 
@@ -273,7 +273,7 @@ extension JoinedDecisionTests {
 }
 
 /// `POST /v1/eligibility`, where an answer could mislead.
-struct OutlookTests {
+@Suite(.overBothEngines) struct OutlookTests {
     private static let anna = #""customerId": "anna", "facts": {"subscribedBefore": true}"#
 
     private func maximumAge(_ reply: Reply) -> Int? {

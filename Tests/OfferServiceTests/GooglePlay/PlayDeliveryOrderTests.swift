@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// However messages arrive, they leave the same.
-struct PlayDeliveryOrderTests {
+@Suite(.overBothEngines) struct PlayDeliveryOrderTests {
     /// What is told in a few weeks: three customers, chains, marks that are passed on, refunds, and what is gone.
     private struct Story {
         var samples: [String: [PlaySample]] = [:]

@@ -2,10 +2,11 @@
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// `POST /v1/notifications/google-play`: what is taken, what is refused, and when it is answered.
-struct PlayNotificationTests {
+@Suite(.overBothEngines) struct PlayNotificationTests {
     @Test(arguments: Wire.allCases)
     func `is acknowledged once what it led to is on record, the first time and each time after`(wire: Wire) async throws
     {
@@ -235,12 +236,18 @@ struct PlayNotificationTests {
     }
 
     /// What changes nothing, and is on record all the same.
-    @Test(arguments: [
-        ("TEST", #""testNotification":{"version":"1.0"}"#),
-        ("ONE_TIME_PRODUCT", #""oneTimeProductNotification":{"notificationType":1,"purchaseToken":"t","sku":"coins"}"#),
-        ("PENDING_REFUND_REVIEW", #""pendingRefundReviewNotification":{}"#),
-        ("OTHER", #""wonderNotification":{"version":"7"}"#), ("OTHER", #""note":1"#),
-    ])
+    @Test(
+        .overSQLite,
+        arguments: [
+            ("TEST", #""testNotification":{"version":"1.0"}"#),
+            (
+                "ONE_TIME_PRODUCT",
+                #""oneTimeProductNotification":{"notificationType":1,"purchaseToken":"t","sku":"coins"}"#
+            ),
+            ("PENDING_REFUND_REVIEW", #""pendingRefundReviewNotification":{}"#),
+            ("OTHER", #""wonderNotification":{"version":"7"}"#), ("OTHER", #""note":1"#),
+        ]
+    )
     func `acknowledges and records what is of no subscription`(type: String, body: String) async throws {
         try await withPlayService { world in
             try await world.deliver(PlayService.notification(body), id: "1")
@@ -330,7 +337,7 @@ struct PlayNotificationTests {
         .badAnswer(reason: "odd"), .cannotSign(reason: "no key"), .requestRefused(status: 403, code: 0),
     ]
 
-    @Test(arguments: outages)
+    @Test(.overSQLite, arguments: outages)
     func `leaves it to Pub/Sub to come again while the store can't be asked`(error: StoreError) async throws {
         try await withPlayService { world in
             world.play.answer("token", .failure(error))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// Which grant a use of an offer at Google Play came from, and that one without any is found out.
-struct RedemptionMatchTests {
+@Suite(.overBothEngines) struct RedemptionMatchTests {
     /// A purchase with an offer, of that customer, so many days before ``PlaySample/now``.
     private static func used(
         _ world: PlayService,

@@ -7,7 +7,7 @@ import Testing
 @testable import OfferService
 
 /// Services that share a database know of each other, and what is switched off holds for all of them.
-struct InstanceTests {
+@Suite(.overBothEngines) struct InstanceTests {
     fileprivate static func instance(_ number: UInt64, policyName: String = "sha256:00") -> Instance {
         Instance(
             id: .version7(at: Timestamp(milliseconds: 1_782_907_200_000 + Int64(number)), number, number),

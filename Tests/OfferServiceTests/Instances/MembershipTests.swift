@@ -7,7 +7,7 @@ import Testing
 @testable import OfferService
 
 /// Services that share a database, each with its committer and the thread that keeps it among the others.
-struct MembershipTests {
+@Suite(.overBothEngines) struct MembershipTests {
     /// One of them, without keys and callers.
     private struct Member {
         let instance: Instance

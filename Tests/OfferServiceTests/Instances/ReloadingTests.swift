@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// Reloads that are asked for by a signal and by other services at once.
-struct ReloadingTests {
+@Suite(.overBothEngines) struct ReloadingTests {
     /// Were two under way at once, what the first of them read could come into force after what the second read.
     @Test func `one begins when the one before it is done`() async throws {
         let reloading = Reloading()

@@ -8,7 +8,7 @@ import Testing
 @testable import OfferService
 
 /// A committer that waits for its turn, since another instance writes.
-struct SharedCommitterTests {
+@Suite(.overBothEngines) struct SharedCommitterTests {
     @Test(arguments: [true, false])
     func `takes those along who came meanwhile, at the time at which they came`(isShared: Bool) async throws {
         let place = try LogPlace()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A seal that is lifted at one instance while its cause still holds at another.
-struct SealAgainTests {
+@Suite(.overBothEngines) struct SealAgainTests {
     /// One more instance on a service's database, with a clock of its own.
     private final class Other: Sendable {
         let clock = SettableClock()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import Storage
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// No signature is made after the record of what stops it.
-struct SealOrderTests {
+@Suite(.overBothEngines) struct SealOrderTests {
     /// What is to stop signatures, and the entry that says so.
     struct Row: CustomTestStringConvertible {
         let path: String
@@ -250,7 +251,7 @@ struct SealOrderTests {
 
     // MARK: - What goes on
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `what signs nothing goes on`(wire: Wire) async throws {
         try await withService(wire) { service async throws in
             #expect(try await service.act("/v1/seal", body: #"{"reason": "leak"}"#).status == 200)

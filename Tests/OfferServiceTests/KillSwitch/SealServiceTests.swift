@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The whole service, sealed: over restarts, beside other processes, and by itself.
-struct SealServiceTests {
+@Suite(.overBothEngines) struct SealServiceTests {
     private static func files(_ settings: [Setting: String] = [:]) -> TestFiles {
         var files = TestFiles()
         files.settings = [.clockCheck: "seal"].merging(settings) { $1 }
@@ -115,7 +115,7 @@ struct SealServiceTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `a signature that does not verify seals the service, and leaves nobody's hands`(wire: Wire) async throws {
         var files = TestFiles()
         let isFaulty = Recorder()

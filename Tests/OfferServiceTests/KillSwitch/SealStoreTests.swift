@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// Seals as rows of the database.
-struct SealStoreTests {
+@Suite(.overBothEngines) struct SealStoreTests {
     @Test func `a seal of a cause that this program does not know seals nevertheless`() throws {
         let place = try LogPlace()
         let connection = try place.ledger.open()

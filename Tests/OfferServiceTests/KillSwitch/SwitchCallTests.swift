@@ -3,10 +3,11 @@ import Cryptography
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// Who may see and use the switches, and what the calls answer.
-struct SwitchCallTests {
+@Suite(.overBothEngines) struct SwitchCallTests {
     /// A call about switches, and which roles may make it.
     struct Row: CustomTestStringConvertible {
         let method: String
@@ -31,7 +32,7 @@ struct SwitchCallTests {
         Row(method: "POST", path: "/v1/unseal", body: #"{"reason": "drill over"}"#, mayAuditor: false),
     ]
 
-    @Test(arguments: Wire.allCases, rows)
+    @Test(.overSQLite, arguments: Wire.ofRun, rows)
     func `are for auditors and administrators, each as far as they may`(wire: Wire, row: Row) async throws {
         try await withService(wire) { service async throws in
             func status(_ caller: String?) async throws -> Int {
@@ -48,14 +49,14 @@ struct SwitchCallTests {
         }
     }
 
-    @Test(arguments: Wire.allCases, ["auditor", "admin"])
+    @Test(.overSQLite, arguments: Wire.ofRun, ["auditor", "admin"])
     func `do not let auditors and administrators ask for signatures`(wire: Wire, caller: String) async throws {
         try await withService(wire) { service async throws in
             #expect(try await service.sign(as: caller, offer: "open").problem == "role-not-allowed")
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(.overSQLite, arguments: Wire.allCases)
     func `list the keys without key material`(wire: Wire) async throws {
         var files = TestFiles()
         files.keys = files.keys.replacing(
@@ -87,7 +88,7 @@ struct SwitchCallTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `tell when a key was used last`(wire: Wire) async throws {
         try await withService(wire) { service async throws in
             func lastUses() async throws -> [Tree] {
@@ -107,7 +108,7 @@ struct SwitchCallTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `tell of the last use of a key by another instance, without a request of their own`(wire: Wire) async throws {
         try await withService(wire) { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)
@@ -172,7 +173,7 @@ struct SwitchCallTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(.overSQLite, arguments: Wire.ofRun)
     func `know no key that the ring does not have`(wire: Wire) async throws {
         try await withService(wire) { service async throws in
             for path in ["/v1/keys/NOBODY0001/disable", "/v1/keys/active0001/enable", "/v1/keys//disable"] {
@@ -230,7 +231,7 @@ struct SwitchCallTests {
         (#"{"reason": "\#(String(repeating: "x", count: 201))"}"#, "invalid-request"),
     ]
 
-    @Test(arguments: Wire.allCases, ["/v1/seal", "/v1/unseal"])
+    @Test(.overSQLite, arguments: Wire.ofRun, ["/v1/seal", "/v1/unseal"])
     func `take no reason that could not be read in a record`(wire: Wire, path: String) async throws {
         try await withService(wire) { service async throws in
             for (body, problem) in Self.reasons {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What an entry of the audit log holds, and what it never does.
-struct AuditEntryTests {
+@Suite(.overBothEngines) struct AuditEntryTests {
     @Test func `records the digest that the signature verifies over, and the key that made it`() async throws {
         try await withService { service in
             let key = try #require(service.publicKeys["active.p8"])

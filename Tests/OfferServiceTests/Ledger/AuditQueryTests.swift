@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Finding entries by their members and their time.
-struct AuditQueryTests {
+@Suite(.overBothEngines) struct AuditQueryTests {
     /// A log of 1,500 entries, of which several have the same time, and some times have none.
     private static func manyEntries(_ directory: TemporaryDirectory) throws -> (LedgerAccess, times: [Int64]) {
         let clock = SettableClock(milliseconds: 1_000_000)

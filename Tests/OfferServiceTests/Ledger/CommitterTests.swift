@@ -2,10 +2,11 @@
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// Nothing leaves before its record is durable, and what can't be recorded is not signed.
-struct CommitterTests {
+@Suite(.overBothEngines) struct CommitterTests {
     @Test func `answers nobody, and signs nothing, before the commit has returned`() async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service async throws in

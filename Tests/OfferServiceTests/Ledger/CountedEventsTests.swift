@@ -3,10 +3,11 @@ import Foundation
 import HTTP
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// What is counted instead of being an entry each.
-struct CountedEventsTests {
+@Suite(.overBothEngines) struct CountedEventsTests {
     @Test func `counts what strangers send, by call and problem`() async throws {
         try await withService { service in
             for _ in 0..<3 { _ = try await service.send(service.call("{").with("Authorization", "Bearer nobody")) }

@@ -2,10 +2,11 @@
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// Entries are in the order of their time, whatever the clock does and whoever writes.
-struct EntryTimeTests {
+@Suite(.overBothEngines) struct EntryTimeTests {
     private func expectOrder(_ service: TestService, count: Int) throws {
         let times = try service.entries().map { try Tree($0)["t"].integer ?? -1 }
         #expect(times.count == count)

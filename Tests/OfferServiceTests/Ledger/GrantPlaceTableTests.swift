@@ -7,7 +7,7 @@ import Testing
 @testable import OfferService
 
 /// Where grants are, as the database has it in the order of subjects; no place is ever left out.
-struct GrantPlaceTableTests {
+@Suite(.overBothEngines) struct GrantPlaceTableTests {
     private static let all = 1 << GrantPlaces.subjectBits
 
     /// Words of subjects of which many begin alike, at both ends of the order too; some twice.

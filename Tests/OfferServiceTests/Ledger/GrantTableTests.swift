@@ -8,7 +8,7 @@ import Testing
 @testable import OfferService
 
 /// Grants are written in the order of time; that, or where they are, is carried over later, and caps must never notice.
-struct GrantTableTests {
+@Suite(.overBothEngines) struct GrantTableTests {
     private static var small: GrantPortions {
         var portions = GrantPortions()
         (portions.fewest, portions.most, portions.step, portions.mostPlaces) = (12, 12, 3, 3)
@@ -220,7 +220,7 @@ struct GrantTableTests {
         }
     }
 
-    @Test(arguments: 0..<6 as Range<UInt64>, [(atOnce: 3, places: 20), (40, 20), (1, 3)])
+    @Test(arguments: 0..<UInt64(TestRing.rounds(1, nightly: 6)), [(atOnce: 3, places: 20), (40, 20), (1, 3)])
     func `whatever is carried over, undone, or interrupted, the same grants are found`(
         seed: UInt64,
         at most: (atOnce: Int, places: Int)
@@ -374,7 +374,7 @@ struct GrantTableTests {
         try world.expect(world.durable)
     }
 
-    @Test(.enabled(if: TestedEngine.isPostgreSQL, "several services share a server alone"))
+    @Test(.aboutPostgreSQL)
     func `the oldest of several services carries over for all, and the others only if it is gone`() throws {
         var portions = GrantPortions()
         (portions.fewest, portions.most, portions.step, portions.mostPlaces) = (100, 100, 20, 1000)

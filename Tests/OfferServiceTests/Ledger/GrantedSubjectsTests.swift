@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import TestSupport
 import Testing
 
 @testable import OfferService
 @testable import Storage
 
 /// Who was never granted anything is not looked for in the database; whoever was is never missed.
-struct GrantedSubjectsTests {
+@Suite(.overBothEngines) struct GrantedSubjectsTests {
     private static func subject(_ number: Int) -> [UInt8] {
         Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))
     }

@@ -8,21 +8,22 @@ import Testing
 @testable import OfferService
 
 /// A history that moves arrives whole, and its log goes on.
-struct LedgerMoveTests {
+@Suite(.overBothEngines) struct LedgerMoveTests {
     /// What no move takes along: the list of migrations, and who uses the database.
     private static let left: Set = ["schema_migrations", "instances", "reloads", "writer_lock"]
 
     /// Each table, and how many columns it has.
-    private static let schema: StaticString =
+    private static var schema: StaticString {
         TestedEngine.isPostgreSQL
-        ? """
-        SELECT CAST(table_name AS TEXT), count(*) FROM information_schema.columns
-        WHERE table_schema = current_schema() GROUP BY table_name
-        """
-        : """
-        SELECT t.name, count(*) FROM sqlite_schema t, pragma_table_info(t.name) c
-        WHERE t.type = 'table' GROUP BY t.name
-        """
+            ? """
+            SELECT CAST(table_name AS TEXT), count(*) FROM information_schema.columns
+            WHERE table_schema = current_schema() GROUP BY table_name
+            """
+            : """
+            SELECT t.name, count(*) FROM sqlite_schema t, pragma_table_info(t.name) c
+            WHERE t.type = 'table' GROUP BY t.name
+            """
+    }
 
     @Test func `every table and every column of the schema is moved`() throws {
         let place = try LogPlace()
@@ -75,7 +76,7 @@ struct LedgerMoveTests {
         }
     }
 
-    @Test(.enabled(if: TestedEngine.isPostgreSQL, "moves from one kind of database to the other"))
+    @Test(.aboutPostgreSQL)
     func `grants with places arrive at a server where it looks for them, and go back into a file`()
         throws
     {
@@ -161,7 +162,7 @@ struct LedgerMoveTests {
         guard case .nothingToMove = error else { return #expect(Bool(false), "\(String(describing: error))") }
     }
 
-    @Test(.enabled(if: TestedEngine.isPostgreSQL, "with a lock that the system takes back, nothing is left"))
+    @Test(.aboutPostgreSQL)
     func `what a killed service has left keeps nobody from moving`() throws {
         let (source, target) = (try LogPlace(), try Self.target())
         try source.writer().add(3)
@@ -262,7 +263,7 @@ struct LedgerMoveTests {
         #expect(carried.count > 6)
     }
 
-    @Test(.enabled(if: TestedEngine.isPostgreSQL, "a file takes no lock from who is idle"))
+    @Test(.aboutPostgreSQL)
     func `the target waits as long as the source takes for a table`() async throws {
         let (source, target) = (try LogPlace(), try Self.target())
         try source.writer().add(3)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// The tables of a new database, and how a later version changes them.
-struct LedgerSchemaTests {
+@Suite(.overBothEngines) struct LedgerSchemaTests {
     @Test(.aboutSQLite, arguments: ["audit_entries", "new_grants"])
     func `rows that are added behind all others have no second tree beside their table`(table: String) throws {
         let place = try LogPlace()

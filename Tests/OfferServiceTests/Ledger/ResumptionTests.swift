@@ -2,10 +2,11 @@
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// That records can be written again is on record before anybody is told so, and shown by a record alone.
-struct ResumptionTests {
+@Suite(.overBothEngines) struct ResumptionTests {
     /// Asks what one customer could have, which records nothing.
     private func preview(_ service: TestService) async throws -> Reply {
         var call = service.call(

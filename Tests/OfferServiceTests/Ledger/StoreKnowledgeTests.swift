@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// What is kept apart comes back as it was put there, each by itself.
-struct StoreKnowledgeTests {
+@Suite(.overBothEngines) struct StoreKnowledgeTests {
     private static let chain = ChainKey(Array(repeating: 1, count: 16))
     private static let purchase = PurchaseKey(Array(repeating: 2, count: 16))
 

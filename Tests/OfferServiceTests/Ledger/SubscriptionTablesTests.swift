@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import TestSupport
 import Testing
 
 @testable import OfferService
 
 /// How much of one customer is looked at together.
-struct SubscriptionTablesTests {
+@Suite(.overBothEngines) struct SubscriptionTablesTests {
     private let subject = [UInt8](repeating: 7, count: 16)
 
     private static func key(_ number: Int) -> ChainKey {

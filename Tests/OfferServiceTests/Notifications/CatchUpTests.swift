@@ -121,7 +121,7 @@ extension CatchUpTally {
 }
 
 /// Reading the notification history after an outage.
-struct CatchUpTests {
+@Suite(.overBothEngines) struct CatchUpTests {
     @Test func `takes in all pages, and of what arrived already nothing`() async throws {
         try await withCatchUp { catchUp in
             let bodies = try catchUp.sent(45)
@@ -305,7 +305,7 @@ struct CatchUpTests {
         ),
     ]
 
-    @Test(arguments: troubles)
+    @Test(.overSQLite, arguments: troubles)
     func `bears with a store in trouble as far as it makes sense, and comes to the end when it is over`(
         trouble: Trouble
     ) async throws {

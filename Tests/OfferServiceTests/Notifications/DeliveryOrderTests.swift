@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// However notifications arrive, they leave the same.
-struct DeliveryOrderTests {
+@Suite(.overBothEngines) struct DeliveryOrderTests {
     @Test func `twice, late and out of order leaves the same ledger and the same decisions as once and in order`()
         async throws
     {

@@ -150,7 +150,7 @@ private let rows = [
     ),
 ]
 
-struct NotificationFactsTests {
+@Suite(.overBothEngines) struct NotificationFactsTests {
     @Test(arguments: rows)
     fileprivate func `tells facts and redemptions`(row: FactsRow) async throws {
         try await withStoreService(asksStore: false) { world in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `POST /v1/notifications/app-store`: what is taken, what is refused, and when it is answered.
-struct NotificationTests {
+@Suite(.overBothEngines) struct NotificationTests {
     @Test(arguments: Wire.allCases)
     func `is answered 200 once it is on record, the first time and each time after`(wire: Wire) async throws {
         try await withStoreService(wire) { world in
@@ -145,7 +145,7 @@ struct NotificationTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `is answered 503 while it can't be recorded, and taken when it comes again`(wire: Wire) async throws {
         let faults = Faults()
         try await withStoreService(wire, wrap: faults.wrap) { world in
@@ -184,7 +184,7 @@ struct NotificationTests {
         BodyRow(#"{"signedPayload": "a.b.c"}"#, "invalid-signed-data", ["/signedPayload"]),
     ]
 
-    @Test(arguments: bodies)
+    @Test(.overSQLite, arguments: bodies)
     func `is refused with a body that is none of Apple's`(row: BodyRow) async throws {
         try await withService { service in
             let reply = try await service.send(.notification(row.body))

@@ -21,7 +21,7 @@ struct OperationTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `names each obstacle to its work`(wire: Wire) async throws {
         var files = TestFiles()
         for file in files.privateKeys {
@@ -51,7 +51,7 @@ struct OperationTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `is ready, with a warning, when one app of several has no key`(wire: Wire) async throws {
         var files = TestFiles()
         files.keys = files.keys.replacing(#"file: "other.p8""#, with: #"status: "retiring", file: "other.p8""#)
@@ -80,7 +80,7 @@ struct OperationTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `is not ready without a caller whose key is live`(wire: Wire) async throws {
         try await withService(wire) { service in
             let callers = Callers(ledger: service.ledger, clock: service.clock.wallClock)
@@ -93,7 +93,7 @@ struct OperationTests {
         }
     }
 
-    @Test(arguments: Wire.allCases, ["retiring", "disabled"])
+    @Test(arguments: Wire.ofRun, ["retiring", "disabled"])
     func `signs with active keys only`(wire: Wire, status: String) async throws {
         var files = TestFiles()
         files.keys = files.keys.replacing(#"file: "active.p8""#, with: #"status: "\#(status)", file: "active.p8""#)
@@ -105,7 +105,7 @@ struct OperationTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `signs no more with a key that an administrator has switched off, until it is on again`(
         wire: Wire
     ) async throws {
@@ -127,7 +127,7 @@ struct OperationTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `signs with the active one of two keys and keeps the retiring one`(wire: Wire) async throws {
         var files = TestFiles()
         files.keys = files.keys.replacing(

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The whole service: start, reload, stop, start again.
-struct ServiceTests {
+@Suite(.overBothEngines) struct ServiceTests {
     @Test func `records its start, its configuration, its keys and its end`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
@@ -68,7 +68,7 @@ struct ServiceTests {
     }
 
     /// Each would find the other's checkpoint in it, and what one has signed last would be in no file of its own.
-    @Test(.enabled(if: TestedEngine.isPostgreSQL))
+    @Test(.aboutPostgreSQL)
     func `starts no second service with the same checkpoint file`() async throws {
         let place = try RunningPlace()
         try await place.run { _ in
@@ -154,7 +154,7 @@ struct ServiceTests {
         }
     }
 
-    @Test(.enabled(if: TestedEngine.isPostgreSQL, "is about services that share a database"))
+    @Test(.aboutPostgreSQL)
     func `is not ready while it can't say that it lives, and signs nothing`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in

@@ -172,7 +172,7 @@ private let rows = [
     Row("another kind of offer", [], [bought { $0.offers = [.init(4, "store_open", period: 0)] }], []),
 ]
 
-struct AppStoreReconciliationTests {
+@Suite(.overBothEngines) struct AppStoreReconciliationTests {
     @Test(arguments: rows)
     fileprivate func `tells a use that was granted from one that was not`(row: Row) async throws {
         try await withStoreService(asksStore: false) { world in
@@ -194,7 +194,7 @@ struct AppStoreReconciliationTests {
         }
     }
 
-    @Test(arguments: rows)
+    @Test(.overSQLite, arguments: rows)
     fileprivate func `comes to the same however late, often and out of order it is told`(row: Row) async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(row, isLinkedFirst: false)
@@ -211,7 +211,7 @@ struct AppStoreReconciliationTests {
         }
     }
 
-    @Test(arguments: rows)
+    @Test(.overSQLite, arguments: rows)
     fileprivate func `comes to the same while the secret of customers' ids changes`(row: Row) async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(row)
@@ -226,7 +226,7 @@ struct AppStoreReconciliationTests {
         }
     }
 
-    @Test(arguments: rows)
+    @Test(.overSQLite, arguments: rows)
     fileprivate func `what was granted stays granted when its offer leaves the catalogue`(row: Row) async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(row)
@@ -240,7 +240,7 @@ struct AppStoreReconciliationTests {
         }
     }
 
-    @Test(arguments: rows)
+    @Test(.overSQLite, arguments: rows)
     fileprivate func `what was granted stays granted when the store calls its offer otherwise`(row: Row) async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(row)

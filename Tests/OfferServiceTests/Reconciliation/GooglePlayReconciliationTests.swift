@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import Storage
+import TestSupport
 import Testing
 
 @testable import OfferService
@@ -74,7 +75,7 @@ private let rows = [
     ),
 ]
 
-struct GooglePlayReconciliationTests {
+@Suite(.overBothEngines) struct GooglePlayReconciliationTests {
     @Test(arguments: rows)
     fileprivate func `tells a use that was authorized from one that was not`(row: Row) async throws {
         try await withPlayService { world in
@@ -85,7 +86,7 @@ struct GooglePlayReconciliationTests {
         }
     }
 
-    @Test(arguments: rows)
+    @Test(.overSQLite, arguments: rows)
     fileprivate func `comes to the same however late, often and out of order it is told`(row: Row) async throws {
         try await withPlayService { world in
             let messages = try world.prepare(row)
@@ -97,7 +98,7 @@ struct GooglePlayReconciliationTests {
         }
     }
 
-    @Test(arguments: rows)
+    @Test(.overSQLite, arguments: rows)
     fileprivate func `what was granted stays granted when its offer leaves the catalogue`(row: Row) async throws {
         try await withPlayService { world in
             let messages = try world.prepare(row)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
-struct ReconciliationCallTests {
-    @Test(arguments: Wire.allCases)
+@Suite(.overBothEngines) struct ReconciliationCallTests {
+    @Test(.overSQLite, arguments: Wire.allCases)
     func `is for auditors and administrators alone`(wire: Wire) async throws {
         try await withService(wire) { service in
             for (caller, status, problem) in [
@@ -20,13 +21,17 @@ struct ReconciliationCallTests {
         }
     }
 
-    @Test(arguments: [
-        ("?from=yesterday", ["from"]), ("?until=1", ["until"]), ("?limit=0", ["limit"]), ("?limit=501", ["limit"]),
-        ("?limit=5&limit=6", ["limit"]), ("?cursor=x", ["cursor"]), ("?cursor=1.2~~~", ["cursor"]),
-        ("?cursor=", ["cursor"]),
-        ("?environment=Xcode", ["environment"]), ("?since=1", ["since"]),
-        ("?from=2026-11-21T08:00:00Z&until=2026-11-20T08:00:00Z", ["from"]), ("?limit=a&from=b", ["from", "limit"]),
-    ])
+    @Test(
+        .overSQLite,
+        arguments: [
+            ("?from=yesterday", ["from"]), ("?until=1", ["until"]), ("?limit=0", ["limit"]), ("?limit=501", ["limit"]),
+            ("?limit=5&limit=6", ["limit"]), ("?cursor=x", ["cursor"]), ("?cursor=1.2~~~", ["cursor"]),
+            ("?cursor=", ["cursor"]),
+            ("?environment=Xcode", ["environment"]), ("?since=1", ["since"]),
+            ("?from=2026-11-21T08:00:00Z&until=2026-11-20T08:00:00Z", ["from"]),
+            ("?limit=a&from=b", ["from", "limit"]),
+        ]
+    )
     func `refuses parameters that it does not know, all at once`(parameters: String, names: [String]) async throws {
         try await withService { service in
             let reply = try await service.send(service.reconciliationCall(parameters))
@@ -35,11 +40,14 @@ struct ReconciliationCallTests {
         }
     }
 
-    @Test(arguments: [
-        "", "?from=2026-06-01T00:00:00Z&until=2026-07-01T00:00:00Z",
-        "?from=2026-06-01T02%3A00%3A00%2B02%3A00&until=2026-07-01T00:00:00Z",
-        "?environment=sandbox",
-    ])
+    @Test(
+        .overSQLite,
+        arguments: [
+            "", "?from=2026-06-01T00:00:00Z&until=2026-07-01T00:00:00Z",
+            "?from=2026-06-01T02%3A00%3A00%2B02%3A00&until=2026-07-01T00:00:00Z",
+            "?environment=sandbox",
+        ]
+    )
     func `answers for the span that is asked for`(parameters: String) async throws {
         try await withService { service in
             let report = try await service.reconciliation(parameters)

@@ -103,8 +103,8 @@ private let rows = [
 ]
 
 /// The same customer gets the same decision, whichever way the service learnt of them.
-struct CustomerTableTests {
-    @Test(arguments: rows)
+@Suite(.overBothEngines) struct CustomerTableTests {
+    @Test(.overSQLite, arguments: rows)
     fileprivate func `decides alike on signed data, on the store's answers and on notifications`(
         row: CustomerRow
     ) async throws {

@@ -6,7 +6,7 @@ import Testing
 /// What the store has to do with introductory offers, and what an app can't make of it.
 struct IntroductoryOfferStoreTests {
     /// The customers for whom introductory offers are made: they have bought nothing yet.
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `allows who has bought nothing, by their app transaction`(wire: Wire) async throws {
         try await withStoreService(wire) { world in
             let ids = try world.customer([])
@@ -68,7 +68,7 @@ struct IntroductoryOfferStoreTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `says nothing while the store is down, and an answer of the store's ends that`(wire: Wire) async throws {
         try await withStoreService(wire) { world in
             let ids = try world.customer([.init(.active, periods: 3, offers: [.init(1)])]).subscriptions[0]

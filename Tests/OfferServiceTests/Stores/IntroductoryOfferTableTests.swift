@@ -79,7 +79,7 @@ private let rows = [
     Row("with an offer of an unknown kind", .init(.active, periods: 1, offers: [.init(9)]), nil, nil, nil, nil),
 ]
 
-struct IntroductoryOfferTableTests {
+@Suite(.overBothEngines) struct IntroductoryOfferTableTests {
     @Test(arguments: rows)
     fileprivate func `allows and denies by the customer's own history in the group, and by the whole of it`(
         row: Row

@@ -5,9 +5,16 @@ import OfferService
 import TestSupport
 import Testing
 
-/// The two ways on which a call reaches the API: as a function call, and through the HTTP server on 127.0.0.1.
+/// The two ways by which a call reaches the API: as a function call, and through the HTTP server on 127.0.0.1.
+///
+/// One test of each route, and what depends on sockets or runs concurrently, goes over both (`Wire.allCases`). All other
+/// tests take ``ofRun``.
 enum Wire: String, CaseIterable, CustomTestStringConvertible {
     case inProcess, loopback
+
+    /// In process; both ways if `OFFER_SIGNER_TEST_WIRES` is `all`, as `make nightly` sets it.
+    static let ofRun: [Wire] =
+        ProcessInfo.processInfo.environment["OFFER_SIGNER_TEST_WIRES"] == "all" ? allCases : [.inProcess]
 
     var testDescription: String { rawValue }
 }

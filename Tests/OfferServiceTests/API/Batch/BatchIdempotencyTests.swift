@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import TestSupport
 import Testing
 
 /// A retried batch gets the grants of the first one, item by item.
-struct BatchIdempotencyTests {
+@Suite(.overBothEngines) struct BatchIdempotencyTests {
     private static let bodies = ["ada", "grace", "edsger"].map { customerBody("once", $0) }
 
     private func call(_ service: TestService, _ bodies: [String], key: String = "k") -> Call {
         service.batch(bodies).with("Idempotency-Key", key)
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `gives a retry the same grants, signed and recorded anew`(wire: Wire) async throws {
         try await withService(wire) { service in
             let call = call(service, Self.bodies + [offerBody("nothing")])
@@ -43,7 +44,7 @@ struct BatchIdempotencyTests {
         [offerBody("open")],
     ]
 
-    @Test(arguments: Wire.allCases, others)
+    @Test(arguments: Wire.ofRun, others)
     func `refuses a key that was used with another body, as a whole`(wire: Wire, other: [String]) async throws {
         try await withService(wire) { service in
             // Only the last is granted, so that a shorter body touches no grant.
@@ -58,7 +59,7 @@ struct BatchIdempotencyTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `keeps keys of callers, and of single requests and batches, apart`(wire: Wire) async throws {
         try await withService(wire) { service in
             let grants = try await [
@@ -75,7 +76,7 @@ struct BatchIdempotencyTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `decides afresh what was refused, and grants the rest again`(wire: Wire) async throws {
         try await withService(wire) { service in
             let lapsed = offerBody("lapsed").replacing(

@@ -2,11 +2,12 @@
 import OfferDomain
 import OfferService
 import Storage
+import TestSupport
 import Testing
 
 /// What a batch is granted is committed together, and caps hold within it and between batches.
-struct BatchLedgerTests {
-    @Test(arguments: Wire.allCases)
+@Suite(.overBothEngines) struct BatchLedgerTests {
+    @Test(arguments: Wire.ofRun)
     func `grants a customer who is named twice by the first of both, and no more`(wire: Wire) async throws {
         try await withService(wire) { service in
             let bodies = ["ada", "grace", "ADA", "ada", "edsger"].map { customerBody("once", $0) }
@@ -21,7 +22,7 @@ struct BatchLedgerTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `spends a budget in the order of the body`(wire: Wire) async throws {
         try await withService(wire) { service in
             let reply = try await service.send(
@@ -58,7 +59,7 @@ struct BatchLedgerTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `commits a batch at once, and counts its requests`(wire: Wire) async throws {
         try await withService(wire) { service in
             let before = try MetricsPage(try await service.send(.get("/metrics")))
@@ -71,7 +72,7 @@ struct BatchLedgerTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `grants nothing if the records can't be written, and says so once`(wire: Wire) async throws {
         let faults = Faults()
         try await withService(wire, wrap: faults.wrap) { service in

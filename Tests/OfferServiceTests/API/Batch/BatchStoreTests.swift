@@ -9,7 +9,7 @@ struct BatchStoreTests {
     /// No attempt ends by itself while a test goes on.
     private static let patience = RetryPolicy(attempts: 2, attemptMilliseconds: 300_000, overallMilliseconds: 300_000)
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `asks the store about all who need it at once, after what needs none is on record`(wire: Wire) async throws {
         try await withStoreService(wire, retries: Self.patience) { world in
             let needy = try (0..<3).map { try world.batchBody("lapsed", of: try world.leaver("leaver-\($0)")) }
@@ -28,7 +28,7 @@ struct BatchStoreTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `puts off those alone of whom the store says nothing, and grants the rest again on a retry`(
         wire: Wire
     ) async throws {
@@ -48,7 +48,7 @@ struct BatchStoreTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `grants again what was on record when the rest could not be, once that can`(wire: Wire) async throws {
         let faults = Faults()
         try await withStoreService(wire, wrap: faults.wrap) { world in

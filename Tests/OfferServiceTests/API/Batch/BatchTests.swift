@@ -70,7 +70,7 @@ struct BatchTests {
         "{}", "[]", "null", "7",
     ]
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `answers what is refused as a request of its own would be, and loses none of the others`(
         wire: Wire
     ) async throws {
@@ -143,7 +143,7 @@ struct BatchTests {
         ),
     ]
 
-    @Test(arguments: Wire.allCases, rows)
+    @Test(arguments: Wire.ofRun, rows)
     func `refuses as a whole what is no batch, and grants nothing of it`(wire: Wire, row: Row) async throws {
         try await withService(wire) { service in
             let reply = try await service.send(service.batch(body: row.body))
@@ -163,7 +163,7 @@ struct BatchTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `takes 32 requests and as many as fit into 256 KiB, at this path alone`(wire: Wire) async throws {
         try await withService(wire) { service in
             let many = try await service.send(service.batch(Array(repeating: offerBody("open"), count: 32)))
@@ -191,7 +191,7 @@ struct BatchTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `asks who is there once, and of each request whether it is theirs to ask`(wire: Wire) async throws {
         try await withService(wire) { service in
             let bodies = [offerBody("open"), offerBody("open").replacing("com.example.app", with: "com.example.other")]
@@ -217,7 +217,7 @@ struct BatchTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `refuses each request whose key is off, or all while the service is sealed`(wire: Wire) async throws {
         try await withService(wire) { service in
             let bodies = [offerBody("open"), offerBody("open").replacing("com.example.app", with: "com.example.other")]
@@ -234,7 +234,7 @@ struct BatchTests {
         }
     }
 
-    @Test(arguments: Wire.allCases)
+    @Test(arguments: Wire.ofRun)
     func `counts each decision and each refusal that is not on record, and the answer once`(wire: Wire) async throws {
         try await withService(wire) { service in
             _ = try await service.send(
