@@ -4,21 +4,22 @@ SHELL := /bin/bash
 RELEASE := .build/release/offer-signer
 # What `make compare` measures the service on: sqlite, or sqlite,postgres.
 DATABASES ?= sqlite
-# What `make leaks` runs.
-TESTS ?= CryptographyTests|StorageTests|HTTPTests
 # How long `make fuzz` tries each reader.
 FUZZ_SECONDS ?= 20
 comma := ,
+ASAN := LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leak-sanitizer.txt:print_suppressions=0
+TSAN := TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt
 # All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
 BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
 
-.PHONY: help setup setup-checks setup-bench setup-package build run test format lint leaks races docs linkage unsafe api faults faults-long fuzz deb package-test check bench compare tools clean
-
-# What has no database in it, or, as the storage's own tests, both engines by itself. All else is run over each engine.
+# Tests that the check ring adds to `make test`: programs that stand in for the stores, the verifiers' own, all of the console.
+CHECK_TESTS := ^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests|ConsoleTests)
+# Tests without a database, or that run over both engines by themselves: a second run over PostgreSQL adds nothing.
 WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|HTTP|Storage)Tests\.|^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests)
+# Tests of code with threads of its own: what the thread sanitizer is good at.
+THREADED := ^(HTTPTests|StorageTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 
-# What takes long under the thread sanitizer, and has one thread, or none of its own.
-ONE_THREAD := EndToEndTests|JSONTests|OfferDomainTests|AppStoreReconciliationTests|AuditIndexTests|AuditQueryTests|AuthorizationTests|CustomerTableTests|GrantTableTests|IndexedEntryTests|IntroductoryOfferTableTests|LogReaderTests|MerkleProofTests|OfferRemovalTests
+.PHONY: help setup setup-checks setup-bench setup-package build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api faults faults-long fuzz deb package-test check nightly bench instructions compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,10 +42,13 @@ build: setup ## build the release binary
 run: build ## write the example into ./demo, if it is not there, and start the service on 127.0.0.1:8080
 	@Scripts/run $(RELEASE)
 
-test: setup-checks ## run all tests
+test: setup-checks ## run the tests that show whether the product works
 	swift build --build-tests
-	swift build --product offer-signer
-	@Scripts/test '$(WITHOUT_DATABASE)'
+	@Scripts/test .build/test-logs
+
+test-check: setup-checks ## run the tests that only the check ring has
+	swift build --build-tests
+	OFFER_SIGNER_TEST_RING=check TEST_WIDTH=1 Scripts/run-tests .build/test-logs/check.log --filter '$(CHECK_TESTS)'
 
 format: ## format all Swift files in place
 	swift format --in-place --recursive --parallel Sources Tests Package.swift
@@ -52,17 +56,21 @@ format: ## format all Swift files in place
 lint: ## check the formatting
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 
-leaks: setup-checks ## look for leaks and misuse of memory in what wraps C; in everything with TESTS=. (half an hour)
-	swift build --build-tests --sanitize=address --scratch-path .build-asan
-	swift build --product offer-signer --sanitize=address --scratch-path .build-asan
-	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leak-sanitizer.txt:print_suppressions=0 \
-	  Scripts/run-tests .build-asan/tests.log --sanitize=address --scratch-path .build-asan --filter '$(TESTS)'
+leaks: setup-checks ## run the tests of the targets that wrap C under the address sanitizer
+	OFFER_SIGNER_TARGETS=wrappers swift build --build-tests --sanitize=address --scratch-path .build-asan
+	$(ASAN) OFFER_SIGNER_TARGETS=wrappers Scripts/run-tests .build-asan/tests.log --sanitize=address --scratch-path .build-asan
 
-races: setup-checks ## look for data races
+leaks-long: setup-checks ## run all tests under the address sanitizer, the service included (half an hour)
+	swift build --build-tests --sanitize=address --scratch-path .build-asan-long
+	$(ASAN) Scripts/run-tests .build-asan-long/tests.log --sanitize=address --scratch-path .build-asan-long
+
+races: setup-checks ## run the tests of code that has threads under the thread sanitizer
 	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
-	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt \
-	  Scripts/run-tests .build-tsan/tests.log --sanitize=thread --scratch-path .build-tsan \
-	  --skip '$(ONE_THREAD)'
+	$(TSAN) Scripts/run-tests .build-tsan/tests.log --sanitize=thread --scratch-path .build-tsan --filter '$(THREADED)'
+
+races-long: setup-checks ## run all tests but the end-to-end ones under the thread sanitizer
+	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
+	$(TSAN) Scripts/run-tests .build-tsan/tests.log --sanitize=thread --scratch-path .build-tsan --skip '^EndToEndTests'
 
 docs: setup ## build the reference from the doc comments; a broken link is an error
 	@Scripts/docs
@@ -93,7 +101,13 @@ package-test: setup-package build ## install, start, upgrade and remove the pack
 	@Scripts/package-test $(RELEASE)
 	@Scripts/container-check $(RELEASE)
 
-check: lint unsafe tools fuzz test leaks races docs linkage api faults package-test ## everything
+check: lint unsafe tools fuzz linkage docs api leaks faults package-test races test-check test ## run all that gates a change
+
+nightly: ## run the long forms of the checks (hours)
+	@Scripts/nightly '$(WITHOUT_DATABASE)'
+
+instructions: setup-bench build ## count the instructions of a signature; more than Benchmarks/thresholds.json is an error
+	@Benchmarks/instructions --at-most
 
 tools: setup-checks ## test the benchmarks themselves
 	@Benchmarks/selftest
@@ -108,4 +122,4 @@ compare: setup-bench build ## measure against Node, Go and Python, and how costs
 	@Benchmarks/capacity --write
 
 clean: ## remove what was built
-	rm -rf .build .build-asan .build-tsan .build-docs docs/reference
+	rm -rf .build .build-asan .build-asan-long .build-tsan .build-docs docs/reference
