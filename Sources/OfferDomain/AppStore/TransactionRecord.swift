@@ -19,7 +19,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     package var offerDiscountType: Reported<OfferDiscountType>?
     package var reason: Reported<TransactionReason>?
     package var storefront: Storefront?
-    /// Whom the purchase names as its buyer; `nil` if it names nobody.
+    /// The buyer that the purchase names; `nil` if it names none.
     package var account: AccountKey?
     package var environment: StoreEnvironment
     /// When Apple signed this copy.

@@ -30,12 +30,12 @@ package final class Membership: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// How it follows when another instance was told to read its files anew.
+    /// How the instance reloads its files after another instance reloaded.
     package struct Reloads: Sendable {
         let known: Int64?
         let reload: @Sendable () -> Void
 
-        /// `reload` is called when another instance was told to read its files anew.
+        /// `reload` is called when another instance reloads its files.
         ///
         /// `known` is what ``InstanceTable/reloads()`` said before this instance read its files: what is asked for later is
         /// followed. Without it, what is asked for once this instance has looked around.

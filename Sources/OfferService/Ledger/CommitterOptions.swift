@@ -5,7 +5,7 @@ package import OfferDomain
 package struct CommitterOptions: Sendable {
     /// Whether it acknowledges what others switch off: it records when nothing is signed any more.
     ///
-    /// That of the service does. It runs for long, so it also reads who was granted something.
+    /// The committer of the service does: it runs for long, so it also reads which subjects have grants.
     package var acknowledges: Bool
     /// Which instance it is, where several share the database.
     package var instance: UniqueID?
@@ -17,7 +17,7 @@ package struct CommitterOptions: Sendable {
     package var askingThread: @Sendable () -> (any AskingThread)? = { nil }
     /// How long a commit is put off so that more requests share it.
     package var gathering: Gathering
-    /// How grants are carried over.
+    /// How grants are compacted.
     package var portions = GrantPortions()
 
     package init(

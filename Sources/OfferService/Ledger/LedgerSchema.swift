@@ -380,7 +380,7 @@ package enum LedgerSchema {
 
     // MARK: - Customers
 
-    /// Which names are one customer, who has a subscription, and which secrets pseudonyms are made with.
+    /// Links between names of one customer, holders of subscriptions, and secrets of pseudonyms.
     private static let customers: [StaticString] = [
         """
         CREATE TABLE customer_links (
@@ -396,7 +396,7 @@ package enum LedgerSchema {
         "CREATE INDEX customer_links_by_entry ON customer_links (entry_index)",
         """
         CREATE TABLE subscription_holders (
-            -- Who has a subscription now; a change is a transfer.
+            -- The present holder of a subscription; a change is a transfer.
             subscription BLOB NOT NULL,             -- a chain or a purchase
             kind TEXT NOT NULL,                     -- who names the holder: customer (a caller) or account (the store)
             subject BLOB NOT NULL,                  -- the holder

@@ -10,7 +10,7 @@ struct Assembly: Sendable {
     let membership: Membership?
     let serverGauges = ServerGauges()
 
-    /// `reload` is called when another instance was told to read its files anew.
+    /// `reload` is called when another instance reloads its files.
     init(
         _ opened: OpenedDatabase,
         _ settings: Settings,

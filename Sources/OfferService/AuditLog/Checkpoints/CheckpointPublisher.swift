@@ -29,7 +29,7 @@ package final class CheckpointPublisher: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Who is asked and told, on the publisher's thread.
+    /// What the publisher calls, on its own thread.
     package struct Listener: Sendable {
         let mayPublish: @Sendable () -> Bool
         let published: @Sendable (SignedCheckpoint) -> Void
