@@ -4,23 +4,28 @@ package import Testing
 
 /// Threads for tests that block, so that the few of Swift's shared pool are left to what is tested.
 package final class BlockingThreads: TaskExecutor {
-    package static let shared = BlockingThreads(count: 16)
+    package static let shared = BlockingThreads()
 
     /// Jobs that wait for a thread, under their condition.
     private final class Queue: @unchecked Sendable {
         let condition = NSCondition()
-        /// Only touched while the condition is locked.
+        /// Only touched while the condition is locked, as is the number below.
         private var jobs: [UnownedJob] = []
+        private var idleThreads = 0
 
-        func add(_ job: UnownedJob) {
+        /// Whether there is a thread for it.
+        func add(_ job: UnownedJob) -> Bool {
             condition.withLock {
                 jobs.append(job)
                 condition.signal()
+                return jobs.count <= idleThreads
             }
         }
 
         func next() -> UnownedJob {
             condition.withLock {
+                idleThreads += 1
+                defer { idleThreads -= 1 }
                 while jobs.isEmpty { condition.wait() }
                 return jobs.removeFirst()
             }
@@ -29,16 +34,13 @@ package final class BlockingThreads: TaskExecutor {
 
     private let queue = Queue()
 
-    private init(count: Int) {
-        for _ in 0..<count {
-            // They end with the process.
-            Thread.detachNewThread { [queue, executor = unsafe asUnownedTaskExecutor()] in
-                while true { unsafe queue.next().runSynchronously(on: executor) }
-            }
+    /// There are as many threads as jobs that block at once, so that one may wait for another; they end with the process.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        guard !queue.add(UnownedJob(job)) else { return }
+        Thread.detachNewThread { [queue, executor = unsafe asUnownedTaskExecutor()] in
+            while true { unsafe queue.next().runSynchronously(on: executor) }
         }
     }
-
-    package func enqueue(_ job: consuming ExecutorJob) { queue.add(UnownedJob(job)) }
 }
 
 /// Runs tests on ``BlockingThreads``.

@@ -38,7 +38,7 @@ final class CheckpointPlace: Sendable {
         let ledger = LedgerAccess(location: location, clock: clock.wallClock)
         self.ledger = ledger
         let metrics = Metrics()
-        let opener: Committer.Opener = { () throws(StorageError) in try faults.wrap(try ledger.open()) }
+        let opener: Committer.Opener = { () throws(StorageError) in try faults.wrap(try ledger.openPatiently()) }
         committer = Committer(clock: clock.wallClock, observer: metrics, open: opener)
         committer.start(on: try opener())
     }

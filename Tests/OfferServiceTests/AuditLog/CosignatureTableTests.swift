@@ -11,7 +11,7 @@ import Testing
     @Test func `keeps the largest checkpoint that a witness signed, however late another comes`() throws {
         let place = try LogPlace()
         let key = try makeLogKey()
-        let table = CheckpointTable(connection: try place.ledger.open())
+        let table = CheckpointTable(connection: try place.ledger.openPatiently())
         func keep(_ size: Int64, at seconds: Int64) throws {
             let head = TreeHead(size: size, rootHash: SHA256.digest(of: [UInt8(size)]))
             let signed = try SignedCheckpoint(head, signedBy: key, at: place.clock.now)

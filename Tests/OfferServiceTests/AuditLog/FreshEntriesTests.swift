@@ -36,9 +36,9 @@ import Testing
         let place = try LogPlace()
         let faults = Faults()
         let committer = Committer(clock: place.clock.wallClock, observer: Metrics()) { () throws(StorageError) in
-            try faults.wrap(try place.ledger.open())
+            try faults.wrap(try place.ledger.openPatiently())
         }
-        committer.start(on: try faults.wrap(try place.ledger.open()))
+        committer.start(on: try faults.wrap(try place.ledger.openPatiently()))
         let follower = Follower()
         let many = [AuditEvent](repeating: .serviceStopped, count: FreshEntries.fewest)
         try await committer.append(many)
@@ -98,7 +98,7 @@ import Testing
         var random = SplitMix(seed: seed)
         let faults = Faults()
         try await withService(index: format, wrap: faults.wrap) { service async throws in
-            let other = LedgerWriter(connection: try service.ledger.open())
+            let other = LedgerWriter(connection: try service.ledger.openPatiently())
             for round in 0..<40 {
                 _ = try await service.sign(offer: "open", #""formats": ["v1", "jws"], "customerId": "c\#(round)""#)
                 _ = try await service.send((0..<4).map { service.call(offer: ["gold", "once"][$0 % 2]) })
@@ -242,7 +242,7 @@ import Testing
     ) async throws {
         let clock = SettableClock()
         let committer = Committer(clock: clock.wallClock, observer: Metrics(), open: log.ledger.open)
-        committer.start(on: try log.ledger.open())
+        committer.start(on: try log.ledger.openPatiently())
         let index = AuditIndex(format: format)
         let output = Log(level: .debug, clock: clock.wallClock, sink: recorder.sink)
         let indexer = AuditIndexer(index: index, committer: committer, log: output) {

@@ -23,7 +23,7 @@ struct LogPlace {
     /// A ledger with a log of that many small entries, and its tree.
     static func filled(entries count: Int) throws -> LogPlace {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         guard count > 0 else { return place }
         try connection.begin()
         try connection.run(
@@ -45,7 +45,7 @@ struct LogPlace {
     }
 
     func writer(after head: TreeHead? = nil) throws -> LedgerWriter {
-        LedgerWriter(connection: try ledger.open(), after: head)
+        LedgerWriter(connection: try ledger.openPatiently(), after: head)
     }
 
     func reader() throws -> LogReader { LogReader(connection: try ledger.openForReading()) }

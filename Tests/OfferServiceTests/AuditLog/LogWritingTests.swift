@@ -67,7 +67,7 @@ import Testing
     @Test func `changes no tree where a commit fails`() throws {
         let place = try LogPlace()
         let faults = Faults()
-        let writer = LedgerWriter(connection: try faults.wrap(try place.ledger.open()))
+        let writer = LedgerWriter(connection: try faults.wrap(try place.ledger.openPatiently()))
         try writer.add(255)
         faults.failCommits(Faults.diskFull)
         #expect(throws: LedgerError.database(Faults.diskFull)) { try writer.add(300) }

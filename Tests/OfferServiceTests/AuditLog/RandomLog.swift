@@ -20,7 +20,7 @@ final class RandomLog {
         directory = try TemporaryDirectory()
         let location = try #require(DatabaseLocation(directory.database("ledger.db")))
         ledger = LedgerAccess(location: location, clock: SettableClock().wallClock)
-        connection = try ledger.open()
+        connection = try ledger.openPatiently()
         random = SplitMix(seed: seed)
     }
 
@@ -192,7 +192,7 @@ func withIndex<Value>(
     let recorder = LogRecorder()
     let output = Log(level: .debug, clock: clock.wallClock, sink: recorder.sink)
     let committer = Committer(clock: clock.wallClock, observer: metrics, open: log.ledger.open)
-    committer.start(on: try log.ledger.open())
+    committer.start(on: try log.ledger.openPatiently())
     let index = AuditIndex(format: format)
     let indexer = AuditIndexer(index: index, committer: committer, log: output, open: log.ledger.openForReading)
     indexer.start()

@@ -214,7 +214,7 @@ import Testing
         )
         let interrupted = try new.begin()
         let aside = try #require(interrupted.oldFile)
-        try place.running.ledger.open().run(SQL("DELETE FROM checkpoints WHERE origin = 'example.com/log-2'"))
+        try place.running.ledger.openPatiently().run(SQL("DELETE FROM checkpoints WHERE origin = 'example.com/log-2'"))
         if interruption != .newFileWritten { try FileManager.default.removeItem(atPath: file.path) }
         if interruption == .recorded { try FileManager.default.moveItem(atPath: aside, toPath: file.path) }
 

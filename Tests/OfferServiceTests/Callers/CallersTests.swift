@@ -170,7 +170,7 @@ import Testing
         let place = try Place()
         let key = try place.callers.add(try Self.caller("shop", ["com.example.app"]), expiresInDays: nil).get()
         #expect(try place.admits(key))
-        try place.ledger.open().run(SQL("UPDATE callers SET bundle_ids = 'com.one.app,com.two.app'"))
+        try place.ledger.openPatiently().run(SQL("UPDATE callers SET bundle_ids = 'com.one.app,com.two.app'"))
         #expect(try !place.admits(key))
     }
 

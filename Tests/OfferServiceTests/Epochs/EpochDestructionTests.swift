@@ -132,7 +132,7 @@ import Testing
             $0["ev"] == .text("sign.intent") && $0["users"][0].text?.hasPrefix("hmac:1:") == true
         }
         let grantID = try #require(old.first?["grant"].text.flatMap { UniqueID($0) })
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         func grants() throws -> Int {
             try Self.grantIDs(connection).count { $0 == grantID.bytes }
         }

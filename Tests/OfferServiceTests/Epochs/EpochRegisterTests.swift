@@ -178,7 +178,7 @@ import Testing
         let customer = #""customerId": "ada""#
         try await place.run { service async throws in
             try listNext(place)
-            let connection = try place.ledger.open()
+            let connection = try place.ledger.openPatiently()
             try connection.run(hindrance.begin)
             await mayBlock { service.reload() }
             try connection.run(hindrance.end)

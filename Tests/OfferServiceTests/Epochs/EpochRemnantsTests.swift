@@ -140,7 +140,7 @@ import Testing
             #expect(try world.service.rows(tables) == before)
             #expect(try await world.sign("running", Self.ada).status == 200)
             // The chain is named again, its last transaction alone.
-            let connection = try world.service.ledger.open()
+            let connection = try world.service.ledger.openPatiently()
             try connection.run(SQL("UPDATE app_store_chains SET history_complete_at = 1"))
             try world.service.beginEpoch("3")
             try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", transactionID: id))
@@ -189,7 +189,7 @@ import Testing
             try world.service.moveEpochs(days: -60)
             for isForgotten in [false, true] {
                 if isForgotten { try world.service.destroyEpoch("1") }
-                let connection = try world.service.ledger.open()
+                let connection = try world.service.ledger.openPatiently()
                 for statement: StaticString in [
                     "DELETE FROM app_store_redemptions", "DELETE FROM app_store_transactions",
                     "DELETE FROM app_store_chains",

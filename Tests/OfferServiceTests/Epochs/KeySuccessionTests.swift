@@ -159,7 +159,7 @@ import Testing
     @Test(arguments: rows)
     func `moves the key wherever it stands, and a second time changes nothing`(row: Row) throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         for (index, statement) in row.statements.enumerated() {
             let text = #"{"key":"\#(AuditEntry.text(ofKey: Self.earlier))"}"#
             try connection.run(
@@ -183,7 +183,7 @@ import Testing
 
     @Test func `what there is under the key of now stays, and nothing is left under the earlier one`() throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         for (key, grant) in [(Self.earlier, 1), (Self.current, 1), (Self.earlier, 2)] {
             let values: [SQLValue] = [.blob(key), .blob([UInt8(grant)])]
             try connection.run(SQL("INSERT INTO grants VALUES (?, 7, ?, 3)", values))

@@ -38,7 +38,7 @@ extension TestService {
 
     /// Has the later epochs begin by so many days later; what is known of them is as if it had always been so.
     func moveEpochs(days: Int64) throws {
-        try ledger.open().run(
+        try ledger.openPatiently().run(
             SQL(
                 "UPDATE customer_epochs SET begun_at = begun_at + ? WHERE ordinal > 0",
                 .integer(days * 86_400_000)

@@ -230,7 +230,7 @@ extension FakePlayWorld {
     @Test func `one customer whose record can't be read spoils nobody else's request`() async throws {
         try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
             let token = try await buyAndTell(world)
-            let connection = try world.service.ledger.open()
+            let connection = try world.service.ledger.openPatiently()
             try connection.run(SQL("UPDATE google_play_purchases SET record = 'x'"))
             let bodies = (0..<40).map { index in
                 index % 8 == 0

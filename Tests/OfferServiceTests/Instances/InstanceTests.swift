@@ -25,9 +25,9 @@ import Testing
 
         init() throws {
             place = try LogPlace()
-            one = LedgerWriter(connection: try place.ledger.open(), instance: InstanceTests.instance(1).id)
-            other = LedgerWriter(connection: try place.ledger.open(), instance: InstanceTests.instance(2).id)
-            let table = InstanceTable(connection: try place.ledger.open())
+            one = LedgerWriter(connection: try place.ledger.openPatiently(), instance: InstanceTests.instance(1).id)
+            other = LedgerWriter(connection: try place.ledger.openPatiently(), instance: InstanceTests.instance(2).id)
+            let table = InstanceTable(connection: try place.ledger.openPatiently())
             for number in 1...2 {
                 try table.join(InstanceTests.instance(UInt64(number)))
                 try table.noteObedience(of: InstanceTests.instance(UInt64(number)).id)
@@ -84,7 +84,7 @@ import Testing
         try pair.other.leave(Self.instance(2).id)
         try pair.other.commit()
         #expect(try !pair.switches().awaitsAcknowledgement)
-        #expect(try InstanceTable(connection: pair.place.ledger.open()).all().map(\.instance) == [Self.instance(1)])
+        #expect(try InstanceTable(connection: pair.place.ledger.openPatiently()).all().map(\.instance) == [Self.instance(1)])
     }
 
     @Test func `whoever can't ask for instances waits for them all the same`() async throws {
@@ -97,8 +97,8 @@ import Testing
 
     @Test func `an instance alone obeys itself at once`() throws {
         let place = try LogPlace()
-        let writer = LedgerWriter(connection: try place.ledger.open(), instance: Self.instance(1).id)
-        try InstanceTable(connection: place.ledger.open()).join(Self.instance(1))
+        let writer = LedgerWriter(connection: try place.ledger.openPatiently(), instance: Self.instance(1).id)
+        try InstanceTable(connection: place.ledger.openPatiently()).join(Self.instance(1))
         try writer.begin(at: place.clock.now)
         try writer.set(try KeyID("ACTIVE0001"), isDisabled: true, by: .command)
         try writer.commit()
@@ -145,7 +145,7 @@ import Testing
 
     @Test func `who says that it lives while it is being removed is not`() throws {
         let place = try LogPlace()
-        let table = InstanceTable(connection: try place.ledger.open())
+        let table = InstanceTable(connection: try place.ledger.openPatiently())
         try table.join(Self.instance(1))
         let row = try #require(try table.all().first)
         #expect(try table.beat(Self.instance(1).id))

@@ -34,7 +34,7 @@ import Testing
                 options: CommitterOptions(acknowledges: true, instance: instance.id),
                 open: place.ledger.open
             )
-            committer.start(on: try place.ledger.open())
+            committer.start(on: try place.ledger.openPatiently())
             membership = Membership(
                 instance,
                 lease: lease,
@@ -81,7 +81,7 @@ import Testing
     {
         let place = try LogPlace()
         let one = try Member(1, in: place)
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         let table = InstanceTable(connection: connection)
         let read = try table.reloads()
         try table.requestReload()
@@ -122,7 +122,7 @@ import Testing
         try await withTwo { one, other, place async throws in
             try SealSwitch(ledger: place.ledger, clock: place.clock.wallClock).seal(detail: "drill")
             #expect(one.gate.stop(of: nil) == nil && other.gate.stop(of: nil) == nil, "nobody has looked yet")
-            let table = InstanceTable(connection: try place.ledger.open())
+            let table = InstanceTable(connection: try place.ledger.openPatiently())
             try table.remove(one.instance.id)
             #expect(try await eventually { one.gate.stop(of: nil) != nil })
             #expect(try await eventually { try table.all().count == 2 })

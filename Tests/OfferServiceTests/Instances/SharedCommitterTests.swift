@@ -17,13 +17,13 @@ import Testing
             clock: place.clock.wallClock,
             observer: observer,
             options: CommitterOptions(instance: isShared ? .version7(at: place.clock.now, 1, 1) : nil)
-        ) { [ledger = place.ledger] () throws(StorageError) in try ledger.open() }
-        committer.start(on: try place.ledger.open())
+        ) { [ledger = place.ledger] () throws(StorageError) in try ledger.openPatiently() }
+        committer.start(on: try place.ledger.openPatiently())
         let done = Recorder()
         // On a thread of its own: where tests take turns on few, the committer would have waited for too long.
         let came = try await mayBlock { [ledger = place.ledger, clock = place.clock] in
             Result {
-                try Self.record(three: committer, done, while: ledger.open(idleTimeoutMilliseconds: 60_000), clock)
+                try Self.record(three: committer, done, while: ledger.openPatiently(), clock)
             }
         }.get()
         #expect(try await eventually { done.count == 3 })

@@ -20,14 +20,14 @@ import Testing
 
         init(beside service: TestService) throws {
             let log = Log(level: .error, clock: clock.wallClock, sink: service.log.sink)
-            let open: Committer.Opener = { [ledger = service.ledger] () throws(StorageError) in try ledger.open() }
+            let open: Committer.Opener = { [ledger = service.ledger] () throws(StorageError) in try ledger.openPatiently() }
             committer = Committer(
                 clock: clock.wallClock,
                 observer: Metrics(),
                 options: CommitterOptions(acknowledges: true),
                 open: open
             )
-            committer.start(on: try service.ledger.open())
+            committer.start(on: try service.ledger.openPatiently())
             seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { nil }
             watch = SealWatch(
                 SealWatch.Settings(),

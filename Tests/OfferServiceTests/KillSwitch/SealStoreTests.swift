@@ -8,7 +8,7 @@ import Testing
 @Suite(.overBothEngines) struct SealStoreTests {
     @Test func `a seal of a cause that this program does not know seals nevertheless`() throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         let store = SealStore(connection: connection)
         #expect(try store.switches().stop(of: nil) == nil)
         try connection.run(SQL("INSERT INTO seals (cause, since, detail) VALUES ('of a later version', 1, 'x')"))

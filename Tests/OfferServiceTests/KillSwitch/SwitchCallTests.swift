@@ -113,7 +113,7 @@ import Testing
         try await withService(wire) { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)
             let later = Timestamp(milliseconds: service.clock.now.milliseconds + 60_000)
-            let other = try service.ledger.open()
+            let other = try service.ledger.openPatiently()
             try other.run(SQL("UPDATE key_uses SET last_used_at = ?", .integer(later.milliseconds)))
             let reply = try await service.send(service.authorized(.get("/v1/keys"), as: "auditor"))
             #expect(reply.json["keys"][0]["lastUsedAt"].text == later.rfc3339)
@@ -149,7 +149,7 @@ import Testing
 
     @Test func `say so while another instance has not told that it obeys`() async throws {
         try await withService { service async throws in
-            let connection = try service.ledger.open()
+            let connection = try service.ledger.openPatiently()
             let id = UniqueID.version7(at: service.clock.now, 1, 1)
             try InstanceTable(connection: connection)
                 .join(Instance(id: id, name: "host-1:1", version: "1", policyName: "sha256:00", keysDigest: "00"))

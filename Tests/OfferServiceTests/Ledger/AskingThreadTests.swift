@@ -102,7 +102,7 @@ private final class AskingPlace: Sendable {
 
     init(_ faults: Faults = Faults()) throws {
         let place = try LogPlace()
-        open = { () throws(StorageError) in try faults.wrap(try place.ledger.open()) }
+        open = { () throws(StorageError) in try faults.wrap(try place.ledger.openPatiently()) }
         committer = Committer(clock: place.clock.wallClock, observer: observer, open: open)
     }
 

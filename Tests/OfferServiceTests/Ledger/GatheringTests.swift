@@ -108,7 +108,7 @@ private final class GatheringPlace: Sendable {
 
     init(_ faults: Faults = Faults(), microseconds: Int64 = 60_000_000) throws {
         let place = try LogPlace()
-        open = { () throws(StorageError) in try faults.wrap(try place.ledger.open()) }
+        open = { () throws(StorageError) in try faults.wrap(try place.ledger.openPatiently()) }
         var gathering = Gathering()
         gathering.microseconds = microseconds
         committer = Committer(

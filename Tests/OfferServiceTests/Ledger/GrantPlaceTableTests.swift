@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [1 << 24, 1_234_567, 1 << 19], [1, 5, 500])
     func `what is added some at a time is found, whatever came before`(width: Int, most: Int) throws {
         let place = try LogPlace()
-        let table = GrantPlaceTable(connection: try place.ledger.open(), mostWords: most, mostOfPrefix: 1000)
+        let table = GrantPlaceTable(connection: try place.ledger.openPatiently(), mostWords: most, mostOfPrefix: 1000)
         var generator = SplitMix(seed: UInt64(width * most))
         var known: Set<UInt64> = []
         for _ in 0..<6 {
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `of a prefix that has too many places none is left, and its grants are copied`() throws {
         let place = try LogPlace()
-        let table = GrantPlaceTable(connection: try place.ledger.open(), mostWords: 4, mostOfPrefix: 2)
+        let table = GrantPlaceTable(connection: try place.ledger.openPatiently(), mostWords: 4, mostOfPrefix: 2)
         let words = (0..<24).flatMap { prefix in (0...prefix % 3).map { GrantPlaces.word(prefix, Int64($0)) } }
         for word in words { try Self.grant(GrantPlaces.prefix(word), at: GrantPlaces.entry(word), table.connection) }
         var told: Set<[UInt8]> = []
@@ -123,7 +123,7 @@ import Testing
     @Test(arguments: [1, 7, 1000])
     func `made anew, it has the places of what is there, and no others`(inMemory: Int) throws {
         let place = try LogPlace()
-        let table = GrantPlaceTable(connection: try place.ledger.open(), mostWords: 4, mostOfPrefix: 2)
+        let table = GrantPlaceTable(connection: try place.ledger.openPatiently(), mostWords: 4, mostOfPrefix: 2)
         var generator = SplitMix(seed: 8)
         try Self.add(Self.words(60, &generator), 1 << 22, to: table)
         let prefixes = (0..<40).map { _ in Int.random(in: 0..<Self.all, using: &generator) } + [5, 5, 6, 6, 6]
@@ -150,7 +150,7 @@ import Testing
 
     @Test func `rows that nobody of ours has written, or that are gone, leave nothing out that is added`() throws {
         let place = try LogPlace()
-        let table = GrantPlaceTable(connection: try place.ledger.open(), mostWords: 4, mostOfPrefix: 1000)
+        let table = GrantPlaceTable(connection: try place.ledger.openPatiently(), mostWords: 4, mostOfPrefix: 1000)
         let wrong: [(Int64, [UInt8])] = [(-7, [1, 2, 3]), (500, [1, 2, 3, 4, 5, 6, 7, 8, 9]), (1 << 40, [])]
         for (first, bytes) in wrong {
             try table.connection.run(SQL("INSERT INTO grant_places VALUES (?, ?)", .integer(first), .blob(bytes)))
@@ -163,10 +163,10 @@ import Testing
 
     @Test func `a database begins with none, and keeps up to which entry there are all`() throws {
         let place = try LogPlace()
-        let table = GrantPlaceTable(connection: try place.ledger.open())
+        let table = GrantPlaceTable(connection: try place.ledger.openPatiently())
         #expect(try table.end() == 0)
         #expect(try table.entries(of: Self.subject(7)).isEmpty)
         try table.setEnd(12)
-        #expect(try GrantPlaceTable(connection: place.ledger.open()).end() == 12)
+        #expect(try GrantPlaceTable(connection: place.ledger.openPatiently()).end() == 12)
     }
 }

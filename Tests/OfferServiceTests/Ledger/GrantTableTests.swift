@@ -38,7 +38,7 @@ import Testing
 
         init(seed: UInt64, portions: GrantPortions = GrantTableTests.small) throws {
             place = try LogPlace()
-            connection = try place.ledger.open()
+            connection = try place.ledger.openPatiently()
             self.portions = portions
             table = GrantTable(connection: connection, portions: portions)
             try connection.begin()
@@ -51,7 +51,7 @@ import Testing
         }
 
         func reopen() throws {
-            connection = try place.ledger.open()
+            connection = try place.ledger.openPatiently()
             table = GrantTable(connection: connection, portions: portions)
             try begin()
             try connection.commit()
@@ -138,7 +138,7 @@ import Testing
         /// Somebody else has a subject forgotten.
         func forgetElsewhere() throws {
             let subject = try #require(subjects.randomElement(using: &generator))
-            let other = try place.ledger.open()
+            let other = try place.ledger.openPatiently()
             try other.run(SQL("DELETE FROM grants WHERE subject = ?", .blob(subject)))
             try other.run(SQL("DELETE FROM new_grants WHERE subject = ?", .blob(subject)))
             durable = durable.filter { $0.subject != subject }
@@ -152,7 +152,7 @@ import Testing
             let subject = try #require(subjects.randomElement(using: &generator))
             let id = UniqueID.version7(at: place.clock.now, generator.next(), generator.next())
             let given = Given(subject: subject, offer: 1, id: id, entry: entry)
-            try insert([given], through: place.ledger.open())
+            try insert([given], through: place.ledger.openPatiently())
             durable.insert(given)
             try begin()
             connection.rollback()
@@ -309,7 +309,7 @@ import Testing
         // Too short a subject, and too long an id for a subject that has a grant in the same entry.
         let last = try world.count("SELECT max(place) FROM new_grants WHERE place < 768")
         for (place, subject, id) in [(last + 1, [1, 2, 3], id.bytes), (last + 2, subject, id.bytes + [0])] {
-            try world.place.ledger.open().run(
+            try world.place.ledger.openPatiently().run(
                 SQL(
                     "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, 1, ?)",
                     .integer(place),

@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: [1, 3, 64, 1000])
     func `who has grants in either place is known, whatever is read at a time`(rows: Int) throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         for number in 0..<60 { try Self.grant(to: number, in: number < 40 ? "grants" : "new_grants", connection) }
         var granted = GrantedSubjects(room: 64)
         var portions = 0
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `it gets more room without reading anything again, and misses nobody meanwhile`() throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         for number in 0..<600 { try Self.grant(to: number, in: "grants", connection) }
         var granted = GrantedSubjects(room: 64)
         var next = 600
@@ -75,7 +75,7 @@ import Testing
 
     @Test func `a row that nobody of ours has written is passed over`() throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         try connection.run(SQL("INSERT INTO grants VALUES (x'01', 7, x'01', 3)"))
         try Self.grant(to: 1, in: "grants", connection)
         var granted = GrantedSubjects(room: 64)
@@ -102,7 +102,7 @@ import Testing
     func `the database is asked of those alone who were granted something`() throws {
         let place = try LogPlace()
         let statements = Statements()
-        let connection = try statements.wrap(place.ledger.open())
+        let connection = try statements.wrap(place.ledger.openPatiently())
         try Self.grant(to: 1, in: "grants", connection)
         let table = GrantTable(connection: connection)
         #expect(!table.isReadingDue, "before a transaction, nobody knows what others do")
@@ -127,7 +127,7 @@ import Testing
     func `strangers are not looked for among the new grants either`() throws {
         let place = try LogPlace()
         let statements = Statements()
-        let connection = try statements.wrap(place.ledger.open())
+        let connection = try statements.wrap(place.ledger.openPatiently())
         let table = GrantTable(connection: connection)
         // So alike that they share a place in memory.
         let stranger = Self.subject(1).prefix(3) + [UInt8](repeating: 7, count: 13)
@@ -151,7 +151,7 @@ import Testing
     func `of who has grants, those alone are looked for among moved ones who may have some there`() throws {
         let place = try LogPlace()
         let statements = Statements()
-        let connection = try statements.wrap(place.ledger.open())
+        let connection = try statements.wrap(place.ledger.openPatiently())
         var portions = GrantPortions()
         portions.mostPlaces = 2
         let table = GrantTable(connection: connection, portions: portions)
@@ -193,10 +193,10 @@ import Testing
     @Test(.aboutSQLite)
     func `who was granted something by others is found, though no entry tells of it`() throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         let table = GrantTable(connection: connection)
         try Self.readAll(table, connection)
-        try Self.grant(to: 1, in: "grants", place.ledger.open())
+        try Self.grant(to: 1, in: "grants", place.ledger.openPatiently())
         try connection.begin()
         try table.begun()
         #expect(try table.grants(of: 7, to: Self.subject(1)).count == 1)
@@ -208,7 +208,7 @@ import Testing
     func `where it can't be read, everybody is looked for, and it is not tried again`(text: String) throws {
         let place = try LogPlace()
         let statements = Statements()
-        let connection = try statements.wrap(place.ledger.open())
+        let connection = try statements.wrap(place.ledger.openPatiently())
         try Self.grant(to: 1, in: "grants", connection)
         let table = GrantTable(connection: connection)
         statements.refuse(text, with: Faults.diskFull)
@@ -229,7 +229,7 @@ import Testing
             for number in 0..<10 {
                 #expect(try await service.sign(offer: "once", #""customerId": "\#(number)""#).status == 200)
             }
-            for number in 0..<11 { try Self.grant(to: number, in: "grants", service.ledger.open()) }
+            for number in 0..<11 { try Self.grant(to: number, in: "grants", service.ledger.openPatiently()) }
             statements.reset()
             #expect(try await service.sign(offer: "once", #""customerId": "last""#).status == 200)
             // Eleven new ones, eleven carried over, and the ends of both tables.

@@ -27,7 +27,7 @@ import Testing
 
     @Test func `every table and every column of the schema is moved`() throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         let columns = try connection.all(SQL(Self.schema)) { row in (row.text(0), Int(row.integer(1))) }
         let schema = Dictionary(uniqueKeysWithValues: columns.filter { !Self.left.contains($0.0) })
         let moved = Dictionary(uniqueKeysWithValues: LedgerMove.tables.map { ($0.name, $0.columns) })
@@ -84,7 +84,7 @@ import Testing
         let location = try #require(DatabaseLocation("sqlite:\(file.path)/ledger.db"))
         let (source, target) = (try LogPlace(), try LogPlace())
         let inFile = LedgerAccess(location: location, clock: source.clock.wallClock)
-        let connection = try inFile.open()
+        let connection = try inFile.openPatiently()
         try LedgerWriter(connection: connection).add(3)
         var portions = GrantPortions()
         (portions.fewest, portions.most) = (40, 40)
@@ -106,7 +106,7 @@ import Testing
         try #require(placed.map { (1..<60).contains($0) } == true)
         try expectAll(connection)
         _ = try LedgerMove(from: inFile, to: target.ledger, pause: { _ in }).run()
-        let server = try target.ledger.open()
+        let server = try target.ledger.openPatiently()
         try expectAll(server)
         #expect(try server.first(SQL("SELECT count(*) FROM new_grants")) { $0.integer(0) } == 0)
         #expect(try server.first(SQL("SELECT count(*) FROM grant_places")) { $0.integer(0) } == 0)
@@ -114,7 +114,7 @@ import Testing
         let back = try #require(DatabaseLocation("sqlite:\(file.path)/back.db"))
         let inBack = LedgerAccess(location: back, clock: source.clock.wallClock)
         _ = try LedgerMove(from: target.ledger, to: inBack, pause: { _ in }).run()
-        try expectAll(inBack.open())
+        try expectAll(inBack.openPatiently())
     }
 
     @Test func `mixes no two histories, and leaves the other as it was`() throws {
@@ -137,7 +137,7 @@ import Testing
 
         init(of place: LogPlace) throws {
             lock = try place.ledger.lockInstance()
-            table = place.location.isShared ? InstanceTable(connection: try place.ledger.open()) : nil
+            table = place.location.isShared ? InstanceTable(connection: try place.ledger.openPatiently()) : nil
             try table?.join(Instance(id: id, name: "host:1", version: "1", policyName: "p", keysDigest: "k"))
         }
 
@@ -171,7 +171,7 @@ import Testing
         let move = LedgerMove(from: source.ledger, to: target.ledger) { waited.append($0) }
         #expect(try move.run().entries == 3)
         #expect(waited == [Membership.patienceMilliseconds])
-        #expect(try InstanceTable(connection: source.ledger.open()).all().isEmpty)
+        #expect(try InstanceTable(connection: source.ledger.openPatiently()).all().isEmpty)
     }
 
     /// What is written comes between the first look at the source and the copy, since that has to wait for the target.
@@ -179,7 +179,7 @@ import Testing
         let (source, target) = (try LogPlace(), try Self.target())
         let writer = try source.writer()
         try writer.add(3)
-        let holder = try target.ledger.open(idleTimeoutMilliseconds: 60_000)
+        let holder = try target.ledger.openPatiently()
         try holder.begin()
         let (hasBegun, isOver) = (Recorder(), Recorder())
         async let moving: Result<LedgerMove.Outcome, LedgerMoveError> = mayBlock {
@@ -208,7 +208,7 @@ import Testing
 
     /// As a service does that stood still for so long that it was taken for dead; tells of each time.
     private static func carryBackAndForth(_ ledger: LedgerAccess, until isOver: Recorder, _ carried: Recorder) {
-        guard let connection = try? ledger.open() else { return }
+        guard let connection = try? ledger.openPatiently() else { return }
         let ways: [[StaticString]] = [
             [
                 "INSERT INTO grants SELECT subject, offer_key, grant_id, place / 256 FROM new_grants",
@@ -236,7 +236,7 @@ import Testing
     @Test func `a grant that is carried over meanwhile arrives, and arrives once`() async throws {
         let (source, isOver, carried, count) = (try LogPlace(), Recorder(), Recorder(), 400)
         try source.writer().add(3)
-        let connection = try source.ledger.open()
+        let connection = try source.ledger.openPatiently()
         try connection.transaction { () throws(StorageError) in
             for number in 0..<count {
                 let id = SQLValue.blob(UniqueID.version4(7, UInt64(number)).bytes)

@@ -10,7 +10,7 @@ import Testing
     @Test(.aboutSQLite, arguments: ["audit_entries", "new_grants"])
     func `rows that are added behind all others have no second tree beside their table`(table: String) throws {
         let place = try LogPlace()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         let indexes = try connection.all(SQL("SELECT name FROM pragma_index_list(?)", .text(table))) { $0.text(0) }
         #expect(indexes.isEmpty)
         let keys = SQL("SELECT type FROM pragma_table_info(?) WHERE pk = 1", .text(table))
@@ -27,12 +27,12 @@ import Testing
     @Test func `a later version changes a ledger with records, which this version refuses from then on`() throws {
         let place = try LogPlace()
         try place.writer().add(3)
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         try connection.run(SQL("INSERT INTO callers VALUES ('shop', 'backend', '', 1, NULL)"))
         try Migrations.apply(LedgerSchema.migrations + [Self.second], to: connection, at: 5)
         #expect(try connection.all(SQL("SELECT note FROM callers")) { $0.text(0) } == ["shop"])
         #expect(try place.reader().head() == place.expectedHead())
-        let error = #expect(throws: StorageError.self) { try place.ledger.open() }
+        let error = #expect(throws: StorageError.self) { try place.ledger.openPatiently() }
         #expect(error == .schemaTooNew(found: 2, supported: LedgerSchema.migrations.count))
     }
 }

@@ -91,7 +91,7 @@ import Testing
     @Test(.aboutSQLite) func `an idle service goes on by itself, and has that on record`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
-            let connection = try place.ledger.open()
+            let connection = try place.ledger.openPatiently()
             try connection.begin()
             let refused = try await place.sign(service, offer: "open")
             #expect(refused.problem == "audit-unavailable", "\(refused)")

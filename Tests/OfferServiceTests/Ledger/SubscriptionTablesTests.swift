@@ -27,7 +27,7 @@ import Testing
 
     @Test func `more chains than any customer has are not looked at, but for those that are shown`() async throws {
         try await withService { service in
-            let writer = LedgerWriter(connection: try service.ledger.open())
+            let writer = LedgerWriter(connection: try service.ledger.openPatiently())
             try writer.begin(at: service.clock.now)
             defer { writer.rollback() }
             let tables = writer.subscriptions

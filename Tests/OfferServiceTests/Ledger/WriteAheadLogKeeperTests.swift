@@ -24,7 +24,7 @@ import Testing
             observer: Metrics(),
             database: CommitterDatabase(logKeeper: keeper, open: place.ledger.open)
         )
-        committer.start(on: try place.ledger.open())
+        committer.start(on: try place.ledger.openPatiently())
         return committer
     }
 

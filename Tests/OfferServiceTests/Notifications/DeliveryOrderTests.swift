@@ -86,7 +86,7 @@ import Testing
     }
 
     private func forgetWhatTheStoreTold(_ service: TestService) throws {
-        let connection = try service.ledger.open()
+        let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
             "DELETE FROM app_store_chains", "DELETE FROM app_store_transactions", "DELETE FROM app_store_customers",
             "DELETE FROM app_store_notifications", "DELETE FROM app_store_redemptions",

@@ -71,7 +71,7 @@ struct ServicePartTests {
         let place = try RunningPlace()
         let faults = Faults()
         let broken = try place.service { dependencies in
-            dependencies.openForCommits = { ledger throws(StorageError) in try faults.wrap(try ledger.open()) }
+            dependencies.openForCommits = { ledger throws(StorageError) in try faults.wrap(try ledger.openPatiently()) }
         }
         // One refuses the record; where several could share the database, a batch is tried again.
         faults.failStatements(Faults.diskFull, Faults.diskFull, Faults.diskFull)
@@ -91,7 +91,7 @@ struct ServicePartTests {
     func `records its end when a later part does not start`() async throws {
         let place = try RunningPlace()
         let service = try place.service()
-        let connection = try place.ledger.open()
+        let connection = try place.ledger.openPatiently()
         try connection.run(SQL("ALTER TABLE instances RENAME TO instances_elsewhere"))
         do {
             try await mayBlock { Result { try service.start() } }.get()

@@ -136,7 +136,7 @@ import Testing
         try await place.run { service async throws in
             #expect(try await place.send(.get("/health/ready"), to: service).status == 200)
             let digest = SQLValue.blob([UInt8](repeating: 0, count: 16))
-            let connection = try place.ledger.open()
+            let connection = try place.ledger.openPatiently()
             try connection.run(
                 SQL(
                     """
@@ -158,7 +158,7 @@ import Testing
     func `is not ready while it can't say that it lives, and signs nothing`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
-            let connection = try place.ledger.open()
+            let connection = try place.ledger.openPatiently()
             try connection.run(SQL("ALTER TABLE instances RENAME TO instances_elsewhere"))
             place.clock.advance(hours: 1)
             #expect(try await place.eventually(503, .get("/health/ready"), service))
@@ -176,7 +176,7 @@ import Testing
     {
         let place = try RunningPlace()
         try await place.run { service async throws in
-            let connection = try place.ledger.open()
+            let connection = try place.ledger.openPatiently()
             try connection.run(SQL("ALTER TABLE callers RENAME TO callers_elsewhere"))
             #expect(try await place.eventually(503, .get("/health/ready"), service))
             let reply = try await place.send(.get("/health/ready"), to: service)

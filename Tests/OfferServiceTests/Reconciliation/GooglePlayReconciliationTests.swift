@@ -228,7 +228,7 @@ private let rows = [
 extension PlayService {
     /// Keeps the offer's name, as its first grant does.
     fileprivate func describe(_ id: String) throws {
-        let connection = try service.ledger.open()
+        let connection = try service.ledger.openPatiently()
         let offer = try offer(id)
         try connection.transaction { () throws(StorageError) in
             try IssuedGrantTable(connection: connection).describe(offer)

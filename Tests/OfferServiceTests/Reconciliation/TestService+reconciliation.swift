@@ -75,6 +75,6 @@ extension TestService {
     }
 
     func change(_ statement: StaticString) throws {
-        try ledger.open().run(SQL(statement))
+        try ledger.openPatiently().run(SQL(statement))
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Synchronization
+import TestSupport
 
 /// Runs `body` on a thread that may block, unlike those of Swift's shared pool.
-func mayBlock<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(returning: body()) }
-    }
+func mayBlock<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value {
+    await withTaskExecutorPreference(BlockingThreads.shared) { await run(body) }
 }
+
+/// Runs `body` where the task prefers to be: who is called concurrently goes there, and a closure stays where it is called.
+@concurrent private func run<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value { body() }
 
 /// Waits until something is so, at most 60 seconds.
 func eventually(_ isSo: () throws -> Bool) async throws -> Bool {

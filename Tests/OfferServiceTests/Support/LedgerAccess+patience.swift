@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferService
+import Storage
+
+extension LedgerAccess {
+    /// A connection that writes, whose transactions may pause for longer than a service's may: a server would end them
+    /// after a second, and a debug build beside seven other tests takes more.
+    func openPatiently() throws(StorageError) -> any DatabaseConnection {
+        try open(idleTimeoutMilliseconds: 60_000)
+    }
+}
