@@ -10,7 +10,7 @@ WORKDIR /source
 COPY Package.swift openapi.yaml keys.example offers.example ./
 COPY Sources ./Sources
 COPY Tests ./Tests
-RUN swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer \
+RUN swift build -c release --disable-local-rpath --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer \
     && install -D -m 0755 --strip .build/release/offer-signer /out/offer-signer
 
 FROM debian:bookworm-slim

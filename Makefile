@@ -10,7 +10,7 @@ comma := ,
 ASAN := LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leak-sanitizer.txt:print_suppressions=0
 TSAN := TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt
 # All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
-BUILD_RELEASE := swift build -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
+BUILD_RELEASE := swift build -c release --disable-local-rpath --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
 
 # Tests that the check ring adds to `make test`: programs that stand in for the stores, the verifiers' own, all of the console.
 CHECK_TESTS := ^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests|ConsoleTests)

@@ -13,7 +13,7 @@ package struct AuthorizedOffer: Sendable {
     /// The offer as Google Play lists it.
     package let offer: ValidatedOffer
     /// What the app sets as `obfuscatedAccountId`: 64 hexadecimal digits that stand for the customer.
-    package let accountID: String
+    package let accountID: GooglePlayAccountID
     /// What the app sets as `obfuscatedProfileId`, so that the purchase names the grant.
     package let mark: GrantMark
 }
@@ -65,6 +65,7 @@ package final class OfferAuthorizer: Sendable {
         guard let place = GooglePlayPlace(request.packageName, under: configuration) else {
             throw .decision(.unknownOffer(.package))
         }
+        try configuration.catalog.customerPolicy(of: place.app.name).admit(request.customerID)
         let offer = try findOffer(request, configuration.catalog)
         let plan = AuthorizationPlan(offer: await standing(of: offer, place, request.knownRegion, at: now))
         let terms = try decider.terms(
@@ -126,21 +127,19 @@ package final class OfferAuthorizer: Sendable {
         _ configuration: Snapshot,
         _ place: GooglePlayPlace
     ) -> DecisionRequest {
-        let pseudonyms = configuration.pseudonyms
         var knowledge = StoreKnowledge()
         knowledge.isVouchedFor = caller.role.mayAssertFacts
         knowledge.mayAsk = !request.purchaseTokens.isEmpty
         if caller.role.mayAssertFacts {
             knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
+            knowledge.shownPurchases = request.purchaseTokens.map { place.keys.purchaseKey(of: $0).bytes }
             knowledge.successions = place.keys.successions(of: request.purchaseTokens)
         }
         return DecisionRequest(
             terms: terms,
             callerID: caller.id,
             offer: offer,
-            names: request.identities,
-            pseudonyms: request.identities.map { pseudonyms.pseudonym(of: $0, in: offer.app) },
-            epoch: pseudonyms.epoch,
+            customer: DecisionCustomer(buying: request.identities, configuration.pseudonyms, in: offer.app),
             facts: request.facts,
             knowledge: knowledge,
             googlePlayScope: configuration.catalog.googlePlayScope(of: offer),
@@ -158,14 +157,14 @@ package final class OfferAuthorizer: Sendable {
         _ place: GooglePlayPlace
     ) throws(Refusal) -> AuthorizedOffer {
         // A request without a name was refused when it was read; without an offer the ledger grants and repeats nothing.
-        guard let customer = request.pseudonyms.first, case .success(let offer) = plan.offer else {
+        guard let accountID = request.customer.accountID, case .success(let offer) = plan.offer else {
             throw .service(.storeUnavailable(retryAfterSeconds: nil))
         }
         return AuthorizedOffer(
             grant: grant,
             request: request,
             offer: offer,
-            accountID: customer.accountID,
+            accountID: accountID,
             mark: place.keys.mark(of: grant.id, for: request.offer.ledgerKey)
         )
     }

@@ -37,7 +37,7 @@ extension OfferDecider {
         _ results: inout [Result<Grant, Refusal>]
     ) async {
         var told: [(place: Int, candidate: OfferCandidate<Source>)] = []
-        for (place, answer) in await answers(open) {
+        for (place, answer) in await answers(open, caller) {
             switch answer {
             case .success(let candidate): told.append((place, candidate))
             case .failure(let refusal): results[place] = .failure(refusal)
@@ -53,13 +53,14 @@ extension OfferDecider {
 
     /// What each store says, in the order of the places.
     private func answers<Source: KnowledgeSource>(
-        _ open: [Open<Source>]
+        _ open: [Open<Source>],
+        _ caller: Caller
     ) async -> [(Int, Result<OfferCandidate<Source>, Refusal>)] {
         await withTaskGroup(of: (Int, Result<OfferCandidate<Source>, Refusal>).self) { group in
             for (place, candidate, needs) in open {
                 group.addTask {
                     do throws(Refusal) {
-                        return (place, .success(try await candidate.asked(needs)))
+                        return (place, .success(try await self.asked(candidate, needs, caller)))
                     } catch {
                         return (place, .failure(error))
                     }

@@ -23,13 +23,15 @@ package struct OfferCandidate<Source: KnowledgeSource>: Sendable {
 /// A class, because each request is handed to it several times over.
 package final class OfferDecider: Sendable {
     let committer: Committer
+    let admission: Admission
     private let showsFindingsToApps: Bool
     private let metrics: Metrics
     private let log: Log
 
     /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
-    package init(committer: Committer, showsFindingsToApps: Bool, runtime: Runtime) {
+    package init(committer: Committer, admission: Admission, showsFindingsToApps: Bool, runtime: Runtime) {
         self.committer = committer
+        self.admission = admission
         self.showsFindingsToApps = showsFindingsToApps
         metrics = runtime.metrics
         log = runtime.log
@@ -48,7 +50,19 @@ package final class OfferDecider: Sendable {
         let verdict: Verdict
         do { verdict = try await committer.decide(candidate.request) } catch { throw .service(fault(error)) }
         guard case .storeNeeded(let needs) = verdict else { return try grant(verdict, candidate.request, caller) }
-        return try await granted(try await candidate.asked(needs), caller)
+        return try await granted(try await asked(candidate, needs, caller), caller)
+    }
+
+    /// The same candidate, once the store has told what it knows.
+    func asked<Source: KnowledgeSource>(
+        _ candidate: OfferCandidate<Source>,
+        _ needs: FactNeeds,
+        _ caller: Caller
+    ) async throws(Refusal) -> OfferCandidate<Source> {
+        let asked = try await candidate.asked(needs)
+        let before = candidate.request.shownSubjects
+        try admission.admit(caller, about: asked.request.shownSubjects.filter { !before.contains($0) })
+        return asked
     }
 
     /// The grant, or why there is none.
@@ -134,7 +148,7 @@ extension Caller {
 extension StoreKnowledge {
     /// The same when the store was asked and gave no answer.
     func without(_ error: StoreError, at now: Timestamp, _ log: Log) -> StoreKnowledge {
-        log(.warning, "the store could not be asked", ["reason": .text(error.label)])
+        log.onceAMinute(.warning, "the store could not be asked", reason: error.label)
         var knowledge = self
         knowledge.isStoreDown = true
         knowledge.retryAfterSeconds = error.retryAfterSeconds(at: now)

@@ -49,6 +49,7 @@ package final class OfferPreviewer: Sendable {
     private let appStore: AppStore
     private let catalogues: GooglePlayCatalogues
     private let purchases: any GooglePlayPurchaseSource
+    private let admission: Admission
     private let log: Log
 
     package init(
@@ -57,6 +58,7 @@ package final class OfferPreviewer: Sendable {
         appStore: AppStore,
         catalogues: GooglePlayCatalogues,
         purchases: any GooglePlayPurchaseSource,
+        admission: Admission,
         log: Log
     ) {
         self.committer = committer
@@ -64,6 +66,7 @@ package final class OfferPreviewer: Sendable {
         self.appStore = appStore
         self.catalogues = catalogues
         self.purchases = purchases
+        self.admission = admission
         self.log = log
     }
 
@@ -79,8 +82,10 @@ package final class OfferPreviewer: Sendable {
             try caller.authorize(name, named: named, assertions: request.assertions)
         }
         let app = try PreviewedApp(request, configuration)
+        try configuration.catalog.customerPolicy(of: app.name).admit(request.customerID)
         let offers = try app.offers(request, configuration.catalog)
-        let customer = try PreviewedCustomer(request, caller, app, configuration, appStore, at: now)
+        let customer = try await PreviewedCustomer(request, caller, app, configuration, appStore, at: now)
+        try admission.admit(caller, about: customer.knowledge.shownSubjects)
         let requests = offers.map { offer in
             decisionRequest(offer, request, caller, customer, configuration, requestID, now)
         }
@@ -111,14 +116,11 @@ package final class OfferPreviewer: Sendable {
         _ requestID: UniqueID,
         _ now: Timestamp
     ) -> DecisionRequest {
-        let identities = customer.identities(for: offer)
-        return DecisionRequest(
+        DecisionRequest(
             terms: GrantTerms(id: requestID, at: now),
             callerID: caller.id,
             offer: offer,
-            names: identities.map(\.identity),
-            pseudonyms: identities.map(\.pseudonym),
-            epoch: configuration.pseudonyms.epoch,
+            customer: customer.customer(for: offer),
             facts: request.facts,
             knowledge: customer.knowledge(for: offer),
             googlePlayScope: configuration.catalog.googlePlayScope(of: offer),
@@ -183,7 +185,7 @@ package final class OfferPreviewer: Sendable {
                 if case .failure(let fault) = checked { obstacles[ledgerKey] = .fault(fault) }
             }
         } catch {
-            log(.warning, "Google Play's catalogue could not be read", ["reason": .text(error.label)])
+            log.onceAMinute(.warning, "Google Play's catalogue could not be read", reason: error.label)
             for (ledgerKey, _) in keys { obstacles[ledgerKey] = .storeUnavailable }
         }
         return obstacles

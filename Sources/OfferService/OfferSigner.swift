@@ -73,7 +73,7 @@ package final class OfferSigner: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> SignedOffer {
-        let candidate = try candidate(
+        let candidate = try await candidate(
             request,
             for: caller,
             idempotency: idempotency,
@@ -99,7 +99,7 @@ package final class OfferSigner: Sendable {
         var candidates: [OfferCandidate<AppStoreAsked>] = []
         for item in batch.items {
             do throws(Refusal) {
-                let candidate = try candidate(
+                let candidate = try await candidate(
                     try item.request.get(),
                     for: caller,
                     idempotency: item.idempotency,
@@ -134,25 +134,26 @@ package final class OfferSigner: Sendable {
         under configuration: Snapshot,
         requestID: UniqueID,
         at now: Timestamp
-    ) throws(Refusal) -> OfferCandidate<AppStoreAsked> {
+    ) async throws(Refusal) -> OfferCandidate<AppStoreAsked> {
         try caller.authorize(
             AppName(request.bundleID),
             named: .bundle(request.bundleID),
             assertions: request.assertions
         )
+        try configuration.catalog.customerPolicy(of: AppName(request.bundleID)).admit(request.customerID)
         let offer = try findOffer(request, configuration.catalog)
         guard let listing = offer.appStore else { throw .decision(.unknownOffer(.offer)) }
         guard let key = configuration.keyRing.activeKey(for: listing.bundleID, purpose: listing.purpose) else {
             throw .service(.keyUnavailable(listing.purpose))
         }
-        let customer = try KnownByStore(
+        let members = try await store.verified(
             request,
-            caller,
-            .offer(listing),
-            configuration,
-            store,
+            for: caller,
+            of: listing.bundleID,
+            under: configuration,
             at: now
         )
+        let customer = try KnownByStore(request, members, caller, .offer(listing), configuration)
         guard let statement = customer.statement else { throw .decision(.unknownOffer(.offer)) }
         let plan = SigningPlan(key: key, listing: listing, binding: request.binding, statement: statement)
         let terms = try decider.terms(
@@ -162,6 +163,7 @@ package final class OfferSigner: Sendable {
             at: now
         )
         let decision = decisionRequest(request, caller, offer, plan, terms, idempotency, configuration, customer)
+        try decider.admission.admit(caller, about: decision.shownSubjects)
         return OfferCandidate(
             request: decision,
             source: AppStoreAsked(customer: customer, store: store, log: log)
@@ -202,21 +204,23 @@ package final class OfferSigner: Sendable {
         _ configuration: Snapshot,
         _ customer: KnownByStore
     ) -> DecisionRequest {
-        let pseudonyms = configuration.pseudonyms
-        var names = CustomerIdentity.known(
+        let names = CustomerIdentity.known(
             customer: request.customerID,
             anonymous: request.anonymousID,
             binding: request.binding,
             originalTransaction: request.facts.value.originalTransactionID?.value
         )
-        if !customer.accounts.isEmpty { names += customer.accounts }
         return DecisionRequest(
             terms: terms,
             callerID: caller.id,
             offer: offer,
-            names: names,
-            pseudonyms: names.map { pseudonyms.pseudonym(of: $0, in: offer.app) },
-            epoch: pseudonyms.epoch,
+            customer: DecisionCustomer(
+                names,
+                isBelieved: caller.role.mayAssertFacts,
+                binding: request.binding,
+                configuration.pseudonyms,
+                in: offer.app
+            ),
             facts: request.facts,
             knowledge: customer.knowledge,
             googlePlayScope: configuration.catalog.googlePlayScope(of: offer),

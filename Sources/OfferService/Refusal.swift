@@ -39,7 +39,7 @@ package enum RequestFault: Sendable {
     /// An app names a transaction, and nothing that it sends along shows that it is the customer's.
     case transactionNotShown
     /// So many customers became one, or one so many, that no more are linked to it.
-    case tooManyTransfers(pointer: String)
+    case tooManyTransfers(pointer: String, limit: Int)
     /// The log has no record of a signature.
     case noRecord(NoRecord)
     case unsupportedMediaType
@@ -68,6 +68,8 @@ package enum CallerFault: Sendable {
     case assertionNotAllowed(pointer: String, CallerRole)
     /// Told of an app that there is and of one that there isn't alike.
     case bundleNotAllowed(NamedApp)
+    /// More was asked than may be; of what is under way at once there is no rate.
+    case rateLimited(RateScope, RateLimit?, retryAfterSeconds: Int64)
 }
 
 /// An app as a request names it.

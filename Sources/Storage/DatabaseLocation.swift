@@ -73,6 +73,19 @@ extension DatabaseLocation: CustomStringConvertible {
         }
     }
 
+    /// Whether it holds a password, which would be seen by everybody who may see the command line that it stands in.
+    package var hasPassword: Bool {
+        switch self {
+        case .sqlite: false
+        case .postgreSQL(let address): address.hasPassword
+        }
+    }
+
+    /// What a command line is refused with that has one.
+    package static let passwordAdvice =
+        "has a password, which everybody on this machine can see in the list of processes; give the address by "
+        + "OFFER_SIGNER_DATABASE, or the password by PGPASSFILE or PGPASSWORD"
+
     /// What may be shown of a text that is no location: nothing of what may have been meant as a server's address.
     package static func shown(_ text: String) -> String {
         let isAddress = ["@", "password"].contains(where: text.contains) || text.lowercased().hasPrefix("postgres")

@@ -2,4 +2,6 @@
 import Glibc
 import OfferService
 
-exit(CommandLineTool.run(CommandLine.arguments).rawValue)
+let code = CommandLineTool.run(CommandLine.arguments)
+LogWriter.standardError.flush()
+exit(code.rawValue)

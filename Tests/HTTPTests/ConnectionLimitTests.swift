@@ -58,16 +58,66 @@ struct ConnectionLimitTests {
     }
 
     @Test
-    func `leaves connections over the total waiting, until another ends`() async throws {
+    func `leaves connections over the total waiting where all clients are known, until another ends`() async throws {
         let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 2))
-        try await withServer(configuration) { server in
-            let clients = try (0..<3).map { _ in try RawHTTPClient(port: server.port) }
-            for client in clients { client.send(request()) }
-            #expect(try clients[0].readAnswer().status == 200)
-            #expect(try clients[1].readAnswer().status == 200)
-            #expect(server.statistics.acceptedConnections == 2)
+        try await withServer(configuration, RecordingResponder.knowing { _ in true }) { server in
+            let clients = try (0..<2).map { _ in try RawHTTPClient(port: server.port) }
+            for client in clients {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            // The first of these is told that there is no room, and the second waits for some.
+            let late = try (0..<2).map { _ in try RawHTTPClient(port: server.port) }
+            for client in late { client.send(request()) }
+            #expect(try late[0].readAnswer().status == 503)
             clients[0].close()
-            #expect(try clients[2].readAnswer().status == 200)
+            #expect(try late[1].readAnswer().status == 200)
+            #expect(server.statistics.evictedConnections == 0)
+        }
+    }
+
+    @Test
+    func `one more than the total has the place of the client who has been idle longest, if nobody knows it`()
+        async throws
+    {
+        let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 3))
+        try await withServer(configuration, RecordingResponder.knowing { $0.path == Array("/known".utf8) }) { server in
+            let known = try RawHTTPClient(port: server.port)
+            known.send(request("GET", "/known"))
+            #expect(try known.readAnswer().status == 200)
+            let idle = try (0..<2).map { _ in try RawHTTPClient(port: server.port) }
+            for client in idle {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+                usleep(20_000)
+            }
+            let newcomer = try RawHTTPClient(port: server.port)
+            newcomer.send(request())
+            #expect(try newcomer.readAnswer().status == 200)
+            #expect(idle[0].isClosedByServer())
+            for client in [known, idle[1], newcomer] {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            #expect(server.statistics.evictedConnections == 1)
+            #expect(server.statistics.openConnections == 3)
+        }
+    }
+
+    @Test
+    func `one network has no more than a quarter of all connections, from however many addresses`() async throws {
+        let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 32, connectionsPerAddress: 2))
+        try await withServer(configuration) { server in
+            let clients = try (1...12).map { try RawHTTPClient(port: server.port, from: $0) }
+            var statuses: [Int] = []
+            for client in clients {
+                client.send(request())
+                statuses.append(try client.readAnswer().status)
+            }
+            #expect(statuses == [Int](repeating: 200, count: 8) + [Int](repeating: 429, count: 4))
+            let neighbor = try RawHTTPClient(port: server.port, from: 0x101)
+            neighbor.send(request())
+            #expect(try neighbor.readAnswer().status == 200)
         }
     }
 

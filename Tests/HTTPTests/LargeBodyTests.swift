@@ -18,7 +18,7 @@ struct LargeBodyTests {
     }
 
     /// Says that a large body follows, on a connection of its own, and returns what the server says to that.
-    private static func begin(_ server: Server, from host: UInt8 = 1) throws -> (client: RawHTTPClient, status: Int) {
+    private static func begin(_ server: Server, from host: UInt16 = 1) throws -> (client: RawHTTPClient, status: Int) {
         let client = try RawHTTPClient(port: server.port, from: host)
         return (client, try begin(client))
     }

@@ -19,6 +19,15 @@ final class RecordingResponder: Responder {
         return await body(request)
     }
 
+    /// One to whom some clients have proved who they are.
+    static func knowing(_ isKnown: @escaping @Sendable (Request) -> Bool) -> RecordingResponder {
+        RecordingResponder { request in
+            var response = await echo(request)
+            response.isToKnownClient = isKnown(request)
+            return response
+        }
+    }
+
     /// Says what it understood, in one line.
     @Sendable
     static func echo(_ request: Request) async -> Response {

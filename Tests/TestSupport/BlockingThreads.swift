@@ -11,14 +11,16 @@ package final class BlockingThreads: TaskExecutor {
         let condition = NSCondition()
         /// Only touched while the condition is locked, as is the number below.
         private var jobs: [UnownedJob] = []
-        private var idleThreads = 0
+        private var (threads, idleThreads) = (0, 0)
 
-        /// Whether there is a thread for it.
+        /// Whether it needs one more thread.
         func add(_ job: UnownedJob) -> Bool {
             condition.withLock {
                 jobs.append(job)
                 condition.signal()
-                return jobs.count <= idleThreads
+                guard jobs.count > idleThreads, threads < BlockingThreads.most else { return false }
+                threads += 1
+                return true
             }
         }
 
@@ -34,9 +36,12 @@ package final class BlockingThreads: TaskExecutor {
 
     private let queue = Queue()
 
-    /// There are as many threads as jobs that block at once, so that one may wait for another; they end with the process.
+    /// Each thread that makes random numbers takes some of OpenSSL's secure heap, for good.
+    private static let most = 24
+
+    /// There are as many threads as have been needed at once; they end with the process.
     package func enqueue(_ job: consuming ExecutorJob) {
-        guard !queue.add(UnownedJob(job)) else { return }
+        guard queue.add(UnownedJob(job)) else { return }
         Thread.detachNewThread { [queue, executor = unsafe asUnownedTaskExecutor()] in
             while true { unsafe queue.next().runSynchronously(on: executor) }
         }

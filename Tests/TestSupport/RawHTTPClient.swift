@@ -26,8 +26,8 @@ package final class RawHTTPClient {
     private let patience: Int
     private var isOpen = true
 
-    /// Connects from 127.0.0.`host`, which the server takes for a neighbour of its own.
-    package init(port: UInt16, from host: UInt8 = 1, patience seconds: Int = 20) throws {
+    /// Connects from 127.0.`host` / 256.`host` % 256, which the server takes for a neighbour of its own.
+    package init(port: UInt16, from host: UInt16 = 1, patience seconds: Int = 20) throws {
         patience = seconds
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         // A port that is chosen by then is taken for every destination, of which there are not ten thousand.
@@ -49,7 +49,7 @@ package final class RawHTTPClient {
     private static func call(
         _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32,
         _ socket: Int32,
-        _ host: UInt8,
+        _ host: UInt16,
         _ port: UInt16
     ) -> Int32 {
         var address = sockaddr_in()

@@ -31,15 +31,6 @@ package enum SignedDataError: Error, Hashable, Sendable {
     /// Whether the chain's certificates have been revoked is not known now; asking again later may help.
     case revocationUnknown
 
-    /// Whether certificates were read before the fault was found, which has keys decoded and signatures verified: what is
-    /// wrong in form costs next to nothing.
-    package var tookCertificates: Bool {
-        switch self {
-        case .certificate, .chain, .wrongSignature, .revocationUnknown: true
-        default: false
-        }
-    }
-
     /// The reason in a few lowercase words joined by hyphens, for metrics and problems.
     ///
     /// There is a small, fixed number of them.

@@ -27,6 +27,8 @@ package enum ClientError: Error, Hashable, Sendable {
     case protocolViolation(String)
     /// So many requests to that origin wait already.
     case tooManyWaiting(limit: Int)
+    /// All connections that may be open to that origin were taken until its time was over; it was never sent.
+    case waitedTooLong
     /// The task was cancelled.
     case cancelled
     /// The client is not running, or stopped meanwhile.
@@ -50,6 +52,7 @@ package enum ClientError: Error, Hashable, Sendable {
         case .connectionLost: "connection-lost"
         case .protocolViolation: "protocol-violation"
         case .tooManyWaiting: "too-many-waiting"
+        case .waitedTooLong: "waited-too-long"
         case .cancelled: "cancelled"
         case .stopped: "stopped"
         case .library: "library"
@@ -74,6 +77,7 @@ extension ClientError: CustomStringConvertible {
         case .connectionLost(let reason): "The connection ended before the answer did: \(reason)."
         case .protocolViolation(let reason): "The answer is not proper HTTP: \(reason)."
         case .tooManyWaiting(let limit): "\(limit) requests to that server wait already."
+        case .waitedTooLong: "No connection to that server became free in time."
         case .cancelled: "The request was cancelled."
         case .stopped: "The client does not run."
         case .library(let code, let reason): "libcurl failed with code \(code): \(reason)."

@@ -45,6 +45,11 @@ final class Transfer {
     /// How many connections were made for it.
     var connectionsOpened: Int { handle.long(CURLINFO_NUM_CONNECTS) }
 
+    /// Whether no connection was tried for it yet.
+    var isUntried: Bool {
+        handle.size(CURLINFO_PRETRANSFER_TIME_T) == 0 && handle.size(CURLINFO_NAMELOOKUP_TIME_T) == 0
+    }
+
     private func error(_ code: CURLcode) -> ClientError {
         guard code == CURLE_OPERATION_TIMEDOUT else { return ClientError(code, handle.explanation(of: code)) }
         // 0 until there is a connection, with TLS on it, that the request could be sent on.

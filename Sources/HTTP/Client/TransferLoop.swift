@@ -103,10 +103,18 @@ final class TransferLoop: @unchecked Sendable {
             if left > 0 {
                 wait = min(wait, left)
             } else {
-                end(number, with: .failure(.timeout))
+                end(number, with: .failure(hasWaited(transfer) ? .waitedTooLong : .timeout))
             }
         }
         return wait
+    }
+
+    /// Whether a transfer stood in libcurl's queue, because its server has as many connections as it may: that says nothing of
+    /// the server.
+    private func hasWaited(_ transfer: Transfer) -> Bool {
+        let origin = transfer.order.request.origin
+        return transfer.isUntried
+            && transfers.values.count { $0.order.request.origin == origin } > configuration.connectionsPerHost
     }
 
     private static func blockSignals() {

@@ -68,6 +68,11 @@ package struct HeaderFields: Sendable {
         return found.map { bytes[$0.value] }
     }
 
+    /// The values of all fields of that name, in their order.
+    package func values(of name: StaticString) -> [ArraySlice<UInt8>] {
+        fields.filter { matches($0, name) }.map { bytes[$0.value] }
+    }
+
     /// How many fields have that name.
     package func count(of name: StaticString) -> Int {
         fields.count { matches($0, name) }

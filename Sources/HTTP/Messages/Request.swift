@@ -17,6 +17,8 @@ package final class Request: Sendable {
     package let body: [UInt8]
     /// Who is at the other end of the connection: a proxy, if there is one.
     package let peer: PeerAddress
+    /// Whether an answer on this connection was to a client who had proved who it is (``Response/isToKnownClient``).
+    package let isOfKnownClient: Bool
     /// Whether the connection is to be closed after the answer, since `Connection` names `close`.
     let asksToClose: Bool
 
@@ -28,7 +30,7 @@ package final class Request: Sendable {
         body: [UInt8] = [],
         peer: PeerAddress = .loopback
     ) {
-        self.init(method, path, query, headers, body, from: peer, asksToClose: false)
+        self.init(method, path, query, headers, body, from: peer, isOfKnownClient: false, asksToClose: false)
     }
 
     init(
@@ -38,6 +40,7 @@ package final class Request: Sendable {
         _ headers: HeaderFields,
         _ body: [UInt8],
         from peer: PeerAddress,
+        isOfKnownClient: Bool,
         asksToClose: Bool
     ) {
         self.method = method
@@ -46,6 +49,7 @@ package final class Request: Sendable {
         self.headers = headers
         self.body = body
         self.peer = peer
+        self.isOfKnownClient = isOfKnownClient
         self.asksToClose = asksToClose
     }
 }

@@ -12,6 +12,8 @@ package struct Response: Sendable {
     package var headers: [(name: String, value: String)]
     /// Not sent in answer to HEAD, nor with status 204 or 304.
     package var body: [UInt8]
+    /// Whether the client has proved who it is, so that its connection is kept when there are too many.
+    package var isToKnownClient = false
 
     package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status

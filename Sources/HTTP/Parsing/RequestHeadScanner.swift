@@ -83,7 +83,7 @@ struct RequestHeadScanner: Sendable {
     }
 
     /// Gives the complete request, which came from `peer`, away and makes ready for the next.
-    mutating func takeRequest(from peer: PeerAddress) -> Request {
+    mutating func takeRequest(from peer: PeerAddress, isOfKnownClient: Bool = false) -> Request {
         precondition(stage == .done, "takeRequest(from:) before the request was complete")
         let finished = Request(
             method,
@@ -92,6 +92,7 @@ struct RequestHeadScanner: Sendable {
             HeaderFields(bytes: head, fields: fields),
             body,
             from: peer,
+            isOfKnownClient: isOfKnownClient,
             asksToClose: asksToClose
         )
         self = RequestHeadScanner(limits: limits)

@@ -61,6 +61,8 @@ final class Connection: @unchecked Sendable {
     /// What follows it: the rest of a body that is too large for one piece with the head.
     private var unsentBody: ArraySlice<UInt8> = []
     private var worker: Worker?
+    /// Whether its client has proved who it is.
+    private var isOfKnownClient = false
     private var closesAfterAnswer = false
     /// How many requests were answered since others had their turn.
     private var answersInTurn = 0
@@ -83,6 +85,15 @@ final class Connection: @unchecked Sendable {
         since = coarseNow()
     }
 
+    /// Whether it may be closed so that somebody else has room: its client is nobody known, and is not being answered.
+    var mayGiveWay: Bool {
+        guard !isOfKnownClient else { return false }
+        return switch phase {
+        case .handshake, .fresh, .idle, .head, .body: true
+        case .answering, .writing, .leaving, .closed: false
+        }
+    }
+
     // MARK: Beginning and end
 
     /// Begins to watch the socket; false if the system refuses.
@@ -103,7 +114,7 @@ final class Connection: @unchecked Sendable {
     func admit(isOverTotal: Bool) {
         // An answer that is too large for one segment would else wait for the client's delayed ACK.
         setOption(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
-        isCountedForAddress = server.state.admit(peer.group)
+        isCountedForAddress = server.state.admit(peer)
         guard !isCountedForAddress || isOverTotal else { return }
         let rejection: Rejection = isOverTotal ? .tooManyConnections : .tooManyConnectionsFromAddress
         guard !channel.isTLS else {
@@ -130,7 +141,7 @@ final class Connection: @unchecked Sendable {
         unsent = []
         unsentBody = []
         giveBodyBytesBack()
-        if isCountedForAddress { server.state.dismiss(peer.group) }
+        if isCountedForAddress { server.state.dismiss(peer) }
         if isTurnedAway { server.state.endTurningAway() }
         server.remove(self)
     }
@@ -228,7 +239,7 @@ final class Connection: @unchecked Sendable {
                 refuse(.tooManyBodyBytes)
                 return nil
             }
-            respond(to: scanner.takeRequest(from: peer))
+            respond(to: scanner.takeRequest(from: peer, isOfKnownClient: isOfKnownClient))
             return consumed
         case .refused(let rejection):
             refuse(rejection)
@@ -285,6 +296,7 @@ final class Connection: @unchecked Sendable {
         worker = nil
         // The client, or a server that stops, did not wait.
         guard phase == .answering else { return }
+        if response.isToKnownClient { isOfKnownClient = true }
         giveBodyBytesBack()
         enter(.writing)
         (answer, self.answersHead) = (response, answersHead)

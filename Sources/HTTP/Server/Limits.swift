@@ -19,11 +19,12 @@ package struct Limits: Hashable, Sendable {
     package var bodyBytesPerAddress: Int
     /// Open connections of the whole server.
     ///
-    /// Further ones wait, unaccepted, until one ends.
+    /// Where one more comes, the one that has been idle for the longest gives way, of those whose clients have not proved who
+    /// they are (``Response/isToKnownClient``). Where there is none, further ones wait, unaccepted, until one ends.
     package var connections: Int
     /// Open connections from one IPv4 address or one IPv6 network of 64 bits.
     ///
-    /// Raise it behind a proxy.
+    /// Raise it behind a proxy. One network (``PeerAddress/network``) has a quarter of all, or this many if that is more.
     package var connectionsPerAddress: Int
 
     package init(

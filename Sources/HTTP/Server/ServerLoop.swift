@@ -77,7 +77,9 @@ final class ServerLoop: @unchecked Sendable {
 
     fileprivate func accept(_ socket: Int32, from peer: PeerAddress) {
         let open = state.openConnections.add(1, ordering: .relaxed).newValue
-        if open >= state.configuration.limits.connections { pauseListener() }
+        let most = state.configuration.limits.connections
+        let isOverTotal = open > most && !makeRoom()
+        if open >= most, !connections.values.contains(where: \.mayGiveWay) { pauseListener() }
         guard let connection = makeConnection(socket, from: peer) else {
             state.openConnections.subtract(1, ordering: .relaxed)
             return
@@ -85,7 +87,18 @@ final class ServerLoop: @unchecked Sendable {
         connections[socket] = connection
         counters.acceptedConnections.increase()
         counters.openConnections.increase()
-        connection.admit(isOverTotal: open > state.configuration.limits.connections)
+        connection.admit(isOverTotal: isOverTotal)
+    }
+
+    /// Closes the connection that has been idle for the longest, of those whose clients nobody knows.
+    ///
+    /// - Returns: False if there is none.
+    private func makeRoom() -> Bool {
+        let idlest = connections.values.filter(\.mayGiveWay).min { $0.since < $1.since }
+        guard let idlest else { return false }
+        counters.evictedConnections.increase()
+        idlest.close()
+        return true
     }
 
     /// Takes a socket over; closes it if memory is short.
@@ -215,7 +228,10 @@ final class ServerLoop: @unchecked Sendable {
 
     private func resumeListener() {
         guard let listener = unsafe listener else { return }
-        guard state.openConnections.load(ordering: .relaxed) < state.configuration.limits.connections else { return }
+        guard
+            state.openConnections.load(ordering: .relaxed) < state.configuration.limits.connections
+                || connections.values.contains(where: \.mayGiveWay)
+        else { return }
         listenerIsPaused = false
         unsafe evconnlistener_enable(listener)
     }

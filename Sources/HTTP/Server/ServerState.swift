@@ -11,7 +11,13 @@ final class ServerState: Sendable {
     private let turnedAway = Atomic(0)
     /// Of all loops.
     private let largeBodies = Mutex(LargeBodies())
-    private let connectionsByAddress = Mutex<[PeerAddress.Address: Int]>([:])
+    private let connectionsFrom = Mutex(ConnectionCounts())
+
+    /// Open connections by address, and by network.
+    private struct ConnectionCounts {
+        var byAddress: [PeerAddress.Address: Int] = [:]
+        var byNetwork: [PeerAddress.Address: Int] = [:]
+    }
 
     init(_ configuration: ServerConfiguration, _ responder: any Responder) throws(ServerError) {
         self.configuration = configuration
@@ -39,10 +45,15 @@ final class ServerState: Sendable {
     }
 
     /// Counts a connection from an address in; false if that address has as many as it may.
-    func admit(_ group: PeerAddress.Address) -> Bool {
-        connectionsByAddress.withLock { counts in
-            guard counts[group, default: 0] < configuration.limits.connectionsPerAddress else { return false }
-            counts[group, default: 0] += 1
+    func admit(_ peer: PeerAddress) -> Bool {
+        let limits = configuration.limits
+        let mostOfNetwork = max(limits.connectionsPerAddress, limits.connections / 4)
+        return connectionsFrom.withLock { counts in
+            guard counts.byAddress[peer.group, default: 0] < limits.connectionsPerAddress,
+                counts.byNetwork[peer.network, default: 0] < mostOfNetwork
+            else { return false }
+            counts.byAddress[peer.group, default: 0] += 1
+            counts.byNetwork[peer.network, default: 0] += 1
             return true
         }
     }
@@ -87,10 +98,15 @@ final class ServerState: Sendable {
     var bodyBytes: Int { largeBodies.withLock { $0.bytes } }
 
     /// Counts a connection that ``admit(_:)`` admitted out again.
-    func dismiss(_ group: PeerAddress.Address) {
-        connectionsByAddress.withLock { counts in
-            guard let count = counts[group] else { return }
-            counts[group] = count > 1 ? count - 1 : nil
+    func dismiss(_ peer: PeerAddress) {
+        connectionsFrom.withLock { counts in
+            Self.countOut(peer.group, of: &counts.byAddress)
+            Self.countOut(peer.network, of: &counts.byNetwork)
         }
+    }
+
+    private static func countOut(_ group: PeerAddress.Address, of counts: inout [PeerAddress.Address: Int]) {
+        guard let count = counts[group] else { return }
+        counts[group] = count > 1 ? count - 1 : nil
     }
 }

@@ -9,6 +9,8 @@ package struct ServerStatistics: Hashable, Sendable {
     package var requests = 0
     /// Connections ended for being late, those that were told so (408) and those that were not.
     package var timedOutConnections = 0
+    /// Connections closed to make room for others.
+    package var evictedConnections = 0
     /// What the server answered by itself, by ``Rejection/kind``; a kind that did not occur is absent.
     package var rejections: [String: Int] = [:]
 }
@@ -19,6 +21,7 @@ final class LoopCounters: Sendable {
     let acceptedConnections = Atomic(0)
     let requests = Atomic(0)
     let timedOutConnections = Atomic(0)
+    let evictedConnections = Atomic(0)
     private let rejections = Mutex<[String: Int]>([:])
 
     func count(_ rejection: Rejection) {
@@ -30,6 +33,7 @@ final class LoopCounters: Sendable {
         statistics.acceptedConnections += acceptedConnections.load(ordering: .relaxed)
         statistics.requests += requests.load(ordering: .relaxed)
         statistics.timedOutConnections += timedOutConnections.load(ordering: .relaxed)
+        statistics.evictedConnections += evictedConnections.load(ordering: .relaxed)
         statistics.rejections.merge(rejections.withLock { $0 }, uniquingKeysWith: +)
     }
 }

@@ -10,12 +10,22 @@ package struct EligibilityPolicy: Hashable, Sendable {
     ///
     /// Source: Apple, [Implementing promotional offers in your app](https://developer.apple.com/documentation/storekit/implementing-promotional-offers-in-your-app).
     package let hasFloor: Bool
+    /// Whether it is also for customers of whom an app only claims who they are.
+    ///
+    /// Whoever has the app's API key can have it for each name that they make up.
+    package let admitsUnprovenCustomers: Bool
     /// Kept here, since a case with a value is an allocation, and here it is freed with the rest.
     private let floor = Rule.subscribedBefore(true)
 
     /// `hasFloor` is for a store that enforces nothing itself; `nil` is as the App Store has it.
-    package init(rule: Rule?, offerType: OfferType = .promotional, hasFloor: Bool? = nil) {
+    package init(
+        rule: Rule?,
+        offerType: OfferType = .promotional,
+        hasFloor: Bool? = nil,
+        admitsUnprovenCustomers: Bool = false
+    ) {
         self.rule = rule
+        self.admitsUnprovenCustomers = admitsUnprovenCustomers
         self.offerType = offerType
         self.hasFloor = hasFloor ?? Self.hasFloor(offerType)
     }
@@ -55,6 +65,9 @@ package struct EligibilityPolicy: Hashable, Sendable {
     private func findings(in context: EvaluationContext) -> [Finding] {
         var findings: [Finding] = []
         findings.reserveCapacity(8)
+        if !context.isProven, !admitsUnprovenCustomers {
+            findings.append(Finding(floor, .undecided, .customerUnproven, isFloor: true))
+        }
         if hasFloor {
             findings.append(floor.subscribedBefore(true, context.facts.subscribedBefore, isFloor: true))
         }

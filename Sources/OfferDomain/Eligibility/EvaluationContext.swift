@@ -28,6 +28,8 @@ package struct EvaluationContext: Hashable, Sendable {
     package var attributes: Optional<Attributes>
     /// A cap on the grants of who isn't among them is undecided.
     package var owners: GrantOwners
+    /// Whether a trusted caller says who the customer is, or evidence shows it; else an app only claims it.
+    package var isProven: Bool
     package var grants: GrantHistory
     package var now: Timestamp
     /// Whether the ledger knows a subscription of the customer, by whatever name.
@@ -38,6 +40,7 @@ package struct EvaluationContext: Hashable, Sendable {
         facts: CustomerFacts = CustomerFacts(),
         attributes: Attributes? = nil,
         owners: GrantOwners = [],
+        isProven: Bool = true,
         grants: GrantHistory = GrantHistory(),
         now: Timestamp,
         knowsSubscription: Bool = false
@@ -46,6 +49,7 @@ package struct EvaluationContext: Hashable, Sendable {
             facts: SharedFacts(facts),
             attributes: attributes,
             owners: owners,
+            isProven: isProven,
             grants: grants,
             now: now,
             knowsSubscription: knowsSubscription
@@ -56,6 +60,7 @@ package struct EvaluationContext: Hashable, Sendable {
         facts: SharedFacts,
         attributes: Attributes?,
         owners: GrantOwners,
+        isProven: Bool,
         grants: GrantHistory,
         now: Timestamp,
         knowsSubscription: Bool
@@ -63,6 +68,7 @@ package struct EvaluationContext: Hashable, Sendable {
         shared = facts
         self.attributes = attributes
         self.owners = owners
+        self.isProven = isProven
         self.grants = grants
         self.now = now
         self.knowsSubscription = knowsSubscription

@@ -19,6 +19,9 @@ extension Finding {
         case .autoRenewOff: "the subscription is not set to renew"
         case .autoRenewUnknown: "nobody told whether the subscription is set to renew"
         case .usedOffersWithinLimit, .usedOffersOverLimit, .usedOffersUnknown: usedOffersSentence
+        case .customerUnproven:
+            "nothing shows who the customer is: an app sends signedTransactions, or purchaseTokens at Google Play, or a "
+                + "transactionId with its appAccountToken; or a backend asks"
         case .grantsBelowCap, .grantsCapReached, .cooldownOver, .cooldownRunning, .customerUnknown,
             .originalTransactionUnknown, .budgetLeft, .budgetSpent:
             capSentence

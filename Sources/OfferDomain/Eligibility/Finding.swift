@@ -66,8 +66,11 @@ package struct Finding: Hashable, Sendable {
     /// When waiting alone, all facts staying as they are, turns yes into no or no into yes; nil if it doesn't.
     var turnsAt: Timestamp? { turn == .min ? nil : Timestamp(milliseconds: turn) }
 
-    /// The rule's name in an offers file, or `appStoreFloor`.
-    package var rule: String { isFloor ? "appStoreFloor" : subject.name }
+    /// The rule's name in an offers file; `appStoreFloor`, or `provenCustomer`, of what every offer asks.
+    package var rule: String {
+        guard isFloor else { return subject.name }
+        return code == .customerUnproven ? "provenCustomer" : "appStoreFloor"
+    }
 
     /// What can differ between two findings of one rule that has no rules inside; everything told of it follows, but for
     /// the number that the sentence begins with.
@@ -135,6 +138,7 @@ package enum FindingCode: String, CaseIterable, Sendable {
     case cooldownOver = "cooldown-over"
     case cooldownRunning = "cooldown-running"
     case customerUnknown = "customer-unknown"
+    case customerUnproven = "customer-unproven"
     case originalTransactionUnknown = "original-transaction-unknown"
     case budgetLeft = "budget-left"
     case budgetSpent = "budget-spent"

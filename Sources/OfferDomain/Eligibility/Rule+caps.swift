@@ -40,6 +40,8 @@ extension Rule {
     }
 
     func budget(_ atMost: Int, _ days: Int?, _ stores: StoreScope, _ context: EvaluationContext) -> Finding {
+        // Whoever makes names up could else leave nothing of it to anybody.
+        guard context.isProven else { return Finding(self, .undecided, .customerUnproven) }
         let today = context.now.utcDay
         var (spent, turnsAt) = (0, Timestamp?.none)
         // From the newest day backwards: the day that exhausts the budget is the one whose passing frees it.

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One of the names under which a customer is known, and under which the customer's grants are counted.
+///
+/// What only an app claims (``isClaimed``) is in a namespace of its own: it never means whom another name means, however it
+/// is spelled, until a backend transfers it to a customer.
 package enum CustomerIdentity: Hashable, Sendable {
+    /// A backend's word.
     case customer(CustomerID)
-    /// Before the customer logs in, or after logging out.
+    /// Before the customer logs in, or after logging out; claimed.
     case anonymous(AnonymousID)
+    /// A backend's word, or shown by data that the App Store signed.
     case appAccountToken(UniqueID)
+    /// A backend's word.
     case applicationUsername(ApplicationUsername)
+    /// What an app wants a purchase to name, and nothing shows to be its customer's.
+    case claimedAppAccountToken(UniqueID)
+    case claimedApplicationUsername(ApplicationUsername)
     case originalTransaction(TransactionID)
     /// The App Store's name for one of its accounts within the app, `appTransactionId`.
     case appTransaction(TransactionID)
@@ -14,11 +23,11 @@ package enum CustomerIdentity: Hashable, Sendable {
     /// The bytes that caps are counted under: ASCII, at most 257.
     ///
     /// Two spellings that could be the same customer give the same bytes: letters are lowercase; a UUID, whether it
-    /// came as a customer id, an anonymous id, a token or a user name, with or without hyphens, braces or `urn:uuid:`,
-    /// is its 8-4-4-4-12 form; a transaction id has no leading zeros. So two customers whose ids differ in nothing but
-    /// letter case share their caps, which refuses an offer too many rather than granting one. A customer's name
-    /// starts with `c:`, a transaction with `t:` and an account of the store with `a:`, so that none can pass for
-    /// another.
+    /// came as a customer id, a token or a user name, with or without hyphens, braces or `urn:uuid:`, is its 8-4-4-4-12
+    /// form; a transaction id has no leading zeros. So two customers whose ids differ in nothing but letter case share
+    /// their caps, which refuses an offer too many rather than granting one. A customer's name starts with `c:`, one
+    /// that is only claimed with `n:`, a transaction with `t:` and an account of the store with `a:`, so that none can
+    /// pass for another.
     package var capBytes: [UInt8] {
         var bytes: [UInt8] = []
         appendCapBytes(to: &bytes)
@@ -32,17 +41,19 @@ package enum CustomerIdentity: Hashable, Sendable {
         switch self {
         case .customer(let id): bytes.append(contentsOf: id.canonicalForCaps)
         case .anonymous(let id): bytes.append(contentsOf: CustomerIdentity.folded(id.text))
-        case .applicationUsername(let name): bytes.append(contentsOf: CustomerIdentity.folded(name.text))
-        case .appAccountToken(let token): token.append(to: &bytes)
+        case .applicationUsername(let name), .claimedApplicationUsername(let name):
+            bytes.append(contentsOf: CustomerIdentity.folded(name.text))
+        case .appAccountToken(let token), .claimedAppAccountToken(let token): token.append(to: &bytes)
         case .originalTransaction(let id), .appTransaction(let id):
             bytes.append(contentsOf: CustomerIdentity.withoutLeadingZeros(id))
         }
     }
 
-    /// `c`, `t` or `a`.
+    /// `c`, `n`, `t` or `a`.
     private var prefix: UInt8 {
         switch self {
-        case .customer, .anonymous, .applicationUsername, .appAccountToken: 0x63
+        case .customer, .applicationUsername, .appAccountToken: 0x63
+        case .anonymous, .claimedAppAccountToken, .claimedApplicationUsername: 0x6E
         case .originalTransaction: 0x74
         case .appTransaction: 0x61
         }
@@ -58,11 +69,7 @@ package enum CustomerIdentity: Hashable, Sendable {
         var identities: [CustomerIdentity] = []
         if let customer { identities.append(.customer(customer)) }
         if let anonymous { identities.append(.anonymous(anonymous)) }
-        switch binding {
-        case .none: break
-        case .appAccountToken(let token): identities.append(.appAccountToken(token))
-        case .applicationUsername(let name): identities.append(.applicationUsername(name))
-        }
+        if let bound = binding.identity { identities.append(bound) }
         if let originalTransaction { identities.append(.originalTransaction(originalTransaction)) }
         return identities
     }
@@ -88,7 +95,19 @@ package enum CustomerIdentity: Hashable, Sendable {
     package var isGivenAtGooglePlay: Bool {
         switch self {
         case .customer, .anonymous: true
-        case .appAccountToken, .applicationUsername, .originalTransaction, .appTransaction: false
+        default: false
+        }
+    }
+
+    /// Whether it is a name that anybody may claim, and that proves nothing.
+    package var isClaimed: Bool { prefix == 0x6E }
+
+    /// The same name where nobody who is believed gave it.
+    package var asClaimed: CustomerIdentity {
+        switch self {
+        case .appAccountToken(let token): .claimedAppAccountToken(token)
+        case .applicationUsername(let name): .claimedApplicationUsername(name)
+        default: self
         }
     }
 

@@ -13,6 +13,15 @@ package enum PurchaseBinding: Hashable, Sendable {
     /// The free text that StoreKit 1 calls `applicationUsername`; signed as it stands.
     case applicationUsername(ApplicationUsername)
 
+    /// The name that it gives the customer; `nil` if none.
+    package var identity: CustomerIdentity? {
+        switch self {
+        case .none: nil
+        case .appAccountToken(let token): .appAccountToken(token)
+        case .applicationUsername(let name): .applicationUsername(name)
+        }
+    }
+
     /// Appends the field's text.
     func appendSignedText(to text: inout [UInt8]) {
         switch self {

@@ -47,7 +47,7 @@ package final class API: Responder {
         let requestID = UniqueID.version7(at: now, random.next(), random.next())
         let match = RouteMatch(path: request.path)
         let route = match.route
-        let response: Response
+        var response: Response
         do throws(Refusal) {
             response = try await answer(request, match, requestID, now)
         } catch {
@@ -55,6 +55,7 @@ package final class API: Responder {
             if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
             response = problem.response(requestID: requestID)
         }
+        if !request.isOfKnownClient, knows(request, at: now) { response.isToKnownClient = true }
         metrics.count(.requests(route: route, status: response.status))
         log(
             level(of: response, to: request, route, at: now),
@@ -73,8 +74,13 @@ package final class API: Responder {
     /// fill the log; the metrics count them all.
     private func level(of response: Response, to request: Request, _ route: Route, at now: Timestamp) -> LogLevel {
         guard response.status >= 500 else { return .debug }
-        let caller = try? current.value.callers.authenticate(request.headers, at: now)
-        return caller != nil || toldOfStrangers.admits(route, at: now) ? .warning : .debug
+        return knows(request, at: now) || toldOfStrangers.admits(route, at: now) ? .warning : .debug
+    }
+
+    /// Whether the request is of a caller who has proved who it is; an app's key is known to everyone.
+    private func knows(_ request: Request, at now: Timestamp) -> Bool {
+        guard let caller = try? current.value.callers.authenticate(request.headers, at: now) else { return false }
+        return caller.role != .app
     }
 
     package func turnEnded() {

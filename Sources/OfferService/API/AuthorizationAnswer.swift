@@ -27,7 +27,7 @@ struct AuthorizationAnswer: Sendable {
         writeTags(to: &writer)
         writePhases(to: &writer)
         writer.name("obfuscatedAccountId")
-        writer.string(plain: authorized.accountID)
+        writer.string(plain: authorized.accountID.text)
         writer.name("obfuscatedProfileId")
         writer.string(plain: authorized.mark.text)
         writer.member("expiresAt", rfc3339: grant.terms.signedAt.adding(hours: AuthorizedOffer.lifetimeHours))

@@ -5,6 +5,7 @@ import OfferDomain
 /// `POST /v1/google-play/offers/authorizations`: authenticate, read, decide, validate, record, authorize.
 package struct AuthorizationCall: Sendable {
     let authorizer: OfferAuthorizer
+    let admission: Admission
 
     func respond(
         to request: Request,
@@ -12,7 +13,9 @@ package struct AuthorizationCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
+        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let asked = try AuthorizationRequest(request.body, receivedAt: now)

@@ -46,7 +46,10 @@ package struct CheckpointCalls: Sendable {
         reads.noteFetch(caller: caller, call: .checkpoint)
         return Response(
             status: 200,
-            headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-cache")],
+            headers: [
+                ("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-cache"),
+                ("X-Content-Type-Options", "nosniff"),
+            ],
             body: latest.note.bytes
         )
     }

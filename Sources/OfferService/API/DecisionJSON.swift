@@ -15,6 +15,9 @@ package struct DecisionJSON: Sendable {
         self.policyName = policyName
     }
 
+    /// Whether nothing shows who the customer is, and that keeps them from the offer.
+    var lacksProof: Bool { decision.findings.contains { $0.code == .customerUnproven } }
+
     /// The whole decision as a JSON text.
     package var bytes: [UInt8] {
         var writer = JSONWriter(reserving: 1024)

@@ -5,6 +5,7 @@ import OfferDomain
 /// `POST /v1/eligibility`: the decisions about many offers at once; reserves and signs nothing.
 package struct EligibilityCall: Sendable {
     let previewer: OfferPreviewer
+    let admission: Admission
     let showsFindings: @Sendable (Caller) -> Bool
 
     /// How long an answer may be kept, in seconds.
@@ -16,7 +17,9 @@ package struct EligibilityCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
+        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         try request.requireJSON()
         let asked = try EligibilityRequest(request.body, receivedAt: now)
         let outlooks = try await previewer.outlooks(
@@ -36,7 +39,11 @@ package struct EligibilityCall: Sendable {
             ("Vary", "Authorization"),
         ]
         if request.headers.names(answer.entityTag) { return Response(status: 412, headers: fields, body: []) }
-        return Response(status: 200, headers: [("Content-Type", "application/json")] + fields, body: answer.bytes)
+        return Response(
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("X-Content-Type-Options", "nosniff")] + fields,
+            body: answer.bytes
+        )
     }
 
     /// Until the first answer of a rule turns by itself; not at all if a store was silent, or the service is sealed.

@@ -114,7 +114,10 @@ package struct LogCalls: Sendable {
             await note(caller, .entryProof, index)
             return Response(
                 status: 200,
-                headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
+                headers: [
+                    ("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"),
+                    ("X-Content-Type-Options", "nosniff"),
+                ],
                 body: text
             )
         }

@@ -8,6 +8,7 @@ import OfferDomain
 /// Apple proves itself by its signature, and by nothing else: there is no API key.
 struct NotificationCall: Sendable {
     let receiver: NotificationReceiver
+    let admission: Admission
 
     /// One string, and room for more members than the one that there is today.
     private static let limits = JSONLimits(maximumBytes: 65_536, maximumStringBytes: 65_536)
@@ -20,7 +21,12 @@ struct NotificationCall: Sendable {
     ) async throws(Refusal) -> Response {
         let signedPayload = try Self.signedPayload(request.body)
         do throws(NotificationRefusal) {
-            _ = try await receiver.receive(signedPayload, under: snapshot, at: now)
+            _ = try await receiver.receive(
+                signedPayload,
+                from: admission.stranger(request),
+                under: snapshot,
+                at: now
+            )
         } catch {
             switch error {
             case .unacceptable(let fault): throw .signedData(fault, pointer: "/signedPayload")

@@ -75,7 +75,9 @@ package struct OperationCalls: Sendable {
         )
         return Response(
             status: 200,
-            headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
+            headers: [
+                ("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("X-Content-Type-Options", "nosniff"),
+            ],
             body: Array(counters.text(gauges: [info, sealed] + gauges()).utf8)
         )
     }
@@ -85,7 +87,7 @@ package struct OperationCalls: Sendable {
     func openAPI() -> Response {
         Response(
             status: 200,
-            headers: [("Content-Type", "application/yaml")],
+            headers: [("Content-Type", "application/yaml"), ("X-Content-Type-Options", "nosniff")],
             body: Self.description
         )
     }

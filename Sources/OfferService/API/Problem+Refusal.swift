@@ -46,14 +46,14 @@ extension Problem {
                 "The transaction was bought with another \(member) than the request names."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "names another \(member)")]
-        case .tooManyTransfers(let pointer):
+        case .tooManyTransfers(let pointer, let limit):
             self.init(
                 "too-many-transfers",
                 "The customer was transferred too often",
                 409,
-                "Nobody is linked to more than \(CustomerLinks.limit) others, so nothing was transferred."
+                "This customer is linked to \(limit) others already, so nothing was transferred."
             )
-            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "has \(CustomerLinks.limit) links already")]
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "has \(limit) links already")]
         case .purchaseOfOtherAccount(let pointer):
             self.init(
                 "purchase-of-other-account",
@@ -195,7 +195,35 @@ extension Problem {
                 "This caller's key is not for \(app.text)."
             )
             mismatches = [Mismatch(pointer: app.pointer, offset: 0, message: "is outside this caller's scope")]
+        case .rateLimited(let scope, let limit, let seconds):
+            self.init("rate-limited", "Too many requests", 429, Self.detail(scope, seconds))
+            headers = Self.rateFields(scope, limit, seconds)
         }
+    }
+
+    private static func detail(_ scope: RateScope, _ seconds: Int64) -> String {
+        let whose =
+            switch scope {
+            case .caller: "This caller has"
+            case .address: "This caller has, from this network address,"
+            case .subject: "About this customer, this caller has"
+            case .atOnce: "Of this caller's requests, too many are under way at once: it has"
+            }
+        return "\(whose) asked for more than it may. Ask again in \(seconds) s."
+    }
+
+    /// Source: draft-ietf-httpapi-ratelimit-headers, sections 3 and 4.
+    private static func rateFields(
+        _ scope: RateScope,
+        _ limit: RateLimit?,
+        _ seconds: Int64
+    ) -> [(name: String, value: String)] {
+        var fields = [(name: "Retry-After", value: String(seconds))]
+        guard let limit else { return fields }
+        let name = scope.rawValue
+        fields.append(("RateLimit-Policy", #""\#(name)";q=\#(limit.burst);w=\#(limit.windowSeconds)"#))
+        fields.append(("RateLimit", #""\#(name)";r=0;t=\#(seconds)"#))
+        return fields
     }
 
     private init(_ refusal: DecisionRefusal) {
@@ -226,7 +254,7 @@ extension Problem {
                     "eligibility-undecided",
                     "Eligibility could not be decided",
                     403,
-                    "Too little is known of this customer; nothing is signed on a guess."
+                    decision.lacksProof ? Self.proofWanted : Self.tooLittleKnown
                 )
             } else {
                 self.init(
@@ -239,6 +267,11 @@ extension Problem {
             self.decision = (decision, showsFindings)
         }
     }
+
+    private static let tooLittleKnown = "Too little is known of this customer; nothing is signed on a guess."
+    private static let proofWanted =
+        "Nothing in the request shows who the customer is. Send signedTransactions, or purchaseTokens at Google Play, or a "
+        + "transactionId with its appAccountToken; or let your backend ask."
 
     private init(_ fault: ServiceFault) {
         switch fault {

@@ -36,10 +36,15 @@ package struct Problem: Sendable {
         write(requestID: requestID, to: &writer)
         return Response(
             status: status,
-            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + headers,
+            headers: Self.fields + headers,
             body: writer.bytes
         )
     }
+
+    private static let fields: [(name: String, value: String)] = [
+        ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"),
+        ("X-Content-Type-Options", "nosniff"),
+    ]
 
     /// Writes the problem of the request with that id.
     func write(requestID: UniqueID?, to writer: inout JSONWriter) {

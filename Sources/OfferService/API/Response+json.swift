@@ -9,6 +9,6 @@ extension Response {
 
     /// One list for all of them, which the server knows again without a look into it.
     private static let unstoredJSON: [(name: String, value: String)] = [
-        ("Content-Type", "application/json"), ("Cache-Control", "no-store"),
+        ("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
     ]
 }

@@ -6,6 +6,7 @@ import OfferDomain
 /// `POST /v1/app-store/promotional-offers/signatures/batch`: many requests in one, each with an answer of its own.
 struct SignatureBatchCall: Sendable {
     let signer: OfferSigner
+    let admission: Admission
     let random: any RandomSource
     let noise: MinuteCounter<Noise>
     let metrics: Metrics
@@ -15,7 +16,9 @@ struct SignatureBatchCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
+        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let batch = try SignatureBatch(
@@ -24,6 +27,10 @@ struct SignatureBatchCall: Sendable {
             random: random,
             receivedAt: now
         )
+        // The first of them was let in as it came.
+        try admission.admit(caller, batch.items.count - 1)
+        let morePlaces = try admission.enter(caller, batch.items.count - 1)
+        defer { morePlaces.leave() }
         let results = try await signer.sign(batch, for: caller, under: snapshot, at: now)
         let answer = SignatureBatchAnswer(batch, results, showsFindings: signer.showsFindings(to: caller))
         for problem in answer.unrecorded {

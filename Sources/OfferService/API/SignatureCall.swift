@@ -10,6 +10,7 @@ package struct SignatureCall: Sendable {
     }
 
     let signer: OfferSigner
+    let admission: Admission
 
     func respond(
         to request: Request,
@@ -18,7 +19,9 @@ package struct SignatureCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
+        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let asked = try SignatureRequest(request.body, for: kind, receivedAt: now)

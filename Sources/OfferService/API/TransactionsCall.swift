@@ -6,9 +6,11 @@ import OfferDomain
 /// `POST /v1/transactions`: what the App Store signed for a customer, sent before anything is asked for.
 package struct TransactionsCall: Sendable {
     private let store: AppStore
+    private let admission: Admission
     private let committer: Committer
 
-    package init(store: AppStore, committer: Committer) {
+    package init(store: AppStore, admission: Admission, committer: Committer) {
+        self.admission = admission
         self.store = store
         self.committer = committer
     }
@@ -19,12 +21,15 @@ package struct TransactionsCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticateAsker(request.headers, at: now)
+        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         try request.requireJSON()
         let asked = try TransactionsRequest(request.body)
         try Self.authorize(asked, caller)
         guard let app = snapshot.catalog.apps[asked.bundleID] else { throw .decision(.unknownOffer(.app)) }
-        let evidence = try asked.signedData.evidence(store.reader(of: [app]), at: now)
+        try snapshot.catalog.customerPolicy(of: AppName(app.bundleID)).admit(asked.customerID)
+        let evidence = try await verified(asked.signedData, of: app, for: caller, at: now)
         try evidence.refuseOtherAccount(than: asked.binding, from: caller)
         let report = SubscriptionReport(
             evidence,
@@ -35,6 +40,25 @@ package struct TransactionsCall: Sendable {
         )
         do { _ = try await committer.absorb(report) } catch { throw .service(ServiceFault(error)) }
         return Self.response(accepted: evidence.transactions.count)
+    }
+
+    private func verified(
+        _ signedData: SignedDataMembers,
+        of app: AppStoreApp,
+        for caller: Caller,
+        at now: Timestamp
+    ) async throws(Refusal) -> SubscriptionEvidence {
+        let reader = store.reader(of: [app])
+        let pieces = signedData.transactions + signedData.renewalInfos
+        let result: Result<SubscriptionEvidence, Refusal>? = await store.verifying(pieces, for: caller.party) {
+            do throws(Refusal) {
+                return .success(try signedData.evidence(reader, at: now))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let result else { throw .service(.overloaded) }
+        return try result.get()
     }
 
     private static func authorize(_ asked: TransactionsRequest, _ caller: Caller) throws(Refusal) {

@@ -5,9 +5,11 @@ import OfferDomain
 
 /// `POST /v1/customers/transfers`: an anonymous customer has logged in.
 package struct TransfersCall: Sendable {
+    private let admission: Admission
     private let committer: Committer
 
-    package init(committer: Committer) {
+    package init(admission: Admission, committer: Committer) {
+        self.admission = admission
         self.committer = committer
     }
 
@@ -21,14 +23,18 @@ package struct TransfersCall: Sendable {
         try request.requireJSON()
         let asked = try TransfersRequest(request.body)
         guard caller.role.mayAssertFacts else { throw .caller(.roleNotAllowed(caller.role)) }
+        try admission.admit(caller, 1)
         let app = try Self.app(asked, caller, snapshot.catalog)
-        let transfer = try Self.transfer(asked, app, caller, snapshot)
+        try snapshot.catalog.customerPolicy(of: app.name).admit(asked.to, pointer: "/to/customerId")
+        let transfer = Self.transfer(asked, app, caller, snapshot)
         let outcome: TransferOutcome
         do { outcome = try await committer.transfer(transfer) } catch { throw .service(ServiceFault(error)) }
         switch outcome {
         case .transferred(let instant, let isRepeated): return Self.response(instant, isRepeated: isRepeated)
-        case .tooManyLinks(.from): throw .request(.tooManyTransfers(pointer: "/from/anonymousId"))
-        case .tooManyLinks(.to): throw .request(.tooManyTransfers(pointer: "/to/customerId"))
+        case .tooManyLinks(.from):
+            throw .request(.tooManyTransfers(pointer: "/from/anonymousId", limit: transfer.mostCustomers))
+        case .tooManyLinks(.to):
+            throw .request(.tooManyTransfers(pointer: "/to/customerId", limit: CustomerLinks.limit))
         }
     }
 
@@ -65,8 +71,8 @@ package struct TransfersCall: Sendable {
         _ app: AppInStores,
         _ caller: Caller,
         _ snapshot: Snapshot
-    ) throws(Refusal) -> CustomerTransfer {
-        let transfer = CustomerTransfer(
+    ) -> CustomerTransfer {
+        CustomerTransfer(
             from: asked.from,
             to: asked.to,
             app: app,
@@ -74,11 +80,6 @@ package struct TransfersCall: Sendable {
             pseudonyms: snapshot.pseudonyms,
             catalog: snapshot.catalog
         )
-        guard let transfer else {
-            let message = "is the same as /from/anonymousId, but for letter case or the spelling of a UUID"
-            throw .request(.invalid([Mismatch(pointer: "/to/customerId", offset: 0, message: message)]))
-        }
-        return transfer
     }
 
     private static func response(_ transferredAt: Timestamp, isRepeated: Bool) -> Response {

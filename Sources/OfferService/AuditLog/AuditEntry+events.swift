@@ -6,14 +6,15 @@ import OfferDomain
 extension AuditEntry {
     static func details(of event: AuditEvent) -> [Member] {
         switch event {
-        case .signature, .authorization, .refusal, .serviceStopped: []
+        case .signature, .authorization, .refusal, .serviceStopped, .ledgerLeft: []
         case .recordsResumed(let since): [("since", .integer(since.milliseconds))]
         case .signatureFailed(let grantID, let keyID, let form, let reason):
             [
                 ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),
                 ("why", .text(reason)),
             ]
-        case .serviceStarted(let version): [("version", .text(version))]
+        case .serviceStarted(let version, let furtherRoots):
+            [("version", .text(version))] + (furtherRoots.map { [("roots", .text($0))] } ?? [])
         case .keyLoaded(let keyID, let digest, let status):
             [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
         case .serviceAccountLoaded(let name, let digest):
@@ -48,6 +49,7 @@ extension AuditEntry {
         case .recordsRead(let read): details(of: read)
         case .recordsFetched(let fetches): details(of: fetches)
         case .noise(let noise): details(of: noise)
+        case .refusalsCounted(let refusals): details(of: refusals)
         case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
         case .customerLookedUp(let app, let users):
             [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]

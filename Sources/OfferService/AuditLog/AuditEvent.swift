@@ -12,7 +12,8 @@ package enum AuditEvent: Sendable {
     case refusal(RefusalRecord)
     /// What was recorded as a signature could not be made, or did not verify.
     case signatureFailed(grantID: UniqueID, keyID: KeyID, form: SignatureForm, reason: String)
-    case serviceStarted(version: String)
+    /// `furtherRoots` is the SHA-256 of the file of roots that are trusted beside Apple's own, if there is one.
+    case serviceStarted(version: String, furtherRoots: String? = nil)
     case serviceStopped
     /// Records could not be written for a while; now they can. A service says what it saw itself.
     case recordsResumed(since: Timestamp)
@@ -36,6 +37,8 @@ package enum AuditEvent: Sendable {
     case logRestarted(previous: Checkpoint)
     /// The whole history was moved into this database; so many entries came with it.
     case ledgerMoved(entries: Int64)
+    /// The history was moved from here into another database: the last entry, to which nothing is added.
+    case ledgerLeft
     /// A new configuration is in force.
     case configurationLoaded(policyName: String, keysDigest: String, settingsDigest: String)
     /// A new configuration was refused; the old one stays in force.
@@ -50,6 +53,8 @@ package enum AuditEvent: Sendable {
     case recordsFetched(Counted<AuditFetch>)
     /// Requests ended without an entry of their own, in about a minute.
     case noise(Counted<Noise>)
+    /// Apps were refused more often than there is an entry for each.
+    case refusalsCounted(Counted<CountedRefusal>)
     /// The secret of that epoch is the one that customers' ids are kept under from now on.
     case epochBegun(String)
     /// The secret of that epoch was destroyed, and with it what it was known by who its pseudonyms are.
@@ -91,6 +96,7 @@ package enum AuditEvent: Sendable {
         case .serviceStopped: .serviceStop
         case .recordsResumed: .auditResume
         case .ledgerMoved: .ledgerMoved
+        case .ledgerLeft: .ledgerLeft
         case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded: .keyLoad
         case .keyDisabled: .keyDisable
         case .keyAcknowledged: .keyDisabled
@@ -109,6 +115,7 @@ package enum AuditEvent: Sendable {
         case .recordsRead: .auditRead
         case .recordsFetched: .auditFetch
         case .noise: .noise
+        case .refusalsCounted: .refusals
         case .epochBegun: .epochBegin
         case .epochDestroyed: .epochDestroy
         case .customerLookedUp: .customerLookup

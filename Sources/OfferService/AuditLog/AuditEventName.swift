@@ -29,7 +29,9 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case auditResume = "audit.resume"
     case logRestarted = "log.restarted"
     case ledgerMoved = "ledger.moved"
+    case ledgerLeft = "ledger.left"
     case noise
+    case refusals
     case epochBegin = "epoch.begin"
     case epochDestroy = "epoch.destroy"
     case customerLookup = "customer.lookup"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP
 package import OfferDomain
 
 /// What a caller may do.
@@ -56,11 +57,16 @@ package struct Caller: Hashable, Sendable {
     package let role: CallerRole
     /// The apps it may ask for, as the ledger names them; empty for all.
     package let apps: Set<AppName>
+    /// How often it may ask; `nil` is as the settings have it for its role.
+    package let rate: RateLimit?
+    /// Where an app's request comes from; `nil` of every other caller, and of one that asks nothing just now.
+    var origin: PeerAddress.Address?
 
-    package init(id: CallerID, role: CallerRole, apps: Set<AppName>) {
+    package init(id: CallerID, role: CallerRole, apps: Set<AppName>, rate: RateLimit? = nil) {
         self.id = id
         self.role = role
         self.apps = apps
+        self.rate = rate
     }
 
     package func mayAsk(for app: AppName) -> Bool {

@@ -61,7 +61,7 @@ package struct CallerStore {
         }
         var callers: [Entry] = []
         try connection.rows(
-            SQL("SELECT caller_id, role, bundle_ids, revoked_at FROM callers ORDER BY caller_id")
+            SQL("SELECT caller_id, role, bundle_ids, revoked_at, rate FROM callers ORDER BY caller_id")
         ) { row in
             guard let id = CallerID(row.text(0)), let role = CallerRole(rawValue: row.text(1)) else { return }
             let texts = row.text(2).split(separator: " ")
@@ -69,7 +69,11 @@ package struct CallerStore {
             // A scope that can't be read is no scope, and no scope means every app.
             guard apps.count == texts.count else { return }
             let revoked = row.optionalInteger(3).map(Timestamp.init(milliseconds:))
-            callers.append((Caller(id: id, role: role, apps: Set(apps)), keys[id.text] ?? [], revoked))
+            let rate = row.optionalText(4).map(RateLimit.init)
+            // A rate that can't be read is none, and none means the role's, which may be more.
+            if case .some(.none) = rate { return }
+            let caller = Caller(id: id, role: role, apps: Set(apps), rate: rate ?? nil)
+            callers.append((caller, keys[id.text] ?? [], revoked))
         }
         return callers
     }
@@ -89,11 +93,12 @@ package struct CallerStore {
         }
         try run(
             SQL(
-                "INSERT INTO callers (caller_id, role, bundle_ids, created_at) VALUES (?, ?, ?, ?)",
+                "INSERT INTO callers (caller_id, role, bundle_ids, created_at, rate) VALUES (?, ?, ?, ?, ?)",
                 .text(caller.id.text),
                 .text(caller.role.rawValue),
                 .text(caller.apps.map(\.text).sorted().joined(separator: " ")),
-                .integer(now.milliseconds)
+                .integer(now.milliseconds),
+                caller.rate.map { .text($0.description) } ?? .null
             )
         )
     }

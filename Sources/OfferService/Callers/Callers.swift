@@ -75,7 +75,9 @@ package struct Callers {
     private func lines(_ entry: CallerStore.Entry, at now: Timestamp) -> [String] {
         let apps = entry.caller.apps.map(\.text).sorted().joined(separator: " ")
         let state = entry.revokedAt.map { "revoked \($0.rfc3339)" } ?? "live"
-        let head = "\(entry.caller.id)  \(entry.caller.role.rawValue)  \(apps.isEmpty ? "all apps" : apps)  \(state)"
+        let head =
+            "\(entry.caller.id)  \(entry.caller.role.rawValue)  \(apps.isEmpty ? "all apps" : apps)  \(state)"
+            + (entry.caller.rate.map { "  at most \($0)" } ?? "")
         return [head]
             + entry.keys.map { key in
                 let state =

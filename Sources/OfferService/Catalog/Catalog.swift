@@ -40,6 +40,7 @@ package final class Catalog: Sendable {
     package let apps: [BundleID: AppStoreApp]
     /// Those at Google Play, by package name.
     package let googlePlayApps: [PackageName: GooglePlayApp]
+    private let customerPolicies: [AppName: CustomerPolicy]
     /// Over the bytes of the file; responses and records name the policy by it.
     package let digest: SHA256Digest
     /// The same as text, `sha256:` and 64 hex digits.
@@ -51,6 +52,7 @@ package final class Catalog: Sendable {
         apps: [AppStoreApp],
         googlePlayApps: [GooglePlayApp] = [],
         offers: [CatalogOffer],
+        customerPolicies: [AppName: CustomerPolicy] = [:],
         digest: SHA256Digest
     ) {
         var offersByName: [Name: CatalogOffer] = [:]
@@ -75,9 +77,14 @@ package final class Catalog: Sendable {
         self.apps = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         self.googlePlayApps = Dictionary(googlePlayApps.map { ($0.packageName, $0) }) { first, _ in first }
         self.offers = offers
+        self.customerPolicies = customerPolicies
         self.digest = digest
         policyName = "sha256:\(digest.hex)"
     }
+
+    /// How an app's customers may be called.
+    package func customerPolicy(of app: AppName) -> CustomerPolicy { customerPolicies[app] ?? CustomerPolicy() }
+
     /// What the ledger calls an app of Google Play; of one that isn't in the catalogue, its own name.
     package func ledgerName(of packageName: PackageName) -> AppName {
         googlePlayApps[packageName]?.name ?? AppName(packageName)

@@ -22,6 +22,7 @@ package enum CatalogFile {
             apps: apps.compactMap(\.appStore),
             googlePlayApps: apps.compactMap(\.googlePlay),
             offers: apps.flatMap(\.offers),
+            customerPolicies: Dictionary(apps.compactMap(\.customerPolicy)) { first, _ in first },
             digest: file.digest
         )
     }
@@ -30,6 +31,7 @@ package enum CatalogFile {
     private struct ReadApp {
         let appStore: AppStoreApp?
         let googlePlay: GooglePlayApp?
+        let customerPolicy: (AppName, CustomerPolicy)?
         let offers: [CatalogOffer]
     }
 
@@ -60,6 +62,7 @@ package enum CatalogFile {
         }
         let environments = readEnvironments(&app, mismatches)
         let hideTags = readHideTags(&app, isAtGooglePlay: isAtGooglePlay, mismatches)
+        let customerPolicy = CustomerPolicy(&app, mismatches)
         let plans = PlanReader(
             mismatches,
             bundleID: bundleID,
@@ -74,6 +77,7 @@ package enum CatalogFile {
             googlePlay: packageName.flatMap { packageName in
                 name.map { GooglePlayApp(packageName: packageName, name: $0, hideTags: hideTags) }
             },
+            customerPolicy: name.map { ($0, customerPolicy) },
             offers: offers.flatMap(\.self)
         )
     }

@@ -2,6 +2,25 @@
 import Cryptography
 package import OfferDomain
 
+/// Who may have an offer, whichever store it is in.
+package struct OfferTerms: Sendable {
+    package let rule: Rule?
+    /// How old facts may be.
+    package let freshness: FactFreshness
+    /// Whether an app gets it for customers of whom nothing shows who they are.
+    package let admitsUnprovenCustomers: Bool
+
+    package init(
+        rule: Rule?,
+        freshness: FactFreshness = FactFreshness(),
+        admitsUnprovenCustomers: Bool = false
+    ) {
+        self.rule = rule
+        self.freshness = freshness
+        self.admitsUnprovenCustomers = admitsUnprovenCustomers
+    }
+}
+
 /// An offer that the team may give in one store: what it is called there, and who may have it.
 ///
 /// An entry of the file that is in both stores makes two, of one id and one rule.
@@ -43,8 +62,7 @@ package final class CatalogOffer: Sendable {
         id: CatalogOfferID,
         listing: AppStoreListing,
         atGooglePlay other: GooglePlayOfferKey? = nil,
-        rule: Rule?,
-        freshness: FactFreshness = FactFreshness()
+        terms: OfferTerms
     ) {
         self.init(
             id,
@@ -52,8 +70,8 @@ package final class CatalogOffer: Sendable {
             .appStore(listing),
             other.map(StoreListing.googlePlay),
             listing.subscriptionGroupID,
-            EligibilityPolicy(rule: rule),
-            freshness
+            EligibilityPolicy(rule: terms.rule, admitsUnprovenCustomers: terms.admitsUnprovenCustomers),
+            terms.freshness
         )
     }
 
@@ -63,17 +81,16 @@ package final class CatalogOffer: Sendable {
         bundleID: BundleID,
         productID: ProductID,
         subscriptionGroupID: SubscriptionGroupID,
-        rule: Rule?,
-        freshness: FactFreshness = FactFreshness()
+        terms: OfferTerms
     ) {
-        let policy = EligibilityPolicy.introductoryOffer(rule: rule, in: subscriptionGroupID)
+        let policy = EligibilityPolicy.introductoryOffer(rule: terms.rule, in: subscriptionGroupID)
         let listing = AppStoreListing(
             bundleID: bundleID,
             productID: productID,
             subscriptionGroupID: subscriptionGroupID,
             offerID: nil
         )
-        self.init(id, AppName(bundleID), .appStore(listing), nil, subscriptionGroupID, policy, freshness)
+        self.init(id, AppName(bundleID), .appStore(listing), nil, subscriptionGroupID, policy, terms.freshness)
     }
 
     /// A developer-determined offer at Google Play, which enforces nothing.
@@ -86,10 +103,13 @@ package final class CatalogOffer: Sendable {
         inAppStore other: AppStoreListing? = nil,
         subscriptionGroupID: SubscriptionGroupID? = nil,
         admitsNewCustomers: Bool = false,
-        rule: Rule?,
-        freshness: FactFreshness = FactFreshness()
+        terms: OfferTerms
     ) {
-        let policy = EligibilityPolicy(rule: rule, hasFloor: !admitsNewCustomers)
+        let policy = EligibilityPolicy(
+            rule: terms.rule,
+            hasFloor: !admitsNewCustomers,
+            admitsUnprovenCustomers: terms.admitsUnprovenCustomers
+        )
         self.init(
             id,
             app,
@@ -97,7 +117,7 @@ package final class CatalogOffer: Sendable {
             other.map(StoreListing.appStore),
             subscriptionGroupID,
             policy,
-            freshness
+            terms.freshness
         )
     }
 

@@ -91,11 +91,7 @@ final class PlanReader {
     // MARK: - Offers
 
     /// What every offer has beside its names in the stores.
-    private struct Terms {
-        let id: CatalogOfferID
-        let rule: Rule?
-        let freshness: FactFreshness
-    }
+    private typealias NamedTerms = (id: CatalogOfferID, terms: OfferTerms)
 
     private func readOffer(_ value: JSONValue, _ place: Place) -> [CatalogOffer]? {
         var offer = ObjectReader(value, into: mismatches)
@@ -106,30 +102,28 @@ final class PlanReader {
             offer.note("appStore", "is missing, and so is googlePlay; an offer is in one store at least")
         }
         let hasFloor = Self.hasFloor(&offer, googlePlay?.admitsNewCustomers)
-        guard let terms = readTerms(&offer, id, hasFloor: hasFloor) else { return nil }
+        guard let (id, terms) = readTerms(&offer, id, hasFloor: hasFloor) else { return nil }
         var offers: [CatalogOffer] = []
         if let appStore {
             offers.append(
                 CatalogOffer(
-                    id: terms.id,
+                    id: id,
                     listing: appStore,
                     atGooglePlay: googlePlay?.listing,
-                    rule: terms.rule,
-                    freshness: terms.freshness
+                    terms: terms
                 )
             )
         }
         if let googlePlay, let packageName {
             offers.append(
                 CatalogOffer(
-                    id: terms.id,
+                    id: id,
                     app: bundleID.map(AppName.init) ?? AppName(packageName),
                     listing: googlePlay.listing,
                     inAppStore: appStore,
                     subscriptionGroupID: place.appStore?.groupID,
                     admitsNewCustomers: googlePlay.admitsNewCustomers,
-                    rule: terms.rule,
-                    freshness: terms.freshness
+                    terms: terms
                 )
             )
         }
@@ -198,30 +192,43 @@ final class PlanReader {
         }
         var offer = ObjectReader(value, into: mismatches)
         let id = offer.required("id", text: CatalogOfferID.init)
-        guard let terms = readTerms(&offer, id, hasFloor: false), let bundleID = place?.bundleID,
+        guard let (id, terms) = readTerms(&offer, id, hasFloor: false, isIntroductory: true),
+            let bundleID = place?.bundleID,
             let productID = place?.productID, let groupID = place?.groupID
         else { return nil }
         return CatalogOffer(
-            introductory: terms.id,
+            introductory: id,
             bundleID: bundleID,
             productID: productID,
             subscriptionGroupID: groupID,
-            rule: terms.rule,
-            freshness: terms.freshness
+            terms: terms
         )
     }
 
     /// Reads what every offer has beside its names, and finishes the offer; `nil` if its rule is not as it must be.
-    private func readTerms(_ offer: inout ObjectReader, _ id: CatalogOfferID?, hasFloor: Bool) -> Terms? {
+    private func readTerms(
+        _ offer: inout ObjectReader,
+        _ id: CatalogOfferID?,
+        hasFloor: Bool,
+        isIntroductory: Bool = false
+    ) -> NamedTerms? {
         let eligibility = offer.member("eligibility")
         let rule = eligibility.flatMap { RuleFile.read($0, hasFloor: hasFloor, mismatches) }
         let freshness = readFreshness(&offer)
+        // What is signed of an introductory offer is about an account that has to be shown.
+        let admitsUnproven =
+            isIntroductory ? nil : offer.optional("admitsUnprovenCustomers", "true or false", \.bool)
         offer.finish()
         if let id, !offerNames.insert(id.text).inserted {
             offer.note("id", "\(printable(id.text)) is the id of another offer of this app; caps count by this id")
         }
         guard let id, eligibility == nil || rule != nil else { return nil }
-        return Terms(id: id, rule: rule, freshness: freshness)
+        let terms = OfferTerms(
+            rule: rule,
+            freshness: freshness,
+            admitsUnprovenCustomers: admitsUnproven ?? false
+        )
+        return (id, terms)
     }
 
     private func readFreshness(_ offer: inout ObjectReader) -> FactFreshness {

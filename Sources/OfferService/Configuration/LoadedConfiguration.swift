@@ -122,6 +122,29 @@ package struct LoadedConfiguration: Sendable {
                     "no service account is for \(packageName); its offers at Google Play can't be authorized"
                 )
             }
+            + unprovenWarnings
+    }
+
+    /// What it means that an offer is given to whoever an app says its customer is.
+    private var unprovenWarnings: [ConfigurationIssue] {
+        let offers = catalog.offers.filter(\.policy.admitsUnprovenCustomers)
+        return Set(offers.map { UnprovenOffer(id: $0.id, hasBudget: $0.needs.budget != nil) })
+            .sorted { $0.id.text < $1.id.text }
+            .map { ConfigurationIssue(.warning, place: "offers", $0.warning) }
+    }
+
+    private struct UnprovenOffer: Hashable {
+        let id: CatalogOfferID
+        let hasBudget: Bool
+
+        var warning: String {
+            let budget =
+                hasBudget
+                ? "; its budget is for customers who are shown to be some, so that app's requests stay undecided" : ""
+            return
+                "the offer \(id) has admitsUnprovenCustomers: an app's API key can be taken out of the app, and whoever "
+                + "has it gets the offer as often as they make up a name\(budget)"
+        }
     }
 
     /// The apps whose offers at Google Play nobody may look at.

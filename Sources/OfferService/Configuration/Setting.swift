@@ -30,6 +30,10 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case loops
     case connections
     case connectionsPerAddress = "connections-per-address"
+    case appRate = "app-rate"
+    case appRatePerAddress = "app-rate-per-address"
+    case appRatePerCustomer = "app-rate-per-customer"
+    case trustedProxy = "trusted-proxy"
     case groupReadableSecrets = "group-readable-secrets"
     case unlockedMemory = "unlocked-memory"
 
@@ -49,7 +53,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
         case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
-            .checkpointFile, .logPolicy, .sealFile:
+            .checkpointFile, .logPolicy, .sealFile, .trustedProxy:
             nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
@@ -65,6 +69,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .loops: "auto"
         case .connections: "4096"
         case .connectionsPerAddress: "256"
+        case .appRate: "1000/s:5000"
+        case .appRatePerAddress: "20/s:200"
+        case .appRatePerCustomer: "60/min:120"
         case .groupReadableSecrets, .unlockedMemory: "no"
         }
     }
@@ -91,6 +98,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .clockStepSeconds: "1 to 3600"
         case .loops: "auto, or 1 to 64"
         case .connections, .connectionsPerAddress: "1 to 1000000"
+        case .appRate, .appRatePerAddress, .appRatePerCustomer: "none, or \(RateLimit.expected)"
+        case .trustedProxy: "addresses or networks with commas between, as 10.0.0.0/8,fd00::1"
         case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: "yes or no"
         }
     }
@@ -127,6 +136,10 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .loops: "event loops; auto is one for each core"
         case .connections: "connections at once"
         case .connectionsPerAddress: "connections at once from one address"
+        case .appRate: "how often each caller of role app may ask, if it was added without --rate"
+        case .appRatePerAddress: "how often a caller of role app may ask from one address, or IPv6 network of 64 bits"
+        case .appRatePerCustomer: "how often a caller of role app may ask about one customer whom evidence shows"
+        case .trustedProxy: "proxies whose Forwarded or X-Forwarded-For says where a request comes from"
         case .groupReadableSecrets: "whether secret files may be readable by their group (mode 0440)"
         case .unlockedMemory: "whether to run when memory for keys can't be locked"
         }

@@ -14,6 +14,11 @@ extension Settings {
         }
     }
 
+    /// The SHA-256 of the file of roots that are trusted beside Apple's own, in hexadecimal; `nil` if there is none.
+    package var furtherRootsDigest: String? {
+        appStoreRootsPath.flatMap { try? TextFile.read($0, decides: true) }.map { SHA256.digest(of: $0).hex }
+    }
+
     /// What is wrong with the files of certificates that settings name.
     var certificateIssues: [ConfigurationIssue] {
         var issues: [ConfigurationIssue] = []

@@ -55,6 +55,8 @@ package struct Settings: Sendable {
     package let loops: Int?
     package let connections: Int
     package let connectionsPerAddress: Int
+    package let admission: AdmissionLimits
+    package let trustedProxies: TrustedProxies
     package let admitsGroupReadableSecrets: Bool
     package let admitsUnlockedMemory: Bool
     /// What ``digest`` is over; digested only when it is asked for, since memory for secrets has to be there first.
@@ -74,7 +76,7 @@ package struct Settings: Sendable {
         let listen = reader.value(.listen, ListenAddress.init)
         keysPath = reader.path(.keys) ?? ""
         offersPath = reader.path(.offers) ?? ""
-        let database = reader.value(.database) { DatabaseLocation($0) }
+        let database = reader.database()
         let checkpoint = reader.path(.checkpointFile)
         logPolicyPath = reader.path(.logPolicy)
         tls = reader.tls()
@@ -99,6 +101,12 @@ package struct Settings: Sendable {
         loops = reader.value(.loops) { $0 == "auto" ? .some(nil) : whole($0, in: 1...64).map(Int?.some) } ?? nil
         connections = reader.value(.connections) { whole($0, in: 1...1_000_000) } ?? 0
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0
+        admission = AdmissionLimits(
+            perApp: reader.rate(.appRate),
+            perAddress: reader.rate(.appRatePerAddress),
+            perSubject: reader.rate(.appRatePerCustomer)
+        )
+        trustedProxies = reader.value(.trustedProxy, TrustedProxies.init) ?? .none
         admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
         lines = reader.lines
@@ -171,6 +179,15 @@ private struct SettingsReader {
         return nil
     }
 
+    /// Where the database is; a password must not stand on the command line.
+    mutating func database() -> DatabaseLocation? {
+        guard let location = value(.database, { DatabaseLocation($0) }) else { return nil }
+        if flags[.database] != nil, location.hasPassword {
+            issues.append(ConfigurationIssue(.error, place: Setting.database.flag, DatabaseLocation.passwordAdvice))
+        }
+        return location
+    }
+
     /// The path of a file; one that is empty names none, and was meant otherwise.
     mutating func path(_ setting: Setting) -> String? {
         value(setting) { $0.isEmpty ? nil : $0 }
@@ -178,6 +195,11 @@ private struct SettingsReader {
 
     mutating func flag(_ setting: Setting) -> Bool {
         value(setting) { ["yes": true, "no": false][$0] } ?? false
+    }
+
+    /// `nil` is no limit.
+    mutating func rate(_ setting: Setting) -> RateLimit? {
+        value(setting) { text in text == "none" ? .some(nil) : RateLimit(text).map(RateLimit?.some) } ?? nil
     }
 
     /// The store's own server, or one on this very machine: whoever is asked is given a token for the store.

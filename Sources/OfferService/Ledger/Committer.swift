@@ -37,6 +37,7 @@ package final class Committer: Sendable {
     private let askingThread: @Sendable () -> (any AskingThread)?
     private let gathering: Gathering
     private let portions: GrantPortions
+    private let appRefusals: AppRefusals?
     private let logKeeper: WriteAheadLogKeeper?
     /// What this committer has recorded, for whoever follows the log.
     package let freshEntries = FreshEntries()
@@ -69,6 +70,7 @@ package final class Committer: Sendable {
         askingThread = options.askingThread
         gathering = options.gathering
         portions = options.portions
+        appRefusals = options.appRefusals
         place = database.place
         logKeeper = database.logKeeper
         open = database.open
@@ -411,6 +413,7 @@ extension Committer {
             after: knownHead,
             portions: portions,
             instance: instance,
+            appRefusals: appRefusals,
             looksForAll: looksForAll.withLock { $0 }
         )
     }

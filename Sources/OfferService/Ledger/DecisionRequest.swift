@@ -12,8 +12,6 @@ package final class DecisionRequest: Sendable {
     package let offer: CatalogOffer
     /// What the customer gets if the decision is one that it has an answer to.
     package let deliverable: Deliverable
-    /// The epoch of the secret that those pseudonyms, and all other keys of the request, are made with.
-    package let epoch: String
     /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
     package let facts: SharedFacts
     /// Whether nothing is missing there that the offer's rules read.
@@ -21,14 +19,14 @@ package final class DecisionRequest: Sendable {
     package let idempotency: IdempotencyClaim?
     /// What the ledger may have of the customer under earlier secrets.
     let successions: [KeySuccession]
-    /// The keys of all names, each once.
+    /// The keys of all names, and of the purchases that are surely the customer's, each once.
     let namedSubjects: [[UInt8]]
     /// The keys of the names alone, without those of subscriptions.
     let customers: [[UInt8]]
-    /// The key of the account that purchases made with the grant will name, if the request says it.
-    let account: [UInt8]?
     /// Whose grants those keys lead to.
     let owners: GrantOwners
+    /// Whether a trusted caller says who the customer is, or evidence shows it.
+    let isProven: Bool
     /// What records call the customer: a JSON list of pseudonyms.
     let users: [UInt8]
     /// `nil` if nobody who is believed stated any.
@@ -38,10 +36,10 @@ package final class DecisionRequest: Sendable {
     package let callerID: CallerID
     /// The policy in force, `sha256:…` over the offers file.
     package let policyName: String
-    /// Everything the customer is known as.
-    package let names: [CustomerIdentity]
-    /// Of each name the pseudonym that caps count under.
-    package let pseudonyms: [Pseudonym]
+    /// Whom the request says that it is about.
+    package let customer: DecisionCustomer
+    /// Everything the customer is known as: what the request says, and then what evidence shows; each once.
+    package let names: [PseudonymizedName]
     /// What the store itself says of the customer, and how far it is known.
     package let knowledge: StoreKnowledge
     /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
@@ -51,9 +49,7 @@ package final class DecisionRequest: Sendable {
         terms: GrantTerms,
         callerID: CallerID,
         offer: CatalogOffer,
-        names: [CustomerIdentity],
-        pseudonyms: [Pseudonym],
-        epoch: String,
+        customer: DecisionCustomer,
         facts: SharedFacts,
         knowledge: StoreKnowledge = StoreKnowledge(),
         googlePlayScope: GooglePlayScope? = nil,
@@ -62,18 +58,19 @@ package final class DecisionRequest: Sendable {
         deliverable: Deliverable,
         policyName: String
     ) {
-        precondition(names.count == pseudonyms.count, "each name has its pseudonym")
         self.terms = terms
         self.callerID = callerID
         self.offer = offer
+        self.customer = customer
+        let shown = knowledge.shownNames
+        let names = shown.isEmpty ? customer.names : customer.names + shown.filter { !customer.names.contains($0) }
         self.names = names
-        self.pseudonyms = pseudonyms
-        (namedSubjects, customers) = Self.subjects(names, pseudonyms)
-        account = Self.account(deliverable, names, pseudonyms)
-        owners = GrantOwners(names)
-        users = Self.users(pseudonyms)
-        successions = pseudonyms.compactMap(KeySuccession.init) + knowledge.successions
-        self.epoch = epoch
+        (namedSubjects, customers) = Self.subjects(names, knowledge.shownPurchases)
+        let isShown = !shown.isEmpty || !knowledge.shownPurchases.isEmpty
+        owners = Self.owners(names, knowledge, isShown: isShown)
+        isProven = knowledge.isVouchedFor || isShown
+        users = Self.users(names)
+        successions = names.compactMap { KeySuccession($0.pseudonym) } + knowledge.successions
         let facts = facts.asked(of: offer.subscriptionGroupID)
         hasAllFacts = facts.isComplete(for: offer.factNeeds)
         self.facts = facts
@@ -89,51 +86,53 @@ package final class DecisionRequest: Sendable {
     package var requestID: UniqueID { terms.id }
     package var receivedAt: Timestamp { terms.signedAt }
 
+    /// Under whose secret the keys of the request are made.
+    package var epoch: String { customer.epoch }
+    /// The keys of whom evidence shows.
+    var shownSubjects: [[UInt8]] { knowledge.shownSubjects }
+    /// See ``DecisionCustomer/account``.
+    var account: [UInt8]? { customer.account }
+
     private static func subjects(
-        _ names: [CustomerIdentity],
-        _ pseudonyms: [Pseudonym]
+        _ names: [PseudonymizedName],
+        _ shownPurchases: [[UInt8]]
     ) -> (all: [[UInt8]], ofCustomers: [[UInt8]]) {
         var subjects: [[UInt8]] = []
-        subjects.reserveCapacity(names.count)
-        for pseudonym in pseudonyms where !subjects.contains(pseudonym.ledgerKey) {
-            subjects.append(pseudonym.ledgerKey)
+        subjects.reserveCapacity(names.count + shownPurchases.count)
+        for name in names where !subjects.contains(name.pseudonym.ledgerKey) {
+            subjects.append(name.pseudonym.ledgerKey)
         }
         // Mostly these are the same.
-        if subjects.count == names.count, names.allSatisfy(\.namesCustomer) { return (subjects, subjects) }
-        return (subjects, zip(names, pseudonyms).filter(\.0.namesCustomer).map(\.1.ledgerKey))
-    }
-
-    /// See ``account``: a user name of StoreKit 1 that is no UUID is on no transaction.
-    private static func account(
-        _ deliverable: Deliverable,
-        _ names: [CustomerIdentity],
-        _ pseudonyms: [Pseudonym]
-    ) -> [UInt8]? {
-        switch deliverable {
-        case .signature(let plan):
-            switch plan.binding {
-            case .none: nil
-            case .applicationUsername(let name) where !name.isUniqueID: nil
-            case .appAccountToken, .applicationUsername:
-                names.firstIndex(where: \.isPurchaseBinding).map { pseudonyms[$0].ledgerKey }
-            }
-        case .authorization: pseudonyms.first?.ledgerKey
-        case .preview: nil
+        if shownPurchases.isEmpty, subjects.count == names.count, names.allSatisfy(\.identity.namesCustomer) {
+            return (subjects, subjects)
         }
+        for purchase in shownPurchases where !subjects.contains(purchase) { subjects.append(purchase) }
+        return (subjects, names.filter(\.identity.namesCustomer).map(\.pseudonym.ledgerKey))
     }
 
-    private static func users(_ pseudonyms: [Pseudonym]) -> [UInt8] {
-        var writer = JSONWriter(reserving: 2 + 64 * pseudonyms.count)
+    /// Whom evidence shows is a customer whose grants can be counted, whatever they are called.
+    private static func owners(
+        _ names: [PseudonymizedName],
+        _ knowledge: StoreKnowledge,
+        isShown: Bool
+    ) -> GrantOwners {
+        var owners = GrantOwners(names.map(\.identity))
+        if isShown { owners.insert(.customer) }
+        if !knowledge.shownPurchases.isEmpty { owners.insert(.originalTransaction) }
+        return owners
+    }
+
+    private static func users(_ names: [PseudonymizedName]) -> [UInt8] {
+        let recorded = names.prefix(mostRecordedNames)
+        var writer = JSONWriter(reserving: 2 + 64 * recorded.count)
         writer.beginArray()
-        for pseudonym in pseudonyms { writer.string(plain: pseudonym.recordText.span) }
+        for name in recorded { writer.string(plain: name.pseudonym.recordText.span) }
         writer.endArray()
         return writer.bytes
     }
 
-    /// Each name with its pseudonym.
-    var identities: [(identity: CustomerIdentity, pseudonym: Pseudonym)] {
-        zip(names, pseudonyms).map { ($0, $1) }
-    }
+    /// An entry has room for so many; grants count for all.
+    private static let mostRecordedNames = 16
 
     /// The same request when more is known of the customer.
     package func with(_ knowledge: StoreKnowledge) -> DecisionRequest {
@@ -141,9 +140,7 @@ package final class DecisionRequest: Sendable {
             terms: terms,
             callerID: callerID,
             offer: offer,
-            names: names,
-            pseudonyms: pseudonyms,
-            epoch: epoch,
+            customer: customer,
             facts: facts,
             knowledge: knowledge,
             googlePlayScope: googlePlayScope,

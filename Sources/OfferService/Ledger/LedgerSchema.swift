@@ -435,7 +435,8 @@ package enum LedgerSchema {
             role TEXT NOT NULL,                     -- app, backend, auditor or admin
             bundle_ids TEXT NOT NULL,               -- the catalog's names of its apps, with spaces between; empty: all
             created_at BIGINT NOT NULL,
-            revoked_at BIGINT                       -- null while it may call
+            revoked_at BIGINT,                      -- null while it may call
+            rate TEXT                               -- how often it may ask, N/s:BURST; null: as its role
         )
         """,
         """

@@ -85,8 +85,8 @@ extension LedgerWriter {
 
     /// Under which names of the request its customer's purchases are looked for.
     ///
-    /// An anonymous id proves nothing, so an app that gives one doesn't open what was bought under it, nor what was
-    /// bought by who is linked to it. From a customer whom the caller names, and not from the device as well, leads a
+    /// What an app claims proves nothing, so it doesn't open what was bought under it, nor what was bought by who is linked
+    /// to it. From a customer whom the caller names, and not from the device as well, leads a
     /// link on: others who used the device have bought for themselves.
     private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
         guard request.knowledge.believesNames else { return [] }
@@ -154,8 +154,8 @@ extension DecisionRequest {
 
     /// The key of the customer that the caller names as known; it is named first.
     var knownCustomer: [UInt8]? {
-        guard let name = names.first, case .customer = name else { return nil }
-        return pseudonyms.first?.ledgerKey
+        guard let name = names.first, case .customer = name.identity else { return nil }
+        return name.pseudonym.ledgerKey
     }
 
     /// The keys of the names that purchases are filed under where a trusted caller gave them; that of the customer whom
@@ -166,15 +166,15 @@ extension DecisionRequest {
         knownCustomer == nil ? customers : provenSubjects.filter(customers.contains)
     }
 
-    /// The keys of all names but anonymous ids.
+    /// The keys of all names but those that are only claimed.
     var provenSubjects: [[UInt8]] {
-        identities.filter { if case .anonymous = $0.identity { false } else { true } }.map(\.pseudonym.ledgerKey)
+        names.filter { !$0.identity.isClaimed }.map(\.pseudonym.ledgerKey)
     }
 
     /// The keys of subscriptions alone.
     func subscriptions(with known: [[UInt8]]) -> [[UInt8]] {
-        var subjects = identities.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
-        for key in known where !subjects.contains(key) { subjects.append(key) }
+        var subjects = names.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
+        for key in knowledge.shownPurchases + known where !subjects.contains(key) { subjects.append(key) }
         return subjects
     }
 }

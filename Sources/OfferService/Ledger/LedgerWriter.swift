@@ -47,6 +47,9 @@ package final class LedgerWriter {
     var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
     /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
     var memory: CustomerMemory?
+    private let appRefusals: AppRefusals?
+    /// Refusals of this transaction that are no entries of their own.
+    private var countedRefusals: [CountedRefusal] = []
     /// What this transaction learnt of redemptions.
     package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
     let googlePlay: GooglePlayTables
@@ -63,8 +66,10 @@ package final class LedgerWriter {
         after durableHead: TreeHead? = nil,
         portions: GrantPortions = GrantPortions(),
         instance: UniqueID? = nil,
+        appRefusals: AppRefusals? = nil,
         looksForAll: Bool = false
     ) {
+        self.appRefusals = appRefusals
         self.connection = connection
         self.instance = instance
         self.durableHead = durableHead
@@ -164,13 +169,15 @@ package final class LedgerWriter {
         guard isTreeRead, let durableHead, tree.size == durableHead.size,
             tree.size < head.size, head.size - tree.size <= Self.mostFollowed
         else { return false }
-        var (next, last) = (tree, recordedAt)
+        var (next, last, isMovedAway) = (tree, recordedAt, false)
         try log.entries(in: tree.size..<head.size) { entry in
             next.append(TreeHash.leaf(entry))
             let beginning = AuditEntry.beginning(of: entry)
             last = max(last, Timestamp(milliseconds: beginning.recordedMilliseconds ?? 0))
             if [.epochBegin, .epochDestroy].contains(beginning.event) { mustReadEpochs = true }
+            if beginning.event == .ledgerLeft { isMovedAway = true }
         }
+        if isMovedAway { throw .log(.movedAway) }
         guard next.head == head else { throw .log(.notContinued(size: durableHead.size)) }
         // Whoever added them has written their tiles.
         _ = next.takeChanges()
@@ -189,7 +196,12 @@ package final class LedgerWriter {
 
     private func time(ofEntry index: Int64) throws(AuditReadError) -> Timestamp {
         var milliseconds: Int64 = 0
-        try log.entries(in: index..<index + 1) { milliseconds = AuditEntry.recordedMilliseconds($0) ?? 0 }
+        var isMovedAway = false
+        try log.entries(in: index..<index + 1) { entry in
+            milliseconds = AuditEntry.recordedMilliseconds(entry) ?? 0
+            isMovedAway = AuditEntry.beginning(of: entry).event == .ledgerLeft
+        }
+        if isMovedAway { throw .log(.movedAway) }
         return Timestamp(milliseconds: milliseconds)
     }
 
@@ -201,6 +213,8 @@ package final class LedgerWriter {
         isCommitting = true
         do { try connection.commit() } catch { throw .database(error) }
         durableHead = head
+        for refusal in countedRefusals { appRefusals?.counted.count(refusal, at: recordedAt) }
+        countedRefusals.removeAll(keepingCapacity: true)
         links.committed(nextEntry: tree.size)
         grants.committed(nextEntry: tree.size)
     }
@@ -225,6 +239,7 @@ package final class LedgerWriter {
     /// Forgets everything since ``begin(at:)``.
     package func rollback() {
         connection.rollback()
+        countedRefusals.removeAll(keepingCapacity: true)
         freshEntries.removeAll()
         // What was read within it may have been written within it.
         isTreeRead = false
@@ -267,7 +282,7 @@ package final class LedgerWriter {
         if !evaluation.storeNeeds.isEmpty { return .storeNeeded(evaluation.storeNeeds) }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
         guard let allows = request.deliverable.answer(to: decision.outcome) else {
-            try append(.refusal(RefusalRecord(request: request, decision: decision)))
+            try refuse(request, decision)
             return .refused(decision)
         }
         if let obstacle = request.deliverable.obstacle {
@@ -275,6 +290,14 @@ package final class LedgerWriter {
             return .obstructed(obstacle)
         }
         return try grant(request, decision, allows: allows, evaluation.subscriptions)
+    }
+
+    /// Records a refusal; one of an app that was refused very often lately is counted, if it is committed.
+    private func refuse(_ request: DecisionRequest, _ decision: Decision) throws(LedgerError) {
+        if let appRefusals, !appRefusals.isRecordedSingly(request), let counted = CountedRefusal(request, decision) {
+            return countedRefusals.append(counted)
+        }
+        try append(.refusal(RefusalRecord(request: request, decision: decision)))
     }
 
     /// What the rules say of what is known; and what the store should be asked for first, if that may change it.
@@ -285,6 +308,8 @@ package final class LedgerWriter {
         if decision.outcome == .undecided, request.knowledge.mayAsk {
             let needs = known.facts.value.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
             evaluation.storeNeeds = needs.intersection(known.histories?.tellableFacts ?? request.offer.tellableFacts)
+            // Any answer shows whose the purchases are.
+            if evaluation.storeNeeds.isEmpty, !request.isProven { evaluation.storeNeeds = .subscribedBefore }
         }
         return evaluation
     }
@@ -359,6 +384,7 @@ package final class LedgerWriter {
             facts: known.facts,
             attributes: request.attributes,
             owners: request.owners,
+            isProven: request.isProven,
             grants: history,
             now: request.receivedAt,
             knowsSubscription: !known.subscriptions.isEmpty

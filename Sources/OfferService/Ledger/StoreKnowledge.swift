@@ -12,10 +12,13 @@ package struct StoreKnowledge: Sendable {
         var subjects: [[UInt8]] = []
         var account: [[UInt8]] = []
         var successions: [KeySuccession] = []
+        var shownNames: [PseudonymizedName] = []
+        var shownPurchases: [[UInt8]] = []
 
         var isNothing: Bool {
             report == nil && googlePlayReport == nil && googlePlayPurchases.isEmpty && chains.isEmpty
-                && subjects.isEmpty && account.isEmpty && successions.isEmpty
+                && subjects.isEmpty && account.isEmpty && successions.isEmpty && shownNames.isEmpty
+                && shownPurchases.isEmpty
         }
     }
 
@@ -74,6 +77,20 @@ package struct StoreKnowledge: Sendable {
         get { shared?.value.successions ?? [] }
         set { told.successions = newValue }
     }
+    /// The names that verified evidence shows the customer to have, in whatever group or product: original transactions,
+    /// accounts of the store and account tokens. Caps count under each of them.
+    package var shownNames: [PseudonymizedName] {
+        get { shared?.value.shownNames ?? [] }
+        set { told.shownNames = newValue }
+    }
+    /// The keys of the purchases at Google Play that are surely the customer's, of whatever product; those of a backend
+    /// by its word, those of an app once Google Play knows them. Caps count under each of them.
+    package var shownPurchases: [[UInt8]] {
+        get { shared?.value.shownPurchases ?? [] }
+        set { told.shownPurchases = newValue }
+    }
+    /// The keys of whom evidence shows.
+    var shownSubjects: [[UInt8]] { shownNames.map(\.pseudonym.ledgerKey) + shownPurchases }
     /// Whether purchases under the names of the request are the customer's.
     ///
     /// Those under names that an app gives are not, where what is signed is bound to an account and not to the name.
@@ -101,6 +118,8 @@ package struct StoreKnowledge: Sendable {
         (knowledge.report, knowledge.googlePlayReport) = (nil, nil)
         knowledge.chains.formUnion(other.chains)
         knowledge.googlePlayPurchases.formUnion(other.googlePlayPurchases)
+        knowledge.shownNames += other.shownNames.filter { !shownNames.contains($0) }
+        knowledge.shownPurchases += other.shownPurchases.filter { !shownPurchases.contains($0) }
         knowledge.mayAsk = other.mayAsk
         knowledge.isStoreDown = other.isStoreDown
         knowledge.retryAfterSeconds = other.retryAfterSeconds

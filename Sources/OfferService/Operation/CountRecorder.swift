@@ -6,17 +6,20 @@ final class CountRecorder: Sendable {
     private let committer: Committer
     private let fetches: MinuteCounter<AuditFetch>
     private let noise: MinuteCounter<Noise>
+    private let refusals: MinuteCounter<CountedRefusal>
     private let clock: WallClock
 
     init(
         committer: Committer,
         fetches: MinuteCounter<AuditFetch>,
         noise: MinuteCounter<Noise>,
+        refusals: MinuteCounter<CountedRefusal>,
         clock: WallClock
     ) {
         self.committer = committer
         self.fetches = fetches
         self.noise = noise
+        self.refusals = refusals
         self.clock = clock
     }
 
@@ -28,6 +31,9 @@ final class CountRecorder: Sendable {
         }
         if let counted = noise.take(until: now) {
             do { try committer.appendBlocking([.noise(counted)]) } catch { noise.restore(counted) }
+        }
+        if let counted = refusals.take(until: now) {
+            do { try committer.appendBlocking([.refusalsCounted(counted)]) } catch { refusals.restore(counted) }
         }
     }
 }

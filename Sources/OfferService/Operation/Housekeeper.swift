@@ -10,6 +10,7 @@ final class Housekeeper: Sendable {
     private let ledger: LedgerAccess
     private let committer: Committer
     private let health: Health
+    private let reserve: DiskReserve?
     private let log: Log
     private let turn = Guarded(Turn())
     private let wakeUp = DispatchSemaphore(value: 0)
@@ -27,8 +28,10 @@ final class Housekeeper: Sendable {
         ledger: LedgerAccess,
         committer: Committer,
         health: Health,
+        reserve: DiskReserve?,
         log: Log
     ) {
+        self.reserve = reserve
         self.configuration = configuration
         self.counts = counts
         self.ledger = ledger
@@ -91,6 +94,7 @@ final class Housekeeper: Sendable {
     }
 
     private func look(_ connection: any DatabaseConnection) -> Bool {
+        reserve?.look()
         resume()
         do {
             try configuration.refresh(from: connection)

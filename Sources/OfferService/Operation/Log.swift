@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import JSON
 import OfferDomain
 import Synchronization
@@ -30,17 +29,34 @@ package final class Log: Sendable {
     private let level: LogLevel
     private let clock: WallClock
     private let sink: @Sendable ([UInt8]) -> Void
+    private let told = OnceAMinute<Cause>()
 
-    /// A log from `level` on, whose `sink` is given whole lines; the default one writes to standard error.
-    package init(
-        level: LogLevel,
-        clock: WallClock,
-        sink: @escaping @Sendable ([UInt8]) -> Void = Log.standardError
-    ) {
+    /// What is told of once a minute, however often it happens.
+    private struct Cause: Hashable {
+        let message: String
+        let reason: String
+    }
+
+    private let dropped: @Sendable () -> Int
+
+    /// A log from `level` on, whose `sink` is given whole lines and must not block.
+    package init(level: LogLevel, clock: WallClock, sink: @escaping @Sendable ([UInt8]) -> Void) {
         self.level = level
         self.clock = clock
         self.sink = sink
+        dropped = { 0 }
     }
+
+    /// A log from `level` on; the default one is on standard error.
+    package init(level: LogLevel, clock: WallClock, writer: LogWriter = .standardError) {
+        self.level = level
+        self.clock = clock
+        sink = { writer.write($0) }
+        dropped = { writer.droppedLines }
+    }
+
+    /// How many lines were left out because nobody read them.
+    package var droppedLines: Int { dropped() }
 
     package func callAsFunction(
         _ level: LogLevel,
@@ -67,8 +83,11 @@ package final class Log: Sendable {
         sink(writer.bytes + [0x0A])
     }
 
-    /// One `write` for each line, so that lines of several threads don't mix.
-    package static let standardError: @Sendable ([UInt8]) -> Void = { line in
-        _ = unsafe write(STDERR_FILENO, line, line.count)
+    /// Tells of something that callers may bring about without end: of each reason once a minute.
+    ///
+    /// Reasons are to be of a closed list.
+    package func onceAMinute(_ level: LogLevel, _ message: StaticString, reason: String) {
+        guard told.admits(Cause(message: "\(message)", reason: reason), at: clock.now()) else { return }
+        self(level, message, ["reason": .text(reason)])
     }
 }

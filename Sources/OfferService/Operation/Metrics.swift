@@ -19,6 +19,8 @@ package enum Metric: Hashable, Sendable {
     case selfVerifications
     /// Grants answered again for the same idempotency key.
     case replays
+    /// Requests that were held back because more came than may, by what was counted.
+    case rateLimited(scope: String)
     /// Commits that failed.
     case commitFailures(reason: String)
     /// Uses of offers that a store told of, by what is known of them and what grant they came from.

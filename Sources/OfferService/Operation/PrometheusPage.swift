@@ -3,6 +3,7 @@
 /// The names and help texts of the counters.
 package enum MetricFamily: Int, CaseIterable, Sendable {
     case requests, batchItems, decisions, refusals, signatures, signatureFailures, selfVerifications, replays,
+        rateLimited,
         commitFailures
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions
@@ -17,6 +18,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .signatureFailures: "offer_signer_signature_failures_total"
         case .selfVerifications: "offer_signer_self_verifications_total"
         case .replays: "offer_signer_idempotent_replays_total"
+        case .rateLimited: "offer_signer_rate_limited_total"
         case .commitFailures: "offer_signer_commit_failures_total"
         case .redemptions: "offer_signer_redemptions_total"
         case .reloads: "offer_signer_reloads_total"
@@ -40,6 +42,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .signatureFailures: "Signatures that failed or did not verify, by key"
         case .selfVerifications: "Signatures that the service verified before they left"
         case .replays: "Grants answered again for the same idempotency key"
+        case .rateLimited: "Requests held back because more came than may, by what was counted"
         case .commitFailures: "Batches that could not be written, by reason"
         case .redemptions: "Uses of offers that the store told of, by state; match is none if no grant of ours fits"
         case .reloads: "Reloads of the configuration, by result"
@@ -65,6 +68,7 @@ extension Metric {
         case .signatureFailures: .signatureFailures
         case .selfVerifications: .selfVerifications
         case .replays: .replays
+        case .rateLimited: .rateLimited
         case .commitFailures: .commitFailures
         case .redemptions: .redemptions
         case .reloads: .reloads
@@ -87,6 +91,7 @@ extension Metric {
         case .signatures(let key, let form): [("key", key), ("form", form)]
         case .signatureFailures(let key): [("key", key)]
         case .selfVerifications, .replays: []
+        case .rateLimited(let scope): [("scope", scope)]
         case .commitFailures(let reason): [("reason", reason)]
         case .redemptions(let store, let environment, let state, let match):
             [("store", store), ("environment", environment), ("state", state), ("match", match.rawValue)]

@@ -32,12 +32,3 @@ extension LedgerWriter {
         reconciliation.told[app] = recordedAt
     }
 }
-
-extension CustomerIdentity {
-    var isPurchaseBinding: Bool {
-        switch self {
-        case .appAccountToken, .applicationUsername: true
-        case .customer, .anonymous, .originalTransaction, .appTransaction: false
-        }
-    }
-}

@@ -9,6 +9,7 @@ struct Assembly: Sendable {
     /// `nil` where no other service may use the database.
     let membership: Membership?
     let serverGauges = ServerGauges()
+    private let trustsFurtherRoots: Bool
 
     /// `reload` is called when another instance reloads its files.
     init(
@@ -17,7 +18,8 @@ struct Assembly: Sendable {
         _ dependencies: Dependencies,
         reload: @escaping @Sendable () -> Void
     ) throws(ServiceError) {
-        writing = WritingParts(opened, dependencies)
+        writing = WritingParts(opened, settings, dependencies)
+        trustsFurtherRoots = settings.appStoreRootsPath != nil
         watch = SealWatch(
             settings.sealWatch,
             seal: writing.seal,
@@ -39,13 +41,37 @@ struct Assembly: Sendable {
 
     /// What whoever runs the service should know, and what keeps nothing from being done.
     var warnings: [Obstacle] {
-        stores.warnings + watch.warnings + records.signedLog.warnings + (membership?.warnings ?? [])
+        furtherRoots + stores.warnings + watch.warnings + records.signedLog.warnings + (membership?.warnings ?? [])
+    }
+
+    /// Whoever has the key of a further root can make up any fact about any customer.
+    private var furtherRoots: [Obstacle] {
+        guard trustsFurtherRoots else { return [] }
+        return [
+            Obstacle(
+                "app-store-roots",
+                "\(Setting.appStoreRoots.flag) has roots trusted beside Apple's: who has their keys can forge what the App "
+                    + "Store signs. That is for tests only."
+            )
+        ]
     }
 
     /// For the metrics.
     var gauges: [Gauge] {
         serverGauges.read(writing.committer) + stores.gauges + records.signedLog.gauges + records.reconciler.gauges
-            + (membership?.gauges ?? [])
+            + (membership?.gauges ?? []) + [
+                Gauge(
+                    "offer_signer_further_roots",
+                    "Whether roots are trusted beside Apple's own: 1 if so, which is for tests only",
+                    [.init(trustsFurtherRoots ? 1 : 0)]
+                ),
+                Gauge(
+                    "offer_signer_log_lines_dropped_total",
+                    "Log lines that were left out because nobody read them",
+                    type: "counter",
+                    [.init(Double(writing.runtime.log.droppedLines))]
+                ),
+            ]
     }
 }
 
@@ -55,7 +81,7 @@ extension APICalls {
         let play =
             dependencies.googlePlay ?? GooglePlaySources(purchases: stores.googlePlayAPI, push: stores.googlePush)
         let deciding = OfferParts(writing, stores, play, settings, dependencies.verify)
-        offers = OfferCalls(deciding, records.noise, writing.runtime)
+        offers = OfferCalls(deciding, writing.admission, records.noise, writing.runtime)
         evidence = EvidenceCalls(writing, stores, play)
         self.records = RecordCalls(records, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)

@@ -16,6 +16,7 @@ struct OfferParts: Sendable {
         let (runtime, committer) = (writing.runtime, writing.committer)
         let decider = OfferDecider(
             committer: committer,
+            admission: writing.admission,
             showsFindingsToApps: settings.showsFindingsToApps,
             runtime: runtime
         )
@@ -39,22 +40,24 @@ struct OfferParts: Sendable {
             appStore: stores.appStore,
             catalogues: stores.catalogues,
             purchases: play.purchases,
+            admission: writing.admission,
             log: runtime.log
         )
     }
 }
 
 extension OfferCalls {
-    init(_ parts: OfferParts, _ noise: MinuteCounter<Noise>, _ runtime: Runtime) {
-        signatures = SignatureCall(signer: parts.signer)
+    init(_ parts: OfferParts, _ admission: Admission, _ noise: MinuteCounter<Noise>, _ runtime: Runtime) {
+        signatures = SignatureCall(signer: parts.signer, admission: admission)
         batches = SignatureBatchCall(
             signer: parts.signer,
+            admission: admission,
             random: runtime.random,
             noise: noise,
             metrics: runtime.metrics
         )
-        authorizations = AuthorizationCall(authorizer: parts.authorizer)
-        eligibility = EligibilityCall(previewer: parts.previewer) { [signer = parts.signer] in
+        authorizations = AuthorizationCall(authorizer: parts.authorizer, admission: admission)
+        eligibility = EligibilityCall(previewer: parts.previewer, admission: admission) { [signer = parts.signer] in
             signer.showsFindings(to: $0)
         }
     }
@@ -67,10 +70,10 @@ extension EvidenceCalls {
             receiver: NotificationReceiver(
                 store: stores.appStore,
                 committer: committer,
-                allowance: StrangerAllowance(clock: runtime.clock),
                 metrics: runtime.metrics,
                 log: runtime.log
-            )
+            ),
+            admission: writing.admission
         )
         googlePlayNotifications = GooglePlayNotificationCall(
             receiver: play.push.map { push in
@@ -83,7 +86,11 @@ extension EvidenceCalls {
                 )
             }
         )
-        transactions = TransactionsCall(store: stores.appStore, committer: committer)
-        transfers = TransfersCall(committer: committer)
+        transactions = TransactionsCall(
+            store: stores.appStore,
+            admission: writing.admission,
+            committer: committer
+        )
+        transfers = TransfersCall(admission: writing.admission, committer: committer)
     }
 }

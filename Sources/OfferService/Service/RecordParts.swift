@@ -38,11 +38,13 @@ struct RecordParts: Sendable {
                 committer: committer,
                 fetches: reads.fetches,
                 noise: noise,
+                refusals: writing.appRefusals.counted,
                 clock: runtime.clock
             ),
             ledger: ledger,
             committer: committer,
             health: writing.health,
+            reserve: writing.reserve,
             log: runtime.log
         )
     }

@@ -31,6 +31,12 @@ final class ServerGauges: Sendable {
                 [.init(Double(statistics.acceptedConnections))]
             ),
             Gauge(
+                "offer_signer_evicted_connections_total",
+                "Connections of clients nobody knows that were closed to make room for others",
+                type: "counter",
+                [.init(Double(statistics.evictedConnections))]
+            ),
+            Gauge(
                 "offer_signer_rejected_requests_total",
                 "Requests that the HTTP server turned away, by kind",
                 type: "counter",

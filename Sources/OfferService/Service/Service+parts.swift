@@ -66,8 +66,10 @@ extension Service {
     }
 
     private var startOnRecord: ServicePart {
-        ServicePart(.startOnRecord) { [configuration, committer] () throws(ServiceError) in
-            let events = [AuditEvent.serviceStarted(version: Self.version)] + configuration.events
+        ServicePart(.startOnRecord) {
+            [configuration, committer, roots = settings.furtherRootsDigest] () throws(ServiceError) in
+            let started = AuditEvent.serviceStarted(version: Self.version, furtherRoots: roots)
+            let events = [started] + configuration.events
             do throws(LedgerError) { try committer.appendBlocking(events) } catch { throw .records(error) }
         }
     }

@@ -10,6 +10,9 @@ struct WritingParts: Sendable {
     let ledger: LedgerAccess
     let health: Health
     let current: CurrentSnapshot
+    let admission: Admission
+    let reserve: DiskReserve?
+    let appRefusals: AppRefusals
     let committer: Committer
     let configuration: ActiveConfiguration
     let seal: Seal
@@ -22,7 +25,7 @@ struct WritingParts: Sendable {
         let lease: Lease
     }
 
-    init(_ opened: OpenedDatabase, _ dependencies: Dependencies) {
+    init(_ opened: OpenedDatabase, _ settings: Settings, _ dependencies: Dependencies) {
         let runtime = Runtime(clock: dependencies.clock, random: dependencies.random, log: dependencies.log)
         let ledger = opened.ledger
         self.runtime = runtime
@@ -31,13 +34,16 @@ struct WritingParts: Sendable {
         let health = Health(metrics: runtime.metrics, clock: runtime.clock, log: runtime.log)
         self.health = health
         current = CurrentSnapshot(opened.snapshot)
+        admission = Admission(settings.admission, settings.trustedProxies, runtime)
+        reserve = DiskReserve(settings.database)
+        appRefusals = AppRefusals(runtime.clock, reserve: reserve)
         let gate = KeyGate(lease: identity?.lease)
         gate.follow(opened.switches)
         committer = Committer(
             clock: runtime.clock,
             observer: health,
             gate: gate,
-            options: Self.options(dependencies, identity),
+            options: Self.options(dependencies, identity, appRefusals),
             database: Self.database(ledger, dependencies)
         )
         configuration = ActiveConfiguration(
@@ -58,8 +64,13 @@ struct WritingParts: Sendable {
         )
     }
 
-    private static func options(_ dependencies: Dependencies, _ identity: InstanceIdentity?) -> CommitterOptions {
+    private static func options(
+        _ dependencies: Dependencies,
+        _ identity: InstanceIdentity?,
+        _ appRefusals: AppRefusals
+    ) -> CommitterOptions {
         var options = dependencies.committer
+        options.appRefusals = appRefusals
         options.acknowledges = true
         options.instance = identity?.id
         options.askingThread = { EventLoop.current }

@@ -37,6 +37,8 @@ struct FairBudget<Taker: Hashable & Sendable>: Sendable {
     private var filledAt: Int64
     private var minuteNumber: Int64 = -1
     private var takenThisMinute: [Taker: Int] = [:]
+    /// What each of those has taken who share what one taker may have.
+    private var takenByMember: [Taker: Int] = [:]
     private var heldUntil: Int64?
 
     /// A full budget.
@@ -58,7 +60,11 @@ struct FairBudget<Taker: Hashable & Sendable>: Sendable {
         heldUntil.flatMap { $0 > now ? $0 : nil }
     }
 
-    mutating func take(for taker: Taker, at now: Int64) -> Verdict {
+    /// Takes one for a taker, which may be one of many that share the part of a `group`.
+    ///
+    /// A member has a twentieth of a minute's at most, so that none takes its group's part from the others.
+    mutating func take(for member: Taker, of group: Taker? = nil, at now: Int64) -> Verdict {
+        let taker = group ?? member
         fill(at: now)
         guard level >= 1 else {
             let wait = perMillisecond > 0 ? ((1 - level) / perMillisecond).rounded(.up) : Double(spanMilliseconds)
@@ -68,10 +74,17 @@ struct FairBudget<Taker: Hashable & Sendable>: Sendable {
         guard level > capacity / 2 || Double(taken) < share(of: taker) else {
             return .refused(until: (minuteNumber + 1) * Self.minute)
         }
+        if group != nil {
+            let taken = takenByMember[member] ?? 0
+            guard taken < mostOfMember else { return .refused(until: (minuteNumber + 1) * Self.minute) }
+            takenByMember[member] = taken + 1
+        }
         takenThisMinute[taker] = taken + 1
         level -= 1
         return .granted
     }
+
+    private var mostOfMember: Int { max(4, Int(perMillisecond * Double(Self.minute) / 20)) }
 
     /// What a taker may have of this minute when there is not enough for all; at least one.
     private func share(of taker: Taker) -> Double {
@@ -86,5 +99,6 @@ struct FairBudget<Taker: Hashable & Sendable>: Sendable {
         guard number != minuteNumber else { return }
         minuteNumber = number
         takenThisMinute.removeAll(keepingCapacity: true)
+        takenByMember.removeAll()
     }
 }

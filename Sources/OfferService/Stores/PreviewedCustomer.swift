@@ -5,9 +5,9 @@ import OfferDomain
 struct PreviewedCustomer: Sendable {
     /// What the request brought, merged once.
     let knowledge: StoreKnowledge
-    private let names: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
-    /// The store's accounts that the customer was shown to have; introductory offers are signed for these.
-    private let accounts: [(identity: CustomerIdentity, pseudonym: Pseudonym)]
+    /// What the request calls the customer, where an offer in the App Store is decided, and one at Google Play.
+    private let customerInAppStore: DecisionCustomer
+    private let customerAtGooglePlay: DecisionCustomer
     private let request: EligibilityRequest
     private let caller: Caller
     private let appStore: KnownByStore?
@@ -20,32 +20,45 @@ struct PreviewedCustomer: Sendable {
         _ configuration: Snapshot,
         _ store: AppStore,
         at now: Timestamp
-    ) throws(Refusal) {
+    ) async throws(Refusal) {
         self.request = request
         self.caller = caller
         let pseudonyms = configuration.pseudonyms
-        names = request.identities.map { ($0, pseudonyms.pseudonym(of: $0, in: app.name)) }
+        customerInAppStore = DecisionCustomer(
+            request.identities,
+            isBelieved: caller.role.mayAssertFacts,
+            binding: request.binding,
+            pseudonyms,
+            in: app.name
+        )
+        customerAtGooglePlay = DecisionCustomer(
+            buying: request.identities.filter(\.isGivenAtGooglePlay),
+            pseudonyms,
+            in: app.name
+        )
         place = app.googlePlay.map { GooglePlayPlace($0, pseudonyms, configuration.catalog) }
         if let bundleID = app.bundleID {
-            appStore = try KnownByStore(preview: request, caller, bundleID, configuration, store, at: now)
+            let request = SignatureRequest(preview: request, of: bundleID)
+            let members = try await store.verified(request, for: caller, of: bundleID, under: configuration, at: now)
+            appStore = try KnownByStore(request, members, caller, .app(bundleID), configuration)
         } else {
             appStore = nil
         }
-        accounts = (appStore?.accounts ?? []).map { ($0, pseudonyms.pseudonym(of: $0, in: app.name)) }
         var knowledge = appStore?.knowledge ?? StoreKnowledge()
         knowledge.isVouchedFor = caller.role.mayAssertFacts
         if let place, caller.role.mayAssertFacts {
             knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
+            knowledge.shownPurchases = request.purchaseTokens.map { place.keys.purchaseKey(of: $0).bytes }
             knowledge.successions += place.keys.successions(of: request.purchaseTokens)
         }
         self.knowledge = knowledge
     }
 
-    /// The names that count when one offer is decided: those that a request for this very offer could give.
-    func identities(for offer: CatalogOffer) -> [(identity: CustomerIdentity, pseudonym: Pseudonym)] {
+    /// The customer when one offer is decided: by those names that a request for this very offer could give.
+    func customer(for offer: CatalogOffer) -> DecisionCustomer {
         switch offer.listing {
-        case .appStore(let listing): listing.offerID == nil ? names + accounts : names
-        case .googlePlay: names.filter(\.identity.isGivenAtGooglePlay)
+        case .appStore: customerInAppStore
+        case .googlePlay: customerAtGooglePlay
         }
     }
 
@@ -55,11 +68,13 @@ struct PreviewedCustomer: Sendable {
         knowledge.report = nil
         switch offer.listing {
         case .appStore(let listing):
+            knowledge.shownPurchases = []
             if listing.offerID == nil { appStore?.bindToAccount(&knowledge) }
         case .googlePlay:
             var own = StoreKnowledge()
             own.isVouchedFor = knowledge.isVouchedFor
             own.googlePlayPurchases = knowledge.googlePlayPurchases
+            own.shownPurchases = knowledge.shownPurchases
             own.mayAsk = !request.purchaseTokens.isEmpty
             knowledge = own
         }
@@ -91,26 +106,5 @@ struct PreviewedCustomer: Sendable {
             ).learn(needs, for: request)
         default: return request.knowledge
         }
-    }
-}
-
-extension KnownByStore {
-    /// The customer of a request for many offers, of which none is signed.
-    convenience init(
-        preview request: EligibilityRequest,
-        _ caller: Caller,
-        _ bundleID: BundleID,
-        _ configuration: Snapshot,
-        _ store: AppStore,
-        at now: Timestamp
-    ) throws(Refusal) {
-        try self.init(
-            SignatureRequest(preview: request, of: bundleID),
-            caller,
-            .app(bundleID),
-            configuration,
-            store,
-            at: now
-        )
     }
 }

@@ -19,7 +19,7 @@ struct StoreCall: Sendable {
     /// What the store allows for the account.
     let quota: StoreQuota
     /// Who causes it.
-    let caller: CallerID
+    let party: Party
     /// What is spent of: the account's own budget unless the store counts several together.
     let budget: Account
     /// For one request; `nil` takes the policy's.
@@ -29,14 +29,14 @@ struct StoreCall: Sendable {
         account: Account,
         origin: Origin,
         quota: StoreQuota,
-        caller: CallerID,
+        party: Party,
         budget: Account? = nil,
         attemptMilliseconds: Int64? = nil
     ) {
         self.account = account
         self.origin = origin
         self.quota = quota
-        self.caller = caller
+        self.party = party
         self.budget = budget ?? account
         self.attemptMilliseconds = attemptMilliseconds
     }
@@ -60,7 +60,9 @@ enum StoreReading<Answer: Sendable>: Sendable {
 package final class StoreGateway: Sendable {
     private struct State {
         var breakers: [Origin: CircuitBreaker] = [:]
-        var budgets: [StoreCall.Account: FairBudget<CallerID>] = [:]
+        var budgets: [StoreCall.Account: FairBudget<Party>] = [:]
+        /// What is asked just now for devices, of each server.
+        var devices: [Origin: DevicePlaces] = [:]
     }
 
     private let transport: any Transport
@@ -206,17 +208,26 @@ package final class StoreGateway: Sendable {
             case .refused(let time): throw .unavailable(retryAfter: uptime.timeOfDay(at: time))
             case .tooManyAtOnce: throw .unavailable(retryAfter: nil)
             }
-            let verdict = budget.take(for: call.caller, at: now)
+            // What devices may have asked at once leaves room for everybody else.
+            guard state.devices[call.origin, default: DevicePlaces()].take(for: call.party) else {
+                state.breakers[call.origin]?.settle(permit, .abandoned, at: now)
+                throw .unavailable(retryAfter: nil)
+            }
+            let verdict = budget.take(for: call.party, of: call.party.group, at: now)
             state.budgets[call.budget] = budget
             guard case .refused(let time) = verdict else { return permit }
             state.breakers[call.origin]?.settle(permit, .abandoned, at: now)
+            state.devices[call.origin]?.giveBack(call.party)
             throw .budgetSpent(retryAfter: uptime.timeOfDay(at: time))
         }
     }
 
     private func settle(_ call: StoreCall, _ permit: CircuitBreaker.Permit, _ result: CircuitBreaker.Result) {
         let now = uptime.milliseconds
-        let changed = state.withLock { $0.breakers[call.origin]?.settle(permit, result, at: now) }
+        let changed = state.withLock { state in
+            state.devices[call.origin]?.giveBack(call.party)
+            return state.breakers[call.origin]?.settle(permit, result, at: now)
+        }
         guard let changed else { return }
         let isOpen = changed == .open
         log(
@@ -264,7 +275,7 @@ extension StoreReading {
         case .cancelled: self = .failure(.cancelled, server: .abandoned)
         case .requestInvalid(let reason):
             self = .failure(.badAnswer(reason: "our request: \(reason)"), server: .abandoned)
-        case .plainHTTPNotAllowed, .tooManyWaiting, .stopped:
+        case .plainHTTPNotAllowed, .tooManyWaiting, .waitedTooLong, .stopped:
             self = .failure(.unavailable(retryAfter: nil), server: .abandoned)
         case .responseTooLarge, .headTooLarge, .protocolViolation:
             self = .failure(.badAnswer(reason: error.label), server: .failed)

@@ -26,6 +26,13 @@ package struct PostgreSQLAddress: Hashable, Sendable {
     /// Whether several servers are named, of which one is to be found that can be written to.
     var namesSeveralHosts: Bool { authority.utf8.contains(UInt8(ascii: ",")) }
 
+    /// Whether there is one before the hosts, or among the parameters.
+    var hasPassword: Bool {
+        let user = authority.split(separator: "@", omittingEmptySubsequences: false).dropLast().first ?? ""
+        let parameters = uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        return user.contains(":") || parameters.split(separator: "&").contains { $0.hasPrefix("password=") }
+    }
+
     /// What stands between `//` and the path, or the parameters.
     private var authority: Substring {
         uri[uri.index(after: afterFirstSlash)...].prefix { $0 != "/" && $0 != "?" }

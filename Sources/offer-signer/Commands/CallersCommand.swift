@@ -13,7 +13,7 @@ enum CallersCommand: Command {
         restart, and each is recorded in the audit log.
 
         Usage:
-          offer-signer callers add NAME --role ROLE [--bundle BUNDLE_ID]… [--expires-days N]
+          offer-signer callers add NAME --role ROLE [--bundle BUNDLE_ID]… [--expires-days N] [--rate RATE]
           offer-signer callers add-key NAME [--expires-days N]
           offer-signer callers list
           offer-signer callers revoke NAME [--key KEY_ID]
@@ -22,6 +22,9 @@ enum CallersCommand: Command {
         ROLE is app (a client on somebody's device), backend (the team's server; believed in what it says of
         customers), auditor (reads the log) or admin (also acts on keys).
         Without --bundle the caller may ask for every app.
+        RATE is how often an app or a backend may ask:
+        \(RateLimit.expected).
+        Without it, a backend may ask as often as it likes, and an app as the service's --app-rate says.
 
         add and add-key print the API key, ID.SECRET, once; only its SHA-256 is stored. To rotate a key, add
         a second one, move the caller over, then revoke the first: two may be live at a time.
@@ -33,7 +36,7 @@ enum CallersCommand: Command {
     }
 
     private static let subcommands = [
-        "add": ["--role", "--bundle", "--expires-days"],
+        "add": ["--role", "--bundle", "--expires-days", "--rate"],
         "add-key": ["--expires-days"],
         "list": [],
         "revoke": ["--key"],
@@ -75,7 +78,11 @@ enum CallersCommand: Command {
         guard apps.isEmpty || role.mayAskForSignatures else {
             throw CommandError(usage: "--bundle: the role \(role.rawValue) is not bound to apps; leave it out")
         }
-        let caller = Caller(id: try callerID(words[1]), role: role, apps: apps)
+        let rate = try arguments.value("--rate", RateLimit.expected, RateLimit.init)
+        guard rate == nil || role.mayAskForSignatures else {
+            throw CommandError(usage: "--rate: the role \(role.rawValue) has no rate; leave it out")
+        }
+        let caller = Caller(id: try callerID(words[1]), role: role, apps: apps, rate: rate)
         let expiresInDays = try days(arguments)
         let isNew = !ledger.exists
         let result = Callers(ledger: ledger, clock: .system).add(caller, expiresInDays: expiresInDays)

@@ -18,9 +18,9 @@ enum MigrateCommand: Command {
 
         Stop every service that uses either database first; where one was killed, the command waits three seconds to be
         sure that it is gone. The other database must be new; it gets all of it, or nothing. Before the command says
-        that it is done it computes the root of the log from the entries that arrived. The old database stays as it
-        is: move it away afterwards, so that no service goes on with it. A service that starts on the new one continues
-        the same log; give it the old one's checkpoint file too.
+        that it is done it computes the root of the log from the entries that arrived. The old database gets one last
+        entry, by which every service refuses it from then on. A service that starts on the new one continues the same
+        log; give it the old one's checkpoint file too.
         """
     }
 
@@ -45,6 +45,9 @@ enum MigrateCommand: Command {
     private static func location(_ option: String, _ parsed: Arguments) throws(CommandError) -> DatabaseLocation {
         guard let location = try parsed.value(option, "sqlite:PATH or postgres://…", { DatabaseLocation($0) }) else {
             throw CommandError(usage: "\(option) is missing")
+        }
+        if location.hasPassword {
+            throw CommandError(usage: "\(option) has a password; give that by PGPASSFILE or PGPASSWORD")
         }
         return location
     }

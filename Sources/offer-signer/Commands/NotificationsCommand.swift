@@ -49,7 +49,7 @@ enum NotificationsCommand: Command {
         guard let caller = CallerID(name) else { throw CommandError("\(name) is no name of a caller") }
         do {
             let random = try SystemRandom()
-            let session = try CatchUpSession(settings, caller: caller, clock: .system, random: random)
+            let session = try CatchUpSession(settings, party: .caller(caller), clock: .system, random: random)
             defer { session.stop() }
             let tallies = try session.runBlocking(wish, progress: tellProgress, done: tell)
             return conclude(tallies)

@@ -31,10 +31,30 @@ struct CustomerIdentityTests {
     func `counts every spelling of a UUID as the token it is`(text: String) throws {
         let token = CustomerIdentity.appAccountToken(try #require(UniqueID(CustomerIdentityTests.token)))
         #expect(CustomerIdentity.customer(try CustomerID(text)).capBytes == token.capBytes)
-        #expect(CustomerIdentity.anonymous(try AnonymousID(text)).capBytes == token.capBytes)
         #expect(CustomerIdentity.applicationUsername(try ApplicationUsername(text)).capBytes == token.capBytes)
         #expect(token.capBytes == Array("c:\(CustomerIdentityTests.token)".utf8))
         #expect(try CustomerID(text).canonicalForCaps == Array(CustomerIdentityTests.token.utf8))
+    }
+
+    @Test(arguments: [
+        token, token.uppercased(), "{\(token)}", "7E3FB2042A6B4B2F9A3C1B2C3D4E5F60", "Bob", "42", "c:bob",
+    ])
+    func `what is only claimed is in a namespace of its own, and one claim there however it is made`(
+        text: String
+    ) throws {
+        let claims: [CustomerIdentity] = [
+            .anonymous(try AnonymousID(text)), .claimedApplicationUsername(try ApplicationUsername(text)),
+        ]
+        let known: [CustomerIdentity] = [
+            .customer(try CustomerID(text)), .applicationUsername(try ApplicationUsername(text)),
+        ]
+        #expect(Set(claims.map(\.capBytes)).count == 1 && claims[0].capBytes.starts(with: "n:".utf8))
+        #expect(Set(claims.map(\.capBytes)).isDisjoint(with: known.map(\.capBytes)))
+        #expect(claims.allSatisfy(\.isClaimed) && !known.contains(where: \.isClaimed))
+        #expect(known.map(\.asClaimed) == [known[0], claims[1]])
+        if let token = UniqueID(text) {
+            #expect(CustomerIdentity.appAccountToken(token).asClaimed.capBytes == claims[0].capBytes)
+        }
     }
 
     @Test
@@ -42,7 +62,6 @@ struct CustomerIdentityTests {
         let names = try ["Alice", "ALICE", "alice"].map { CustomerIdentity.customer(try CustomerID($0)).capBytes }
         #expect(Set(names).count == 1)
         #expect(try CustomerIdentity.applicationUsername(ApplicationUsername("aLICE")).capBytes == names[0])
-        #expect(try CustomerIdentity.anonymous(AnonymousID("aLIce")).capBytes == names[0])
     }
 
     @Test(arguments: ["Device-1", "DEVICE-1", "device-1"])

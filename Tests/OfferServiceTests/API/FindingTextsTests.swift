@@ -16,10 +16,12 @@ struct FindingTextsTests {
                 subscriptionGroupID: nil,
                 offerID: try OfferID("winback")
             ),
-            rule: .all([
-                .grants(atMost: 2), .lapsed(atLeastDays: 30, atMostDays: nil), .budget(atMost: 1000, perDays: 1),
-                .any([.autoRenew(false), .grants(atMost: 0)]), .ownership(.purchased),
-            ])
+            terms: OfferTerms(
+                rule: .all([
+                    .grants(atMost: 2), .lapsed(atLeastDays: 30, atMostDays: nil), .budget(atMost: 1000, perDays: 1),
+                    .any([.autoRenew(false), .grants(atMost: 0)]), .ownership(.purchased),
+                ])
+            )
         )
     }
 

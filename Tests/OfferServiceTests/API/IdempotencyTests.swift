@@ -64,7 +64,7 @@ import Testing
                     subscriptionGroupID: nil,
                     offerID: try OfferID("store_much_better")
                 ),
-                rule: nil
+                terms: OfferTerms(rule: nil)
             )
             service.current.swap(
                 Snapshot(

@@ -60,7 +60,7 @@ struct OffersFileTests {
             "bundelId",
             "error: offers:3:5 /apps/0/bundleId: is missing, and so is packageName; an app is in one store at least",
             "error: offers:4:17 /apps/0/bundelId: is not a known member; did you mean “bundleId”? "
-                + "(known: appAppleId, bundleId, environments, googlePlay, packageName, plans)"
+                + "(known: appAppleId, bundleId, customers, environments, googlePlay, packageName, plans)"
         ),
         IssueRow(
             "a misspelt member further in",
@@ -82,7 +82,7 @@ struct OffersFileTests {
             "plans: {}, plan: [",
             "error: offers:6:14 /apps/0/plans: expected an array, found an object",
             "error: offers:6:24 /apps/0/plan: is not a known member; did you mean “plans”? (known: "
-                + "appAppleId, bundleId, environments, googlePlay, packageName, plans)"
+                + "appAppleId, bundleId, customers, environments, googlePlay, packageName, plans)"
         ),
         IssueRow(
             "no offers",

@@ -25,6 +25,28 @@ struct SettingsTests {
         #expect(settings.logLevel == .error && settings.loops == 3)
     }
 
+    @Test(arguments: [
+        ("postgres://user:hidden@db/offers", true), ("postgres://user@db/offers?sslmode=require&password=hidden", true),
+        ("postgresql://user:hidden@db1,db2:5433/offers", true), ("postgres://db/offers?password=hidden", true),
+        ("postgres://user@db:5432/offers?passfile=/etc/pass", false), ("postgres://db/offers", false),
+        ("sqlite:a:b@c?password=d", false),
+    ])
+    func `refuses a password on the command line`(address: String, isRefused: Bool) throws {
+        let issues: [ConfigurationIssue]
+        do throws(ConfigurationError) {
+            _ = try Settings(flags: [.database: address], environment: [:])
+            issues = []
+        } catch {
+            issues = error.issues
+        }
+        #expect(issues.isEmpty == !isRefused, "\(issues)")
+        for issue in issues {
+            #expect(issue.place == "--database" && issue.message.contains("PGPASSFILE"))
+            #expect(!issue.message.contains("hidden"))
+        }
+        _ = try Settings(flags: [:], environment: ["OFFER_SIGNER_DATABASE": address])
+    }
+
     @Test func `says everything that is wrong, all at once`() throws {
         let environment = [
             "OFFER_SIGNER_LISTN": "x", "OFFER_SIGNER_SELF_VERIFICATION": "never", "OFFER_SIGNER_WEATHER": "fair",

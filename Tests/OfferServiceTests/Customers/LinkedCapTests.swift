@@ -26,7 +26,7 @@ import Testing
             to: "ada",
             asks: [
                 #""anonymousId": "device-1""#, #""anonymousId": "DEVICE-1""#, #""customerId": "ada""#,
-                #""customerId": "ADA""#, #""applicationUsername": "Device-1""#, #""applicationUsername": "aDa""#,
+                #""customerId": "ADA""#, #""applicationUsername": "aDa""#,
                 #""customerId": "ada", "anonymousId": "device-2""#,
                 #""customerId": "grace", "anonymousId": "device-1""#,
             ]
@@ -38,13 +38,13 @@ import Testing
             asks: [
                 #""anonymousId": "\#(token.uppercased())""#, #""anonymousId": "{\#(token)}""#,
                 #""anonymousId": "\#(bare)""#, #""anonymousId": "URN:uuid:\#(token)""#,
-                #""appAccountToken": "\#(token.uppercased())""#, #""customerId": "ada""#,
+                #""customerId": "ada""#,
                 #""appAccountToken": "00000000-0000-4000-8000-000000000001", "customerId": "ADA""#,
             ]
         ),
-        // The token of a purchase is the anonymous id, as some SDKs have it.
+        // The token of a purchase is the anonymous id, as some SDKs have it; a backend names it as both.
         Row(
-            granted: #""appAccountToken": "\#(token)""#,
+            granted: #""appAccountToken": "\#(token)", "anonymousId": "\#(token)""#,
             from: "{\(bare.uppercased())}",
             to: String(repeating: "aB", count: 32),
             asks: [
@@ -58,7 +58,7 @@ import Testing
             to: token,
             asks: [
                 #""anonymousId": "device-1""#, #""customerId": "\#(bare)""#,
-                #""appAccountToken": "\#(token.uppercased())""#, #""anonymousId": "\#(token)""#,
+                #""appAccountToken": "\#(token.uppercased())""#,
             ]
         ),
     ]

@@ -155,7 +155,7 @@ import Testing
     ) async throws {
         try await withService(.inProcess, Self.playFiles) { service in
             let world = try PlayLedger(service)
-            let ada = try world.pseudonym("ada")
+            let ada = try world.accountID("ada")
             try world.tell("one", customer: "ada", account: ada, minutes: 0)
             try service.beginEpoch("2")
             try world.tell("one", customer: "ada", account: ada, minutes: 1)
@@ -166,7 +166,7 @@ import Testing
             #expect(try service.entries("subscription.transferred").isEmpty)
             #expect(try world.otherNames(than: "ada") == 0)
             // A purchase of another account in its place still goes from one to the other.
-            try world.tell("two", account: try world.pseudonym("grace"), linked: "one", minutes: 4)
+            try world.tell("two", account: try world.accountID("grace"), linked: "one", minutes: 4)
             #expect(try service.entries("subscription.transferred").count == 1)
         }
     }
@@ -174,7 +174,7 @@ import Testing
     @Test func `a purchase with the account id of before is the customer's, also one of later`() async throws {
         try await withService(.inProcess, Self.playFiles) { service in
             let world = try PlayLedger(service)
-            let ada = try world.pseudonym("ada")
+            let ada = try world.accountID("ada")
             try world.tell("one", account: ada, minutes: 0)
             try service.beginEpoch("2")
             try world.tell("other", customer: "ada", minutes: 1)
@@ -237,7 +237,7 @@ private struct PlayLedger {
     func tell(
         _ token: String,
         customer: String? = nil,
-        account: Pseudonym? = nil,
+        account: String? = nil,
         linked: String? = nil,
         minutes: Int
     ) throws {
@@ -246,7 +246,7 @@ private struct PlayLedger {
         item.basePlanID = "monthly"
         var purchase = GooglePlayPurchase(state: .known(.active), lineItems: [item])
         purchase.startedAt = service.clock.now
-        purchase.accountID = try account.map(service.giveOutAccountID)
+        purchase.accountID = account
         purchase.linkedToken = try linked.map { try PurchaseToken($0) }
         var evidence = GooglePlayEvidence(observedAt: service.clock.now.adding(minutes: minutes))
         evidence.purchases = [(token: try PurchaseToken(token), answer: .purchase(purchase))]
@@ -282,8 +282,13 @@ private struct PlayLedger {
         service.current.value.pseudonyms.pseudonym(of: .customer(try CustomerID(name)), in: try place().app.name)
     }
 
+    /// The account id of the customer under the secret in force, which is given out here.
+    func accountID(_ name: String) throws -> String {
+        try service.giveOutAccountID(of: .customer(try CustomerID(name)), in: try place().app.name)
+    }
+
     private func write(_ body: (LedgerWriter) throws(LedgerError) -> Void) throws {
-        let writer = LedgerWriter(connection: try service.ledger.open())
+        let writer = LedgerWriter(connection: try service.ledger.openPatiently())
         try writer.begin(at: service.clock.now)
         try body(writer)
         try writer.commit()

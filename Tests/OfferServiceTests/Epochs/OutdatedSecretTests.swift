@@ -72,7 +72,7 @@ import Testing
     }
 
     private func transfer(_ service: TestService, _ name: String, _ pseudonyms: Pseudonyms) throws -> CustomerTransfer {
-        let transfer = CustomerTransfer(
+        CustomerTransfer(
             from: try AnonymousID(name),
             to: try CustomerID("ada"),
             app: try #require(AppInStores(AppName("com.example.app"), in: service.loaded.catalog)),
@@ -80,7 +80,6 @@ import Testing
             pseudonyms: pseudonyms,
             catalog: service.loaded.catalog
         )
-        return try #require(transfer)
     }
 
     private func outcome(of transfer: CustomerTransfer, _ committer: Committer) async -> LedgerError? {

@@ -244,8 +244,20 @@ import Testing
             )
             #expect(stranger.status == 403 && stranger.problem == "purchase-of-other-account", "\(stranger)")
             #expect(stranger.pointers == ["/purchaseTokens/0"])
-            let owner = try await world.service.send(
+            let claimed = try await world.service.send(
                 world.authorizationCall(as: "app", #""anonymousId": "BOB", "purchaseTokens": ["\#(bobs.token)"]"#)
+            )
+            #expect(claimed.problem == "purchase-of-other-account", "a claimed name is nobody's: \(claimed)")
+            var transfer = world.service.call(
+                """
+                {"packageName": "\(FakeGooglePlay.firstApp)", "from": {"anonymousId": "phone"},
+                 "to": {"customerId": "bob"}}
+                """
+            )
+            transfer.path = "/v1/customers/transfers"
+            #expect(try await world.service.send(transfer).status == 200)
+            let owner = try await world.service.send(
+                world.authorizationCall(as: "app", #""anonymousId": "PHONE", "purchaseTokens": ["\#(bobs.token)"]"#)
             )
             #expect(owner.status == 200, "\(owner)")
             let backend = try await world.service.send(

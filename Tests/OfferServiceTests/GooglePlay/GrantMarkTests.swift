@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import OfferDomain
-import OfferService
 import Testing
+
+@testable import OfferService
 
 /// What a purchase carries to name its grant, and who can make it.
 struct GrantMarkTests {
@@ -48,16 +50,22 @@ struct GrantMarkTests {
     ])
     func `has one form`(text: String) {
         #expect(GrantMark(text) == nil)
-        #expect(Pseudonym.ledgerKey(ofAccountID: text) == nil)
+        #expect(GooglePlayAccountID(text) == nil)
     }
 
-    @Test func `an account id leads back to whom the ledger knows, and to nobody's name`() async throws {
+    @Test func `an account id stands for one customer, and equals nothing in the ledger or the records`() async throws {
         try await withPlayService { world in
-            let anna = try world.pseudonym("anna")
-            #expect(anna.accountID.utf8.count == 64)
-            #expect(Pseudonym.ledgerKey(ofAccountID: anna.accountID) == anna.ledgerKey)
-            #expect(try world.pseudonym("ANNA").accountID == anna.accountID)
-            #expect(try world.pseudonym("bert").accountID != anna.accountID)
+            let keys = try world.place.keys
+            func accountID(_ name: String) throws -> GooglePlayAccountID {
+                keys.accountID(of: .customer(try CustomerID(name)))
+            }
+            let (anna, pseudonym) = (try accountID("anna"), try world.pseudonym("anna"))
+            #expect(anna.text.utf8.count == 64 && GooglePlayAccountID(anna.text) == anna)
+            #expect(try accountID("ANNA") == anna)
+            #expect(try accountID("bert") != anna)
+            #expect(anna.key != pseudonym.ledgerKey)
+            let record = Base64.decodeURL(Array(pseudonym.text.split(separator: ":")[2].utf8))
+            #expect(record?.count == 32 && record != [UInt8](hexadecimal: anna.text))
         }
     }
 

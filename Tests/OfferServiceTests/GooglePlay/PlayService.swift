@@ -7,19 +7,21 @@ import Testing
 
 extension TestService {
     /// Has the ledger know that the customer was told their account id, as an authorization does, and answers that.
-    func giveOutAccountID(of customer: Pseudonym) throws -> String {
-        let connection = try ledger.open()
+    func giveOutAccountID(of customer: CustomerIdentity, in app: AppName) throws -> String {
+        let pseudonyms = current.value.pseudonyms
+        let account = GooglePlayPseudonyms(pseudonyms, in: app).accountID(of: customer)
+        let connection = try ledger.openPatiently()
         try connection.run(
             SQL(
                 """
                 INSERT INTO google_play_accounts (account, customer, entry_index) VALUES (?, ?, 0)
                 ON CONFLICT DO NOTHING
                 """,
-                .blob(customer.ledgerKey),
-                .blob(customer.ledgerKey)
+                .blob(account.key),
+                .blob(pseudonyms.pseudonym(of: customer, in: app).ledgerKey)
             )
         )
-        return customer.accountID
+        return account.text
     }
 }
 
@@ -31,10 +33,17 @@ struct PlayService: Sendable {
     static let packageName = "com.example.android"
 
     /// What purchases of the customer carry, to whom it is given out here.
-    func accountID(_ customer: String) throws -> String { try service.giveOutAccountID(of: pseudonym(customer)) }
+    func accountID(_ customer: String) throws -> String {
+        try service.giveOutAccountID(of: Self.identity(customer), in: place.app.name)
+    }
+
+    /// Names of devices are anonymous ids.
+    private static func identity(_ name: String) throws -> CustomerIdentity {
+        name.hasPrefix("device") ? .anonymous(try AnonymousID(name)) : .customer(try CustomerID(name))
+    }
 
     func pseudonym(_ customer: String) throws -> Pseudonym {
-        service.current.value.pseudonyms.pseudonym(of: .customer(try CustomerID(customer)), in: try place.app.name)
+        service.current.value.pseudonyms.pseudonym(of: try Self.identity(customer), in: try place.app.name)
     }
 
     var place: GooglePlayPlace {
@@ -54,7 +63,7 @@ struct PlayService: Sendable {
     func grant(to customer: String, offer id: String = "winback-50", daysAgo: Double) throws -> UniqueID {
         let instant = PlaySample.now.adding(milliseconds: Int64(-daysAgo * 86_400_000))
         let grant = UniqueID.version7(at: instant, UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
-        let connection = try service.ledger.open()
+        let connection = try service.ledger.openPatiently()
         try connection.run(
             SQL(
                 "INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, 0)",
@@ -145,7 +154,7 @@ struct PlayService: Sendable {
     }
 
     func forget() throws {
-        let connection = try service.ledger.open()
+        let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
             "DELETE FROM google_play_purchases", "DELETE FROM google_play_links", "DELETE FROM google_play_customers",
             "DELETE FROM google_play_messages", "DELETE FROM google_play_redemptions",

@@ -28,7 +28,7 @@ final class ScriptedPlay: GooglePlayPurchaseSource, GooglePushAuthentication, Se
     func purchase(
         _ token: PurchaseToken,
         of packageName: PackageName,
-        for caller: CallerID?
+        for party: Party?
     ) async throws(StoreError) -> GooglePlayPurchaseAnswer {
         try state.withLock { state in
             state.asked.append(token.text)

@@ -84,7 +84,9 @@ import Testing
         try pair.other.leave(Self.instance(2).id)
         try pair.other.commit()
         #expect(try !pair.switches().awaitsAcknowledgement)
-        #expect(try InstanceTable(connection: pair.place.ledger.openPatiently()).all().map(\.instance) == [Self.instance(1)])
+        #expect(
+            try InstanceTable(connection: pair.place.ledger.openPatiently()).all().map(\.instance) == [Self.instance(1)]
+        )
     }
 
     @Test func `whoever can't ask for instances waits for them all the same`() async throws {

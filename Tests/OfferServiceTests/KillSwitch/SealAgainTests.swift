@@ -20,7 +20,9 @@ import Testing
 
         init(beside service: TestService) throws {
             let log = Log(level: .error, clock: clock.wallClock, sink: service.log.sink)
-            let open: Committer.Opener = { [ledger = service.ledger] () throws(StorageError) in try ledger.openPatiently() }
+            let open: Committer.Opener = { [ledger = service.ledger] () throws(StorageError) in
+                try ledger.openPatiently()
+            }
             committer = Committer(
                 clock: clock.wallClock,
                 observer: Metrics(),

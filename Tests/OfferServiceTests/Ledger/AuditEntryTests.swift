@@ -145,6 +145,7 @@ import Testing
                     others: 5
                 )
             ),
+            .refusalsCounted(Counted(from: from, until: until, counts: [:], others: 3)), .ledgerLeft,
             .epochBegun("1"), .epochDestroyed("1"), .customerLookedUp(try AppName("com.a"), users: [user, user]),
         ]
     }

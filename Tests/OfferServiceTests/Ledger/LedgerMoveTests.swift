@@ -234,7 +234,11 @@ import Testing
     }
 
     @Test func `a grant that is carried over meanwhile arrives, and arrives once`() async throws {
-        let (source, isOver, carried, count) = (try LogPlace(), Recorder(), Recorder(), 400)
+        for _ in 0..<6 { try await Self.moveWhileCarrying(400) }
+    }
+
+    private static func moveWhileCarrying(_ count: Int) async throws {
+        let (source, isOver, carried) = (try LogPlace(), Recorder(), Recorder())
         try source.writer().add(3)
         let connection = try source.ledger.openPatiently()
         try connection.transaction { () throws(StorageError) in
@@ -251,16 +255,35 @@ import Testing
         // Whatever fails: the other thread is waited for.
         defer { isOver.add() }
         try #require(await eventually { carried.count > 0 })
-        for moves in 0..<60 where moves < 6 || carried.count <= 6 {
-            let target = try Self.target()
-            _ = try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run()
-            let all = SQL("SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants")
-            let arrived = try target.ledger.openForReading().all(all) { $0.blob(0) }
-            #expect(arrived.count == count && Set(arrived).count == count)
-        }
+        let target = try Self.target()
+        _ = try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run()
+        let all = SQL("SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants")
+        let arrived = try target.ledger.openForReading().all(all) { $0.blob(0) }
+        #expect(arrived.count == count && Set(arrived).count == count)
         isOver.add()
         await carrying
-        #expect(carried.count > 6)
+        #expect(carried.count > 1)
+    }
+
+    @Test func `what was moved is gone on with in one place alone`() async throws {
+        try await withService { service async throws in
+            #expect(try await service.sign(offer: "once", #""customerId": "ada""#).status == 200)
+            await service.stop()
+            let target = try Self.target()
+            _ = try LedgerMove(from: service.ledger, to: target.ledger, pause: { _ in }).run()
+            #expect(try service.entries("ledger.left").count == 1)
+            let left = LedgerError.log(.movedAway)
+            #expect(throws: left) { try LedgerWriter(connection: service.ledger.openPatiently()).checkedHead() }
+            let change = #expect(throws: LedgerChangeError<Never>.self) {
+                try service.ledger.change { _ throws(Never) in [.serviceStopped] }
+            }
+            let isLeft = if case .ledger(left)? = change { true } else { false }
+            #expect(isLeft, "\(String(describing: change))")
+            #expect(throws: LedgerMoveError.self) {
+                try LedgerMove(from: service.ledger, to: try Self.target().ledger, pause: { _ in }).run()
+            }
+            #expect(try LedgerWriter(connection: target.ledger.openPatiently()).checkedHead().size > 0)
+        }
     }
 
     @Test(.aboutPostgreSQL)

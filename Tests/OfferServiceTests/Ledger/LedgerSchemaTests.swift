@@ -28,7 +28,7 @@ import Testing
         let place = try LogPlace()
         try place.writer().add(3)
         let connection = try place.ledger.openPatiently()
-        try connection.run(SQL("INSERT INTO callers VALUES ('shop', 'backend', '', 1, NULL)"))
+        try connection.run(SQL("INSERT INTO callers VALUES ('shop', 'backend', '', 1, NULL, NULL)"))
         try Migrations.apply(LedgerSchema.migrations + [Self.second], to: connection, at: 5)
         #expect(try connection.all(SQL("SELECT note FROM callers")) { $0.text(0) } == ["shop"])
         #expect(try place.reader().head() == place.expectedHead())

@@ -65,11 +65,10 @@ private struct CatchUpWorld: Sendable {
             receiver: NotificationReceiver(
                 store: stores.appStore,
                 committer: service.committer,
-                allowance: nil,
                 metrics: service.metrics,
                 log: log
             ),
-            caller: caller,
+            party: .caller(caller),
             clock: clock.wallClock,
             pause: Pause { [pauses] milliseconds in
                 pauses.add(milliseconds)
@@ -170,7 +169,7 @@ extension CatchUpTally {
             _ = try catchUp.store.signNotification(notification)
             #expect(try await catchUp.run().recorded == 1)
             #expect(try catchUp.service.redemptions() == ["store_open redeemed without grant"])
-            let reply = try await world.service.send(world.service.call(as: "app", world.body("running")))
+            let reply = try await world.service.send(world.service.call(world.body("running")))
             #expect(reply.status == 200, "\(reply)")
         }
     }

@@ -166,7 +166,7 @@ private let rows = [
             }
             #expect(try world.service.redemptions() == row.redemptions)
             for outcome in row.outcomes {
-                let reply = try await world.service.send(world.service.call(as: "app", world.body(outcome.offer)))
+                let reply = try await world.service.send(world.service.call(world.body(outcome.offer)))
                 let answer = reply.status == 200 ? granted : reply.problem
                 #expect(answer == outcome.answer, "\(outcome.offer): \(reply)")
             }

@@ -105,6 +105,41 @@ struct OperationTests {
         }
     }
 
+    @Test func `roots trusted beside Apple's are told everywhere`() async throws {
+        try await withStoreService { world in
+            let service = world.service
+            #expect(try await service.send(.get("/health/ready")).names(in: "warnings").contains("app-store-roots"))
+            let page = try MetricsPage(try await service.send(.get("/metrics")))
+            #expect(page.samples["offer_signer_further_roots"] == 1)
+            #expect(service.settings.furtherRootsDigest?.count == 64)
+        }
+        try await withService { service in
+            #expect(try await !service.send(.get("/health/ready")).names(in: "warnings").contains("app-store-roots"))
+            let page = try MetricsPage(try await service.send(.get("/metrics")))
+            #expect(page.samples["offer_signer_further_roots"] == 0)
+            #expect(service.settings.furtherRootsDigest == nil)
+        }
+        let event = AuditEvent.serviceStarted(version: "1", furtherRoots: "abc")
+        let entry = try Tree(
+            String(decoding: AuditEntry.bytes(of: event, recordedAt: Timestamp(milliseconds: 1)), as: UTF8.self)
+        )
+        #expect(entry["roots"] == .text("abc"))
+    }
+
+    @Test func `answers of every kind are taken for what they say they are`() async throws {
+        try await withService { service in
+            let calls: [Call] = [
+                service.call(offer: "open"), service.call(offer: "nothing"), .get("/health/ready"),
+                .get("/health/live"),
+                .get("/metrics"), .get("/openapi.yaml"), .get("/nowhere"), .get("/console/"),
+            ]
+            for call in calls {
+                let reply = try await service.send(call)
+                #expect(reply.headers["x-content-type-options"] == "nosniff", "\(call.path): \(reply.headers)")
+            }
+        }
+    }
+
     @Test(arguments: Wire.ofRun)
     func `signs no more with a key that an administrator has switched off, until it is on again`(
         wire: Wire

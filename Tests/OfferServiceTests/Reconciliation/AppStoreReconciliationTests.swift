@@ -79,11 +79,11 @@ private let rows = [
         ["redeemed other-account"]
     ),
     Row(
-        "accounts that are one customer's",
+        "a device of that name is linked to the account, and is not the account that it is named like",
         [.to(bert, chain: firstChain)],
         [bought()],
         link: (bert, anna),
-        ["redeemed grant"]
+        ["redeemed other-account"]
     ),
     Row(
         "a purchase that names nobody",

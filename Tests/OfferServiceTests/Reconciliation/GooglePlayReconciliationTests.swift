@@ -49,8 +49,8 @@ private let rows = [
     Row(
         "a mark that was passed on to the same person",
         [("anna", 3)],
-        [.init(customer: "bert", mark: 0)],
-        link: ("bert", "anna"),
+        [.init(customer: "device-1", mark: 0)],
+        link: ("device-1", "anna"),
         ["redeemed grant"]
     ),
     Row(

@@ -62,7 +62,7 @@ extension StoreService {
             service.call(as: "backend", stated),
             try signedDataCall("open", transactionID),
             .notification(try store.signNotification(notification).body),
-            service.call(as: "app", body("lapsed")),
+            service.call(as: "backend", body("lapsed")),
             .get("/health/ready"),
         ]
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP
 import Testing
 
 @testable import OfferService
@@ -109,6 +110,33 @@ struct StorePartTests {
             #expect(end - start + 1 <= 3000)
         }
         #expect(granted.count > 9000)
+    }
+
+    @Test func `one device has so much of a minute's questions, and its neighbors have theirs`() {
+        var budget = FairBudget<String>(.perHour(3600), at: 0)
+        func granted(_ member: String, of group: String? = nil, at now: Int64) -> Int {
+            (0..<400).count { _ in budget.take(for: member, of: group, at: now) == .granted }
+        }
+        #expect(granted("flood", of: "app", at: 0) == 4, "a minute has 54, and a twentieth of it is less than 4")
+        #expect(granted("neighbor", of: "app", at: 0) == 4)
+        #expect(granted("flood", of: "app", at: 59_000) == 0)
+        #expect(granted("flood", of: "app", at: 60_000) == 4)
+        #expect(granted("backend", at: 60_000) > 100, "who needs no group has what is left")
+    }
+
+    @Test func `devices leave half of the places to others`() throws {
+        var places = DevicePlaces()
+        let app = try #require(CallerID("app"))
+        func device(_ number: UInt32) -> Party { .device(Device(caller: app, address: .ipv4(number))) }
+        func taken(_ number: UInt32) -> Int { (0..<20).count { _ in places.take(for: device(number)) } }
+        #expect(taken(0) == 8)
+        #expect((1..<20).reduce(0) { $0 + taken($1) } == 56)
+        let isCallerIn = places.take(for: .caller(app))
+        #expect(isCallerIn, "everybody else needs no place")
+        places.giveBack(device(0))
+        #expect(taken(99) == 1)
+        for _ in 0..<100 { places.giveBack(device(7)) }
+        #expect(taken(7) == 8, "what was not taken can't be given back")
     }
 
     @Test

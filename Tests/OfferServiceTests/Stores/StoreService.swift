@@ -45,7 +45,7 @@ struct StoreService: Sendable {
         switch way {
         case .signedData: try await service.send(signedDataCall(offer, transactionID, isSubscription))
         case .api: try await service.send(apiCall(offer, transactionID))
-        case .notifications: try await service.send(service.call(as: "app", body(offer)))
+        case .notifications: try await service.send(service.call(as: "backend", body(offer)))
         }
     }
 
@@ -131,6 +131,8 @@ func withStoreService(
     files.offers = storeOffers.replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
     files.privateKeys = ["active.p8"]
     files.showsFindingsToApps = true
+    // Tests ask more than one device may.
+    files.settings = [.appRatePerAddress: "none"]
     files.appStore = TestFiles.StorePlace(
         productionURL: store.apiOrigin(.production, .https),
         sandboxURL: store.apiOrigin(.sandbox, .https),
@@ -189,8 +191,13 @@ private let storeOffers = """
             {id: "once_a_customer", appStore: {offerId: "store_once_a_customer"}, eligibility: {grants: {atMost: 1}}},
             {id: "once", appStore: {offerId: "store_once"},
              eligibility: {grants: {atMost: 1, per: "originalTransaction"}}},
+            {id: "thrice", appStore: {offerId: "store_thrice"}, eligibility: {grants: {atMost: 3}}},
+            {id: "now_and_then", appStore: {offerId: "store_now_and_then"}, eligibility: {cooldown: {days: 30}}},
           ],
           introductoryOffer: {id: "trial"},
+        }, {
+          appStore: {productId: "com.example.weekly", subscriptionGroupId: "20000003"},
+          introductoryOffer: {id: "trial_once", eligibility: {grants: {atMost: 1}}},
         }, {
           appStore: {productId: "com.example.yearly", subscriptionGroupId: "20000001"},
           introductoryOffer: {id: "for_subscribers", eligibility: {status: {in: ["active"]}}},

@@ -168,7 +168,7 @@ extension AppStoreAsking {
     ) throws -> AppStoreAsking {
         AppStoreAsking(
             bundleID: try BundleID("com.example.app"),
-            caller: try #require(CallerID(caller)),
+            party: .caller(try #require(CallerID(caller))),
             environment: environment,
             overallMilliseconds: overall
         )

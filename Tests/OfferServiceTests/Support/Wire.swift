@@ -25,8 +25,16 @@ struct Call: Sendable {
     var path = "/v1/app-store/promotional-offers/signatures"
     var fields: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    /// Where a call comes from that is made in process.
+    var peer = PeerAddress.loopback
 
     static func get(_ path: String) -> Call { Call(method: "GET", path: path) }
+
+    func from(_ address: String) -> Call {
+        var call = self
+        call.peer = PeerAddress(address, port: 1) ?? .loopback
+        return call
+    }
 
     func with(_ name: String, _ value: String) -> Call {
         var call = self
@@ -43,7 +51,8 @@ struct Call: Sendable {
             path: Array(parts[0]),
             query: parts.count == 2 ? Array(parts[1]) : nil,
             headers: headers,
-            body: body
+            body: body,
+            peer: peer
         )
     }
 

@@ -15,7 +15,13 @@ package enum LogFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The log no longer begins with the entries that it had: it was put back to an earlier state, or replaced.
     case notContinued(size: Int64)
 
+    /// The history was moved into another database, where it goes on.
+    case movedAway
+
     package var description: String {
+        if self == .movedAway {
+            return "The history in this database was moved into another one (offer-signer migrate): use that one."
+        }
         let reason =
             switch self {
             case .headMissing: "its head is missing"
@@ -24,6 +30,7 @@ package enum LogFault: Error, Hashable, Sendable, CustomStringConvertible {
             case .tileDamaged(let level, let index): "tile \(index) of level \(level) is missing or not whole"
             case .entryDamaged(let index): "entry \(index) is missing or can't be read"
             case .notContinued(let size): "it does not begin with the \(size) entries that it had"
+            case .movedAway: "it was moved"
             }
         return "The audit log is not as it was written: \(reason). Nothing is added to it; see docs/audit-log.md."
     }

@@ -27,7 +27,7 @@ struct LogFolder {
         let target = "\(path)/\(name)"
         let folder = try makeFolder(of: target)
         let draft = "\(folder)/.\(getpid()).new"
-        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .cannotWrite(path: draft, systemMessage(errno)) }
         defer { close(descriptor) }
         var rest = bytes[...]
@@ -96,7 +96,7 @@ struct LogFolder {
         guard unsafe access(folder, F_OK) != 0 else { return folder }
         for end in parts.indices where !parts[end].isEmpty {
             let step = parts[...end].joined(separator: "/")
-            guard unsafe mkdir(step, 0o755) == 0 || errno == EEXIST else {
+            guard unsafe mkdir(step, 0o700) == 0 || errno == EEXIST else {
                 throw .cannotWrite(path: step, systemMessage(errno))
             }
         }

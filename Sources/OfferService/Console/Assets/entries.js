@@ -11,7 +11,7 @@ const events = [
   "sign.intent", "sign.deny", "sign.failed", "authorize.intent", "authorize.deny", "service.start", "service.stop",
   "service.seal", "service.sealed", "service.unseal", "clock.step", "key.load", "key.disable", "key.disabled", "key.enable",
   "config.load", "config.refuse", "caller.create", "caller.key", "caller.revoke", "audit.read", "audit.fetch",
-  "audit.export", "audit.resume", "log.restarted", "ledger.moved", "noise", "epoch.begin", "epoch.destroy", "customer.lookup",
+  "audit.export", "audit.resume", "log.restarted", "ledger.moved", "ledger.left", "noise", "refusals", "epoch.begin", "epoch.destroy", "customer.lookup",
   "customer.transferred", "subscription.transferred", "store.notification", "store.token", "offer.redemption",
 ];
 const conditions = [

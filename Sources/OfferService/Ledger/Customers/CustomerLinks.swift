@@ -111,8 +111,8 @@ package final class CustomerLinks {
     }
 
     /// Whether the subject has as many links as it may.
-    func isAtLimit(_ subject: [UInt8]) throws(StorageError) -> Bool {
-        try neighbours(of: subject).count >= Self.limit
+    func isAtLimit(_ subject: [UInt8], _ limit: Int) throws(StorageError) -> Bool {
+        try neighbours(of: subject).count >= limit
     }
 
     // MARK: - Writing

@@ -29,9 +29,10 @@ package struct CustomerTransfer: Sendable {
     package let catalog: Catalog
     /// For the redemptions at Google Play; `nil` if the app isn't there.
     package let googlePlayPlace: GooglePlayPlace?
+    /// To how many customers the anonymous one may be linked.
+    package let mostCustomers: Int
 
-    /// `nil` if the two names are one customer's already: they differ in nothing, or in spelling alone.
-    package init?(
+    package init(
         from anonymousID: AnonymousID,
         to customerID: CustomerID,
         app: AppInStores,
@@ -41,11 +42,11 @@ package struct CustomerTransfer: Sendable {
     ) {
         from = pseudonyms.pseudonym(of: .anonymous(anonymousID), in: app.name)
         to = pseudonyms.pseudonym(of: .customer(customerID), in: app.name)
-        guard from != to else { return nil }
         epoch = pseudonyms.epoch
         self.app = app
         self.callerID = callerID
         self.catalog = catalog
+        mostCustomers = catalog.customerPolicy(of: app.name).mostCustomersPerAnonymousID
         googlePlayPlace = app.googlePlay.map { GooglePlayPlace($0, pseudonyms, catalog) }
     }
 }

@@ -20,7 +20,7 @@ extension LedgerWriter {
         if let earlier = try database({ () throws(StorageError) in try links.linkedAt(from, to) }) {
             return .transferred(at: earlier, isRepeated: true)
         }
-        if try isAtLimit(from) { return .tooManyLinks(.from) }
+        if try isAtLimit(from, transfer.mostCustomers) { return .tooManyLinks(.from) }
         if try isAtLimit(to) { return .tooManyLinks(.to) }
         let entry = try append(.customerTransferred(transfer))
         try database { () throws(StorageError) in try links.add(from, to, at: recordedAt, entry: entry) }
@@ -40,8 +40,8 @@ extension LedgerWriter {
         return .transferred(at: recordedAt, isRepeated: false)
     }
 
-    private func isAtLimit(_ subject: [UInt8]) throws(LedgerError) -> Bool {
-        try database { () throws(StorageError) in try links.isAtLimit(subject) }
+    private func isAtLimit(_ subject: [UInt8], _ limit: Int = CustomerLinks.limit) throws(LedgerError) -> Bool {
+        try database { () throws(StorageError) in try links.isAtLimit(subject, limit) }
     }
 
     // MARK: - Subscriptions that appear under another account

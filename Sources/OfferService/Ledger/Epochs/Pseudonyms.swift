@@ -55,6 +55,8 @@ package final class Pseudonyms: Sendable {
         case purchase = 0x67
         /// Proves that a grant's mark is ours.
         case grantMark = 0x6D
+        /// Stands for a customer where a purchase at Google Play names them.
+        case accountID = 0x6F
     }
 
     /// The 32 bytes that stand for, or prove, a message within one app.

@@ -114,14 +114,14 @@ extension LedgerMove {
         ),
         Table(
             name: "callers",
-            columns: 5,
+            columns: 6,
             select: """
-                SELECT caller_id, role, bundle_ids, created_at, revoked_at FROM
+                SELECT caller_id, role, bundle_ids, created_at, revoked_at, rate FROM
                     callers ORDER BY caller_id
                 """,
             insert: """
-                INSERT INTO callers (caller_id, role, bundle_ids, created_at, revoked_at) VALUES
-                    (?, ?, ?, ?, ?)
+                INSERT INTO callers (caller_id, role, bundle_ids, created_at, revoked_at, rate) VALUES
+                    (?, ?, ?, ?, ?, ?)
                 """
         ),
         Table(

@@ -29,7 +29,7 @@ package struct LedgerMove {
         package let entries: Int64
     }
 
-    /// Moves everything; the source stays as it is.
+    /// Moves everything; the source keeps what it has, and an entry after it by which every service refuses it.
     package func run() throws(LedgerMoveError) -> Outcome {
         guard source.exists else { throw .nothingToMove }
         let locks = try Self.database { () throws(StorageError) in
@@ -44,7 +44,9 @@ package struct LedgerMove {
         let head = try Self.ledger { () throws(LedgerError) in try LedgerWriter(connection: from).checkedHead() }
         let rows = try copy(from, to, head)
         try verify(to, head)
-        try Self.record(target, head.size)
+        // First the end of the one, then the beginning of the other: at no moment do both go on.
+        try Self.record(.ledgerLeft, in: source)
+        try Self.record(.ledgerMoved(entries: head.size), in: target)
         return Outcome(rows: rows, entries: head.size)
     }
 
@@ -172,9 +174,9 @@ package struct LedgerMove {
         }
     }
 
-    private static func record(_ target: LedgerAccess, _ entries: Int64) throws(LedgerMoveError) {
+    private static func record(_ event: AuditEvent, in ledger: LedgerAccess) throws(LedgerMoveError) {
         do throws(LedgerChangeError<LedgerMoveError>) {
-            try target.change { _ throws(LedgerMoveError) in [.ledgerMoved(entries: entries)] }
+            try ledger.change { _ throws(LedgerMoveError) in [event] }
         } catch {
             switch error {
             case .refused(let error): throw error
@@ -194,7 +196,7 @@ package struct LedgerMove {
     }
 }
 
-/// Why a history was not moved; the source is as it was, and the other database too unless it says otherwise.
+/// Why a history was not moved; the source is as it was, and can be gone on with, and the other database too unless it says otherwise.
 package enum LedgerMoveError: Error, Sendable, CustomStringConvertible {
     case nothingToMove
     /// The other database holds a history of its own.

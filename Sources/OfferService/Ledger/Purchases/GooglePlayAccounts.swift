@@ -15,14 +15,14 @@ struct GooglePlayAccounts {
     }
 
     /// Notes that a customer of that key is told their account id; the entry of that index says so.
-    func add(_ customer: [UInt8], entry: Int64) throws(StorageError) {
+    func add(_ account: GooglePlayAccountID, of customer: [UInt8], entry: Int64) throws(StorageError) {
         try connection.enqueue(
             SQL(
                 """
                 INSERT INTO google_play_accounts (account, customer, entry_index) VALUES (?, ?, ?)
                 ON CONFLICT (account) DO UPDATE SET entry_index = excluded.entry_index
                 """,
-                .blob(customer),
+                .blob(account.key),
                 .blob(customer),
                 .integer(entry)
             )
@@ -52,9 +52,11 @@ extension LedgerWriter {
 
     /// Notes whose account id the answer to a request has, if it has one; the entry of that index says so.
     func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
-        guard case .authorization = request.deliverable, let account = request.account else { return }
-        try database { () throws(StorageError) in try googlePlayAccounts.add(account, entry: entry) }
-        if !request.successions.isEmpty { try noteInForce([account]) }
+        guard case .authorization = request.deliverable, let customer = request.account,
+            let account = request.customer.accountID
+        else { return }
+        try database { () throws(StorageError) in try googlePlayAccounts.add(account, of: customer, entry: entry) }
+        if !request.successions.isEmpty { try noteInForce([customer]) }
     }
 
     /// Those of the purchases that are somebody else's than these customers', or than who is linked to one of them: by the

@@ -30,6 +30,25 @@ package enum GooglePlayPurchaseAnswer: Hashable, Sendable {
 }
 
 extension GooglePlayEvidence {
+    /// The keys of the purchases of these tokens, and of those in whose place they are, as far as the store knows them; each
+    /// once.
+    ///
+    /// One that the store has forgotten it knew once; of a token that it does not know, nothing is shown.
+    func keys(ofPurchasesFrom tokens: [PurchaseToken], _ keys: GooglePlayPseudonyms) -> [[UInt8]] {
+        let answers = Dictionary(purchases.map { ($0.token, $0.answer) }, uniquingKeysWith: { first, _ in first })
+        var found: [[UInt8]] = []
+        for token in tokens {
+            var next: PurchaseToken? = token
+            while let token = next, let answer = answers[token], answer != .notFound {
+                let key = keys.purchaseKey(of: token).bytes
+                if found.contains(key) { break }
+                found.append(key)
+                next = answer.earlierToken
+            }
+        }
+        return found
+    }
+
     /// The evidence filed under keys; to be merged with what is known already.
     package func history(_ keys: GooglePlayPseudonyms) -> GooglePlayHistory {
         var history = GooglePlayHistory()
@@ -74,7 +93,7 @@ extension GooglePlayEvidence {
         for case (let token, .purchase(let purchase)) in purchases {
             let key = keys.purchaseKey(of: token)
             for accountID in [purchase.accountID, purchase.expiredAccountID] {
-                guard let subject = accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:)) else { continue }
+                guard let subject = accountID.flatMap(GooglePlayAccountID.init)?.key else { continue }
                 accounts.insert(GooglePlayLink(subject: subject, purchase: key))
             }
         }
@@ -96,7 +115,7 @@ extension GooglePlayEvidence {
                     since: since
                 )
             }
-            let account = purchase.accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:))
+            let account = purchase.accountID.flatMap(GooglePlayAccountID.init)?.key
             return [customer.map { holder(.customer, $0, nil) }, account.map { holder(.account, $0, observedAt) }]
                 .compactMap(\.self)
         }

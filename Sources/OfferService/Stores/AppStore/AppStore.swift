@@ -7,10 +7,31 @@ package import OfferDomain
 package final class AppStore: Sendable {
     private let authenticator: any SignedDataAuthenticator
     private let api: AppStoreServerAPI
+    private let pool: VerificationPool
 
-    package init(authenticator: any SignedDataAuthenticator, api: AppStoreServerAPI) {
+    package init(
+        authenticator: any SignedDataAuthenticator,
+        api: AppStoreServerAPI,
+        pool: VerificationPool = VerificationPool()
+    ) {
         self.authenticator = authenticator
         self.api = api
+        self.pool = pool
+    }
+
+    /// What `body` makes of signed data: here, if that costs next to nothing, and else on the threads that verify.
+    ///
+    /// - Returns: `nil` if the party has too much waiting there.
+    func verifying<Value: Sendable>(
+        _ pieces: [[UInt8]],
+        for party: Party,
+        _ body: @escaping @Sendable () -> Value
+    ) async -> Value? {
+        let most = AppStoreSignedDataReader.maximumNotificationBytes
+        if pieces.count <= 2, pieces.allSatisfy({ authenticator.remembersChain(of: $0, maximumBytes: most) }) {
+            return body()
+        }
+        return await pool.run(for: party, body)
     }
 
     /// Reads what the App Store signed for one of these apps.
@@ -26,20 +47,20 @@ package final class AppStore: Sendable {
         /// Where the transaction is known to be; `nil` if that isn't known.
         package let environment: StoreEnvironment?
         package let needs: FactNeeds
-        package let caller: CallerID
+        package let party: Party
 
         package init(
             transactionID: TransactionID,
             app: AppStoreApp,
             environment: StoreEnvironment?,
             needs: FactNeeds,
-            caller: CallerID
+            party: Party
         ) {
             self.transactionID = transactionID
             self.app = app
             self.environment = environment
             self.needs = needs
-            self.caller = caller
+            self.party = party
         }
     }
 
@@ -48,22 +69,45 @@ package final class AppStore: Sendable {
         var evidence = SubscriptionEvidence(source: .storeAPI)
         let asking = AppStoreAsking(
             bundleID: question.app.bundleID,
-            caller: question.caller,
+            party: question.party,
             // An answer out of another environment would not be taken, and production refuses an app that was never
             // approved, whatever is asked.
             environment: question.environment ?? question.app.onlyEnvironment
         )
         if !question.needs.isDisjoint(with: .fromStatuses) {
             let answer = try await api.subscriptionStatuses(of: question.transactionID, asking)
-            try add(answer.answer, of: question.app, to: &evidence, at: now)
+            evidence = try await verified(question.party, evidence) { evidence throws(StoreError) in
+                try self.add(answer.answer, of: question.app, to: &evidence, at: now)
+            }
         }
         if !question.needs.isDisjoint(with: .fromHistory) {
             let answer = try await api.transactionHistory(of: question.transactionID, asking, .subscriptions)
             let signed = answer.answer.signedTransactions.map(\.bytes)
-            try read(signed, [], of: question.app, into: &evidence, at: now)
+            evidence = try await verified(question.party, evidence) { evidence throws(StoreError) in
+                try self.read(signed, [], of: question.app, into: &evidence, at: now)
+            }
             if answer.answer.isComplete { evidence.historyReadAt = now }
         }
         return evidence
+    }
+
+    /// Adds to evidence what an answer has, on the threads that verify.
+    private func verified(
+        _ party: Party,
+        _ evidence: SubscriptionEvidence,
+        _ add: @escaping @Sendable (inout SubscriptionEvidence) throws(StoreError) -> Void
+    ) async throws(StoreError) -> SubscriptionEvidence {
+        let result: Result<SubscriptionEvidence, StoreError>? = await pool.run(for: party) {
+            var evidence = evidence
+            do throws(StoreError) {
+                try add(&evidence)
+                return .success(evidence)
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let result else { throw .unavailable(retryAfter: nil) }
+        return try result.get()
     }
 
     private func add(

@@ -24,7 +24,7 @@ final class KnownByStore: Sendable {
     /// What is to be signed of this customer; `nil` if nothing is.
     let statement: Statement?
     /// The store's accounts that the customer was shown to have, where what is signed is bound to one.
-    let accounts: [CustomerIdentity]
+    private let accounts: [CustomerIdentity]
     /// By which the store knows the account that an introductory offer is signed for.
     private let account: TransactionID?
     private let appTransaction: AppTransaction?
@@ -36,14 +36,13 @@ final class KnownByStore: Sendable {
     /// Looked up where it is used, which for most requests is nowhere.
     private var app: AppStoreApp? { configuration.catalog.apps[bundleID] }
 
-    /// Verifies what the request sends along; refuses it as a whole if any of it is not as it must be.
+    /// Refuses what is sent along of another account than the request names.
     init(
         _ request: SignatureRequest,
+        _ members: VerifiedMembers,
         _ caller: Caller,
         _ target: Target,
-        _ configuration: Snapshot,
-        _ store: AppStore,
-        at now: Timestamp
+        _ configuration: Snapshot
     ) throws(Refusal) {
         let (bundleID, listing): (BundleID, AppStoreListing?) =
             switch target {
@@ -51,13 +50,16 @@ final class KnownByStore: Sendable {
             case .app(let bundleID): (bundleID, nil)
             }
         // Each is looked at here, and not where it is kept, from where it would be copied.
-        let evidence = try Self.evidence(request, caller, bundleID, configuration, store, at: now)
-        let appTransaction = try Self.appTransaction(request, bundleID, configuration, store, at: now)
+        let (evidence, appTransaction) = (members.evidence, members.appTransaction)
+        if !request.signedData.isEmpty {
+            try evidence.refuseOtherAccount(than: request.binding, from: caller, signing: request.subject.forms)
+        }
         let shown = ShownAccount(evidence, appTransaction)
         if !caller.role.mayAssertFacts { try shown.refuseOthers() }
         let statement = try Self.statement(request, caller, listing, shown)
         var knowledge = StoreKnowledge()
         Self.addKnowledge(of: request, caller, evidence, configuration, bundleID, to: &knowledge)
+        Self.add(shown, configuration, bundleID, to: &knowledge)
         let account: TransactionID?
         switch statement {
         case .introductoryOfferEligibility(let id): account = id
@@ -85,23 +87,6 @@ final class KnownByStore: Sendable {
         self.configuration = configuration
     }
 
-    /// What is sent along, verified, and of no other account than the request names.
-    private static func evidence(
-        _ request: SignatureRequest,
-        _ caller: Caller,
-        _ bundleID: BundleID,
-        _ configuration: Snapshot,
-        _ store: AppStore,
-        at now: Timestamp
-    ) throws(Refusal) -> SubscriptionEvidence {
-        guard !request.signedData.isEmpty, let app = configuration.catalog.apps[bundleID] else {
-            return SubscriptionEvidence(source: .signedTransaction)
-        }
-        let evidence = try request.signedData.evidence(store.reader(of: [app]), at: now)
-        try evidence.refuseOtherAccount(than: request.binding, from: caller, signing: request.subject.forms)
-        return evidence
-    }
-
     /// Leaves what is known of the account for which an introductory offer is signed: an app's names prove nothing.
     func bindToAccount(_ knowledge: inout StoreKnowledge) {
         Self.bind(&knowledge, to: account, accounts, caller, configuration, bundleID)
@@ -121,31 +106,6 @@ final class KnownByStore: Sendable {
         knowledge.account = [keys.key(of: .originalTransaction(account)), keys.key(of: .appTransaction(account))]
         knowledge.subjects = knowledge.account + accounts.map(keys.key)
         knowledge.mayAsk = configuration.canAskAppStore(about: bundleID)
-    }
-
-    /// Verifies the app transaction that the request sends along; it has to name its account.
-    private static func appTransaction(
-        _ request: SignatureRequest,
-        _ bundleID: BundleID,
-        _ configuration: Snapshot,
-        _ store: AppStore,
-        at now: Timestamp
-    ) throws(Refusal) -> AppTransaction? {
-        guard case .introductoryOffer(let jws?) = request.subject,
-            let app = configuration.catalog.apps[bundleID]
-        else { return nil }
-        let pointer = "/signedAppTransaction"
-        let transaction: AppTransaction
-        do {
-            transaction = try store.reader(of: [app]).appTransaction(jws, at: now)
-        } catch {
-            throw .signedData(error, pointer: pointer)
-        }
-        guard transaction.appTransactionID != nil else {
-            let message = "has no appTransactionId; the app can have it signed anew by AppTransaction.refresh()"
-            throw .request(.invalid([Mismatch(pointer: pointer, offset: 0, message: message)]))
-        }
-        return transaction
     }
 
     private static func statement(
@@ -208,9 +168,24 @@ final class KnownByStore: Sendable {
             knowledge.subjects = [keys.key(of: .originalTransaction(id))]
             knowledge.successions = keys.successions(of: [.originalTransaction(id)])
         }
-        knowledge.mayAsk =
-            (request.transactionID ?? evidence.transactions.first?.transactionID) != nil
-            && configuration.canAskAppStore(about: bundleID)
+        knowledge.mayAsk = mayAsk(request, caller, evidence) && configuration.canAskAppStore(about: bundleID)
+    }
+
+    /// Adds whom signed data shows.
+    private static func add(
+        _ shown: ShownAccount,
+        _ configuration: Snapshot,
+        _ bundleID: BundleID,
+        to knowledge: inout StoreKnowledge
+    ) {
+        let names = shown.names
+        guard !names.isEmpty else { return }
+        let keys = configuration.keys(of: bundleID)
+        var known = knowledge.shownNames
+        for name in names where !known.contains(where: { $0.identity == name }) {
+            known.append(PseudonymizedName(name, keys.pseudonym(of: name)))
+        }
+        knowledge.shownNames = known
     }
 
     /// The names of the customer that a trusted caller says belong to the transactions.
@@ -231,7 +206,7 @@ final class KnownByStore: Sendable {
             app: app,
             environment: evidence.transactions.first?.environment ?? appTransaction?.environment,
             needs: needs,
-            caller: caller.id
+            party: caller.party
         )
     }
 
@@ -255,9 +230,20 @@ final class KnownByStore: Sendable {
         )
         knowledge.report = report
         guard isCustomers else { return }
+        Self.add(ShownAccount(answer, nil), configuration, bundleID, to: &knowledge)
         knowledge.chains.formUnion(report.history.chains.keys)
         knowledge.statusesReadAt = answer.statusesReadAt
         knowledge.historyReadAt = answer.historyReadAt
+    }
+
+    /// Whether the store's answer could tell something: of a transaction that an app names, only where the request names the
+    /// account token that the answer has to name too.
+    private static func mayAsk(_ request: SignatureRequest, _ caller: Caller, _ evidence: SubscriptionEvidence) -> Bool
+    {
+        if !evidence.transactions.isEmpty { return true }
+        guard request.transactionID != nil else { return false }
+        if caller.role.mayAssertFacts { return true }
+        return if case .appAccountToken = request.binding { true } else { false }
     }
 
     private func isOfCustomer(_ answer: SubscriptionEvidence) -> Bool {

@@ -19,6 +19,18 @@ struct ShownAccount: Sendable {
         } + (appTransaction?.appTransactionID.map { [$0] } ?? [])
     }
 
+    /// Every name that is shown to be the customer's, each once: of whatever group, each original transaction, account of
+    /// the store, and account token.
+    var names: [CustomerIdentity] {
+        let shown = transactions.flatMap { transaction in
+            [.originalTransaction(transaction.originalTransactionID)]
+                + (transaction.appAccountToken.map { [CustomerIdentity.appAccountToken($0)] } ?? [])
+        }
+        return (shown + accounts).reduce(into: []) { names, name in
+            if !names.contains(name) { names.append(name) }
+        }
+    }
+
     /// The names that the store has for the account within the app, each once.
     var accounts: [CustomerIdentity] {
         let ids = transactions.map(\.appTransactionID) + [appTransaction?.appTransactionID]

@@ -6,9 +6,9 @@ extension GooglePlayAPI: GooglePlayPurchaseSource {
     package func purchase(
         _ token: PurchaseToken,
         of packageName: PackageName,
-        for caller: CallerID?
+        for party: Party?
     ) async throws(StoreError) -> GooglePlayPurchaseAnswer {
-        let asking = GooglePlayAsking(packageName: packageName, caller: caller ?? .service)
+        let asking = GooglePlayAsking(packageName: packageName, party: party ?? .service)
         switch try await subscriptionPurchase(token, asking) {
         case .notFound: return .notFound
         case .gone(let departure): return .gone(isSuperseded: departure == .superseded)

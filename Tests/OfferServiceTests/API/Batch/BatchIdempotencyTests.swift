@@ -123,7 +123,7 @@ import Testing
                     subscriptionGroupID: nil,
                     offerID: try OfferID("store_much_better")
                 ),
-                rule: nil
+                terms: OfferTerms(rule: nil)
             )
             let unchanged = try before.catalog.offer(
                 try OfferID("open"),

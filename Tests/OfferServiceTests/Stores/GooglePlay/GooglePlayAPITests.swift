@@ -234,7 +234,7 @@ struct GooglePlayAPITests {
         for index in 0..<400 {
             let asking = GooglePlayAsking(
                 packageName: try PackageName("com.example.a\(index % 3)"),
-                caller: play.asking.caller
+                party: play.asking.party
             )
             let error = await failure {
                 try await play.api.subscriptionPurchase(try PurchaseToken("t\(index)"), asking)

@@ -59,7 +59,7 @@ struct GooglePlayClientTests {
                 log: log,
                 origins: GoogleOrigins(play: origin, oauth: origin, certs: origin)
             ),
-            asking: GooglePlayAsking(packageName: packageName, caller: .service)
+            asking: GooglePlayAsking(packageName: packageName, party: .service)
         )
         let outcome: Result<Void, any Error>
         do {

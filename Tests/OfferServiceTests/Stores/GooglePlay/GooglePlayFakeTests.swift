@@ -32,7 +32,7 @@ struct GooglePlayFakeTests {
         let file = try #require(ServiceAccountFile(contents) { Issue.record("\($0)") })
         let app = try PackageName(FakeGooglePlay.firstApp)
         account = GoogleServiceAccount(name: file.name, packageNames: [app], privateKey: file.privateKey)
-        asking = GooglePlayAsking(packageName: app, caller: try #require(CallerID("backend")))
+        asking = GooglePlayAsking(packageName: app, party: .caller(try #require(CallerID("backend"))))
         try fake.setSubscription(.init("premium", basePlans: [.init("monthly"), .init("year")]))
         try fake.setOffer(.init("winback", of: "premium"))
     }

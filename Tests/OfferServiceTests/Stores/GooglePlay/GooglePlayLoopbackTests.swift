@@ -111,7 +111,7 @@ struct GooglePlayLoopbackTests {
         )
         let metrics = Metrics()
         let committer = Committer(clock: .system, observer: metrics, open: ledger.open)
-        let connection = try ledger.open()
+        let connection = try ledger.openPatiently()
         let stores = try Stores(
             settings,
             current: CurrentSnapshot(try LoadedConfiguration(settings).snapshot(ledger.openForReading())),
@@ -145,7 +145,7 @@ struct GooglePlayLoopbackTests {
             let app = try PackageName("com.example.app")
             let caller = try #require(CallerID("backend"))
             let purchase = await failure {
-                try await stores.googlePlayAPI.purchase(try PurchaseToken("a/b"), of: app, for: caller)
+                try await stores.googlePlayAPI.purchase(try PurchaseToken("a/b"), of: app, for: .caller(caller))
             }
             #expect(purchase?.label == "bad-answer", "it has no line items")
             #expect(try await stores.googlePlayAPI.subscriptionPages(of: app).count == 1)

@@ -80,7 +80,7 @@ struct TestGooglePlay {
         )
         asking = GooglePlayAsking(
             packageName: try PackageName("com.example.app"),
-            caller: try #require(CallerID("backend"))
+            party: .caller(try #require(CallerID("backend")))
         )
     }
 

@@ -5,7 +5,7 @@ package import OfferDomain
 package struct AppStoreAsking: Hashable, Sendable {
     package let bundleID: BundleID
     /// Whose share of the hourly budget is used.
-    package let caller: CallerID
+    package let party: Party
     /// Where the transaction is known to be, as its signed data says; `nil` asks production, then the sandbox.
     package let environment: StoreEnvironment?
     /// For the whole question, pages and retries included; `nil` takes the policy's.
@@ -13,12 +13,12 @@ package struct AppStoreAsking: Hashable, Sendable {
 
     package init(
         bundleID: BundleID,
-        caller: CallerID,
+        party: Party,
         environment: StoreEnvironment? = nil,
         overallMilliseconds: Int64? = nil
     ) {
         self.bundleID = bundleID
-        self.caller = caller
+        self.party = party
         self.environment = environment
         self.overallMilliseconds = overallMilliseconds
     }

@@ -117,7 +117,7 @@ package final class AppStoreServerAPI: Sendable {
             ),
             origin: origins[environment],
             quota: .perHour(endpoint.perHour(in: environment)),
-            caller: asking.caller
+            party: asking.party
         )
         var token: SignedToken?
         do throws(StoreError) {

@@ -40,10 +40,10 @@ package final class CatchUpSession: Sendable {
     /// Reads keys and offers, opens the database and starts what asks the store.
     ///
     /// The database must be there already: in one that is made only now, nobody would read what is written.
-    /// `caller` is the name under which the store's budget is used.
+    /// `party` is the name under which the store's budget is used.
     package init(
         _ settings: Settings,
-        caller: CallerID,
+        party: Party,
         clock: WallClock,
         random: any RandomSource,
         pause: Pause = .system
@@ -80,14 +80,13 @@ package final class CatchUpSession: Sendable {
         let receiver = NotificationReceiver(
             store: stores.appStore,
             committer: committer,
-            allowance: nil,
             metrics: metrics,
             log: log
         )
         catchUp = NotificationCatchUp(
             api: stores.appStoreAPI,
             receiver: receiver,
-            caller: caller,
+            party: party,
             clock: clock,
             pause: pause
         )

@@ -24,7 +24,7 @@ package struct NotificationCatchUp: Sendable {
 
     private let api: AppStoreServerAPI
     private let receiver: NotificationReceiver
-    private let caller: CallerID
+    private let party: Party
     private let clock: WallClock
     private let pause: Pause
 
@@ -37,13 +37,13 @@ package struct NotificationCatchUp: Sendable {
     package init(
         api: AppStoreServerAPI,
         receiver: NotificationReceiver,
-        caller: CallerID,
+        party: Party,
         clock: WallClock,
         pause: Pause = .system
     ) {
         self.api = api
         self.receiver = receiver
-        self.caller = caller
+        self.party = party
         self.clock = clock
         self.pause = pause
     }
@@ -93,7 +93,7 @@ package struct NotificationCatchUp: Sendable {
         from page: String?,
         _ span: Span
     ) async throws(StoreError) -> NotificationHistory {
-        let asking = AppStoreAsking(bundleID: span.bundleID, caller: caller, environment: span.environment)
+        let asking = AppStoreAsking(bundleID: span.bundleID, party: party, environment: span.environment)
         var failures = 0
         while true {
             do throws(StoreError) {
@@ -141,7 +141,14 @@ package struct NotificationCatchUp: Sendable {
         while true {
             attempts += 1
             do throws(NotificationRefusal) {
-                return .absorbed(try await receiver.receive(signedPayload, under: configuration, at: clock.now()))
+                return .absorbed(
+                    try await receiver.receive(
+                        signedPayload,
+                        from: .service,
+                        under: configuration,
+                        at: clock.now()
+                    )
+                )
             } catch {
                 guard case .unacceptable(let fault) = error, fault.isTemporary, attempts < Self.mostAttempts else {
                     return .refused(error)

@@ -6,7 +6,7 @@ package import OfferDomain
 package enum NotificationRefusal: Error, Sendable {
     /// It is not one that the App Store signed for one of our apps, or what is in it is not as it must be.
     case unacceptable(SignedDataFault)
-    /// Strangers have caused so much work of late that it was not looked at.
+    /// So much of that party waits to be verified that it was not looked at.
     case notExamined
     /// It could not be recorded.
     case notRecorded(LedgerError)
@@ -18,41 +18,37 @@ package enum NotificationRefusal: Error, Sendable {
 package struct NotificationReceiver: Sendable {
     private let store: AppStore
     private let committer: Committer
-    private let allowance: StrangerAllowance?
     private let metrics: Metrics
     private let log: Log
 
     /// - Parameters:
     ///   - store: Verifies what came.
     ///   - committer: Records it.
-    ///   - allowance: For notifications that anybody may have sent; `nil` where Apple itself was asked for them.
     ///   - metrics: Counts them by type and outcome.
     ///   - log: Told of those that Apple signed for one of our apps and that are refused all the same.
     package init(
         store: AppStore,
         committer: Committer,
-        allowance: StrangerAllowance?,
         metrics: Metrics,
         log: Log
     ) {
         self.store = store
         self.committer = committer
-        self.allowance = allowance
         self.metrics = metrics
         self.log = log
     }
 
     /// Verifies a notification with all that is in it; returns when it is durable that it was received.
     ///
-    /// `signedPayload` is a compact JWS.
+    /// `signedPayload` is a compact JWS; the party is who brings it.
     package func receive(
         _ signedPayload: [UInt8],
+        from party: Party,
         under configuration: Snapshot,
         at now: Timestamp
     ) async throws(NotificationRefusal) -> Absorption {
         let reader = store.reader(of: Array(configuration.catalog.apps.values))
-        let notification = try opened(signedPayload, reader, at: now)
-        let evidence = try evidence(of: notification, reader, at: now)
+        let (notification, evidence) = try await opened(signedPayload, from: party, reader, at: now)
         let report = SubscriptionReport(
             evidence,
             keys: AppPseudonyms(configuration.pseudonyms, in: AppName(notification.bundleID)),
@@ -70,33 +66,43 @@ package struct NotificationReceiver: Sendable {
         }
     }
 
+    private typealias Opened = (notification: AppStoreNotification, evidence: SubscriptionEvidence)
+
+    /// Apple proves itself by nothing but its signature, so whoever reaches the port can make us verify one: here under
+    /// certificates that are remembered, which takes one signature check, and on the threads that verify under others.
+    private func opened(
+        _ signedPayload: [UInt8],
+        from party: Party,
+        _ reader: AppStoreSignedDataReader,
+        at now: Timestamp
+    ) async throws(NotificationRefusal) -> Opened {
+        let result: Result<Opened, NotificationRefusal>? = await store.verifying([signedPayload], for: party) {
+            do throws(NotificationRefusal) {
+                return .success(try opened(signedPayload, reader, at: now))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let result else {
+            metrics.count(.notificationsRefused(reason: "not-examined"))
+            throw .notExamined
+        }
+        return try result.get()
+    }
+
     private func opened(
         _ signedPayload: [UInt8],
         _ reader: AppStoreSignedDataReader,
         at now: Timestamp
-    ) throws(NotificationRefusal) -> AppStoreNotification {
-        let isOfStranger = !reader.remembersChain(ofNotification: signedPayload)
-        if isOfStranger, let allowance, !allowance.take() {
-            metrics.count(.notificationsRefused(reason: "not-examined"))
-            throw .notExamined
-        }
+    ) throws(NotificationRefusal) -> Opened {
+        let notification: AppStoreNotification
         do {
-            let notification = try reader.notification(signedPayload, at: now)
-            if isOfStranger { allowance?.giveBack() }
-            return notification
+            notification = try reader.notification(signedPayload, at: now)
         } catch {
-            if isOfStranger, !error.costStrangersAllowance { allowance?.giveBack() }
             throw refusal(error, isOurs: error.isOfOurApp)
         }
-    }
-
-    private func evidence(
-        of notification: AppStoreNotification,
-        _ reader: AppStoreSignedDataReader,
-        at now: Timestamp
-    ) throws(NotificationRefusal) -> SubscriptionEvidence {
         do {
-            return try reader.evidence(of: notification, at: now)
+            return (notification, try reader.evidence(of: notification, at: now))
         } catch {
             throw refusal(error.fault, isOurs: true)
         }
@@ -133,12 +139,6 @@ extension NotificationReceipt {
 }
 
 extension SignedDataFault {
-    /// Whether it took a look at certificates to find out that a stranger signed it: under a good chain it was the store, for
-    /// whomever, and what is not even in form can be sent by the thousand at next to no cost.
-    fileprivate var costStrangersAllowance: Bool {
-        if case .notVerified(let error) = self { error.tookCertificates && !isTemporary } else { false }
-    }
-
     /// Whether the App Store signed it for one of our apps, so that it is the settings that refuse it.
     fileprivate var isOfOurApp: Bool {
         switch self {

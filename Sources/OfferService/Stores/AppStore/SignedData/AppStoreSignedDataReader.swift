@@ -74,11 +74,6 @@ package struct AppStoreSignedDataReader: Sendable {
         try AppTransaction(payload: payload(of: jws, at: now), check(now, notSignedBefore))
     }
 
-    /// Whether a notification costs little to read or to refuse; see ``SignedDataAuthenticator``.
-    package func remembersChain(ofNotification jws: [UInt8]) -> Bool {
-        authenticator.remembersChain(of: jws, maximumBytes: Self.maximumNotificationBytes)
-    }
-
     /// Reads a notification, and leaves the JWS inside it as they are; ``evidence(of:at:)`` reads those.
     package func notification(
         _ jws: [UInt8],

@@ -150,7 +150,7 @@ package final class GooglePlayAPI: Sendable {
             account: account(endpoint.rawValue, asking.packageName.text),
             origin: origins.play,
             quota: GooglePlayEndpoint.quota,
-            caller: asking.caller,
+            party: asking.party,
             // Google counts by project, and an account belongs to one.
             budget: account(endpoint.bucket, token.account.email.text),
             attemptMilliseconds: endpoint.attemptMilliseconds
@@ -214,10 +214,10 @@ package final class GooglePlayAPI: Sendable {
 
 extension GooglePlayAPI: GooglePlayListing {
     package func subscriptionPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument] {
-        try await subscriptionPages(GooglePlayAsking(packageName: packageName, caller: .service))
+        try await subscriptionPages(GooglePlayAsking(packageName: packageName, party: .service))
     }
 
     package func offerPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument] {
-        try await offerPages(GooglePlayAsking(packageName: packageName, caller: .service))
+        try await offerPages(GooglePlayAsking(packageName: packageName, party: .service))
     }
 }

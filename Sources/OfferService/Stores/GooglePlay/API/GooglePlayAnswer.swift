@@ -5,13 +5,13 @@ package import OfferDomain
 package struct GooglePlayAsking: Hashable, Sendable {
     package let packageName: PackageName
     /// Whose share of the budget is used.
-    package let caller: CallerID
+    package let party: Party
     /// For the whole question, pages and retries included; `nil` takes the policy's.
     package let overallMilliseconds: Int64?
 
-    package init(packageName: PackageName, caller: CallerID, overallMilliseconds: Int64? = nil) {
+    package init(packageName: PackageName, party: Party, overallMilliseconds: Int64? = nil) {
         self.packageName = packageName
-        self.caller = caller
+        self.party = party
         self.overallMilliseconds = overallMilliseconds
     }
 }

@@ -23,7 +23,7 @@ struct GooglePlayAsked: KnowledgeSource {
                 of: tokens,
                 of: place.app.packageName,
                 walksBack: true,
-                for: caller.id,
+                for: caller.party,
                 at: decision.receivedAt
             )
         } catch {
@@ -35,7 +35,8 @@ struct GooglePlayAsked: KnowledgeSource {
         }
         let own = tokens.enumerated().filter { !others.contains($0.offset) }.map(\.element)
         knowledge.googlePlayPurchases = Set(own.map(place.keys.purchaseKey))
-        knowledge.successions += place.keys.successions(of: tokens)
+        knowledge.shownPurchases = evidence.keys(ofPurchasesFrom: own, place.keys)
+        knowledge.successions += place.keys.successions(of: evidence.purchases.map(\.token))
         knowledge.googlePlayReport = GooglePlayPurchaseReport(
             evidence,
             place: place,
@@ -56,9 +57,9 @@ struct GooglePlayAsked: KnowledgeSource {
         guard !caller.role.mayAssertFacts else { return [] }
         var named: [PurchaseKey: [UInt8]] = [:]
         for case (let token, .purchase(let purchase)) in evidence.purchases {
-            named[place.keys.purchaseKey(of: token)] = purchase.accountID.flatMap(Pseudonym.ledgerKey(ofAccountID:))
+            named[place.keys.purchaseKey(of: token)] = purchase.accountID.flatMap(GooglePlayAccountID.init)?.key
         }
-        let own = decision.pseudonyms.flatMap { [$0] + $0.earlier }.map(\.ledgerKey)
+        let own = decision.names.map(\.pseudonym).flatMap { [$0] + $0.earlier }.map(\.ledgerKey)
         let others: Set<PurchaseKey>
         do {
             others = try await committer.purchasesOfOthers(named, than: own)

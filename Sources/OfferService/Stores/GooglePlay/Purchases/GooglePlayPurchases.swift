@@ -5,11 +5,11 @@ package import OfferDomain
 package protocol GooglePlayPurchaseSource: Sendable {
     /// What the store knows of a purchase from now on: an answer that was asked for before is too old.
     ///
-    /// `caller` is whose share of the questions it takes; `nil` of one that the store itself caused by telling of a change.
+    /// `party` is whose share of the questions it takes; `nil` of one that the store itself caused by telling of a change.
     func purchase(
         _ token: PurchaseToken,
         of packageName: PackageName,
-        for caller: CallerID?
+        for party: Party?
     ) async throws(StoreError) -> GooglePlayPurchaseAnswer
 }
 
@@ -21,7 +21,7 @@ extension GooglePlayPurchaseSource {
         of tokens: [PurchaseToken],
         of packageName: PackageName,
         walksBack: Bool,
-        for caller: CallerID?,
+        for party: Party?,
         at now: Timestamp
     ) async throws(StoreError) -> GooglePlayEvidence {
         var evidence = GooglePlayEvidence(observedAt: now)
@@ -30,7 +30,7 @@ extension GooglePlayPurchaseSource {
             var next: PurchaseToken? = token
             var steps = 0
             while let token = next, asked.insert(token).inserted {
-                let answer = try await purchase(token, of: packageName, isFirst: steps == 0, for: caller)
+                let answer = try await purchase(token, of: packageName, isFirst: steps == 0, for: party)
                 evidence.purchases.append((token, answer))
                 next = walksBack && steps < Self.mostSteps ? answer.earlierToken : nil
                 steps += 1
@@ -44,10 +44,10 @@ extension GooglePlayPurchaseSource {
         _ token: PurchaseToken,
         of packageName: PackageName,
         isFirst: Bool,
-        for caller: CallerID?
+        for party: Party?
     ) async throws(StoreError) -> GooglePlayPurchaseAnswer {
         do {
-            return try await purchase(token, of: packageName, for: caller)
+            return try await purchase(token, of: packageName, for: party)
         } catch {
             guard error.isFinal, !isFirst else { throw error }
             return .notFound
@@ -60,7 +60,7 @@ extension GooglePlayPurchaseSource {
 
 extension GooglePlayPurchaseAnswer {
     /// The purchase in whose place this one is.
-    fileprivate var earlierToken: PurchaseToken? {
+    var earlierToken: PurchaseToken? {
         guard case .purchase(let purchase) = self else { return nil }
         return purchase.linkedToken ?? purchase.expiredToken
     }

@@ -35,8 +35,8 @@ package struct GrantMark: Hashable, Sendable {
 
 /// The keys under which purchases of one app at Google Play are filed, and the names that an app attaches to them.
 package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
-    private let pseudonyms: Pseudonyms
-    private let app: AppName
+    let pseudonyms: Pseudonyms
+    let app: AppName
 
     package init(_ pseudonyms: Pseudonyms, in app: AppName) {
         self.pseudonyms = pseudonyms
@@ -73,20 +73,6 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
         if constantTimeEqual(self.mark(of: mark.grantID, for: offerKey).code, mark.code) { return true }
         return pseudonyms.earlierCodes(.grantMark, Self.markedBytes(mark.grantID, offerKey), in: app)
             .contains { constantTimeEqual(Array($0[..<16]), mark.code) }
-    }
-}
-
-extension Pseudonym {
-    /// What the app attaches to a purchase as its `obfuscatedAccountId`: all 32 bytes, as 64 of `0-9a-f`.
-    package var accountID: String {
-        let prefix = recordText.lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? recordText.startIndex
-        return (Base64.decodeURL(Array(recordText[prefix...])) ?? []).hexadecimal
-    }
-
-    /// The ledger's key of whom an account id stands for; nil of one that has not the form of ours.
-    package static func ledgerKey(ofAccountID text: String) -> [UInt8]? {
-        guard text.utf8.count == 64, let bytes = [UInt8](hexadecimal: text) else { return nil }
-        return Array(bytes[..<16])
     }
 }
 

@@ -130,7 +130,7 @@ final class GoogleAccessTokens: Sendable {
             ),
             origin: origin,
             quota: Self.quota,
-            caller: .service
+            party: .service
         )
     }
 

@@ -41,7 +41,12 @@ struct GooglePlayLintReportTests {
             apps: [],
             googlePlayApps: [app],
             offers: try offers.map {
-                CatalogOffer(id: try CatalogOfferID($0.id), app: app.name, listing: $0.key, rule: nil)
+                CatalogOffer(
+                    id: try CatalogOfferID($0.id),
+                    app: app.name,
+                    listing: $0.key,
+                    terms: OfferTerms(rule: nil)
+                )
             },
             digest: SHA256.digest(of: [])
         )

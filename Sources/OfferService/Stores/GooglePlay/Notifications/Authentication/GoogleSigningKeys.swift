@@ -102,7 +102,7 @@ package final class GoogleSigningKeys: Sendable {
             ),
             origin: origin,
             quota: Self.quota,
-            caller: .service
+            party: .service
         )
         let deadline = gateway.uptime.deadline(afterMilliseconds: gateway.retries.overallMilliseconds)
         return try await gateway.ask(call, before: deadline) { milliseconds throws(StoreError) in

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+
+/// Lets callers in as often as they may ask, before anything expensive is done for them.
+///
+/// An app's API key is known to everyone, so its requests are held to a rate for each network address and for each customer
+/// as well, and to a share of what is done at once. Nobody uses up what is others'.
+package final class Admission: Sendable {
+    private let limits: AdmissionLimits
+    private let proxies: TrustedProxies
+    private let callers: RateLimiter<CallerID>
+    private let addresses: RateLimiter<Device>
+    private let subjects: RateLimiter<[UInt8]>
+    private let underWay = Guarded(UnderWay())
+    private let metrics: Metrics
+
+    /// What is being done for apps.
+    private struct UnderWay {
+        var inAll = 0
+        var byDevice: [Device: Int] = [:]
+    }
+
+    package init(_ limits: AdmissionLimits, _ proxies: TrustedProxies, _ runtime: Runtime) {
+        self.limits = limits
+        self.proxies = proxies
+        let stopwatch = runtime.clock.stopwatch()
+        callers = RateLimiter(stopwatch)
+        addresses = RateLimiter(stopwatch)
+        subjects = RateLimiter(stopwatch)
+        metrics = runtime.metrics
+    }
+
+    /// Who asks for signatures, or whether there would be one, and may do so now.
+    func asker(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
+        var caller = try directory.authenticateAsker(request.headers, at: now)
+        if caller.role == .app { caller.origin = proxies.client(of: request).group }
+        try admit(caller, 1)
+        return caller
+    }
+
+    /// Takes room for further requests that came in one.
+    func admit(_ caller: Caller, _ count: Int) throws(Refusal) {
+        guard count > 0 else { return }
+        // The address first: who is held back there takes nothing of what the caller's others may ask.
+        if let device = caller.device, let limit = limits.perAddress {
+            try check(addresses.take(count, for: device, limit), limit, .address)
+        }
+        guard let limit = caller.rate ?? (caller.role == .app ? limits.perApp : nil) else { return }
+        try check(callers.take(count, for: caller.id, limit), limit, .caller)
+    }
+
+    /// Takes room for a request about customers whom evidence shows, by their keys in the ledger.
+    func admit(_ caller: Caller, about shown: [[UInt8]]) throws(Refusal) {
+        guard caller.role == .app, let limit = limits.perSubject else { return }
+        for subject in shown { try check(subjects.take(1, for: subject, limit), limit, .subject) }
+    }
+
+    private func check(_ wait: Int64?, _ limit: RateLimit, _ scope: RateScope) throws(Refusal) {
+        guard let wait else { return }
+        throw refusal(scope, limit, seconds: (wait + 999_999_999) / 1_000_000_000)
+    }
+
+    private func refusal(_ scope: RateScope, _ limit: RateLimit?, seconds: Int64) -> Refusal {
+        metrics.count(.rateLimited(scope: scope.rawValue))
+        return .caller(.rateLimited(scope, limit, retryAfterSeconds: seconds))
+    }
+
+    /// Where a request comes from that needs no API key.
+    func stranger(_ request: Request) -> Party { .stranger(proxies.client(of: request).group) }
+
+    // MARK: - At once
+
+    /// Takes places for requests that are about to be answered; to be given back by ``Places/leave()``.
+    ///
+    /// Only apps need any: what they can have done at once leaves room for everybody else.
+    func enter(_ caller: Caller, _ count: Int = 1) throws(Refusal) -> Places {
+        guard let device = caller.device else { return Places() }
+        let hasRoom = underWay.withLock { underWay in
+            let own = underWay.byDevice[device, default: 0]
+            guard underWay.inAll + count <= AdmissionLimits.mostUnderWay,
+                own == 0 || own + count <= AdmissionLimits.mostUnderWayPerAddress
+            else { return false }
+            underWay.inAll += count
+            underWay.byDevice[device] = own + count
+            return true
+        }
+        guard hasRoom else { throw refusal(.atOnce, nil, seconds: 1) }
+        return Places { [self] in leave(device, count) }
+    }
+
+    private func leave(_ device: Device, _ count: Int) {
+        underWay.withLock { underWay in
+            underWay.inAll -= count
+            let rest = underWay.byDevice[device, default: 0] - count
+            underWay.byDevice[device] = rest > 0 ? rest : nil
+        }
+    }
+
+    /// What a request holds while it is answered.
+    struct Places: Sendable {
+        private let giveBack: (@Sendable () -> Void)?
+
+        fileprivate init(_ giveBack: (@Sendable () -> Void)? = nil) { self.giveBack = giveBack }
+
+        func leave() { giveBack?() }
+    }
+}
+
+/// What is counted together.
+package enum RateScope: String, CaseIterable, Sendable {
+    case caller, address, subject
+    /// From one address, or from all apps, at the same time.
+    case atOnce = "at-once"
+}
+
+/// How often callers of role `app` may ask; `nil` is as often as they like.
+package struct AdmissionLimits: Sendable {
+    /// Of each caller, all of its devices together, unless it was added with a rate of its own.
+    package var perApp: RateLimit?
+    package var perAddress: RateLimit?
+    /// About each customer whom evidence shows.
+    package var perSubject: RateLimit?
+
+    package init(perApp: RateLimit? = nil, perAddress: RateLimit? = nil, perSubject: RateLimit? = nil) {
+        self.perApp = perApp
+        self.perAddress = perAddress
+        self.perSubject = perSubject
+    }
+
+    /// How many requests of apps are under way at most, a quarter of what the ledger holds, and how many of one address.
+    static let (mostUnderWay, mostUnderWayPerAddress) = (1024, 64)
+}
+
+/// The devices behind one address, with one app's key.
+package struct Device: Hashable, Sendable {
+    let caller: CallerID
+    /// One IPv4 address, or one IPv6 network of 64 bits.
+    let address: PeerAddress.Address
+}
+
+extension Caller {
+    /// Whose share a request takes where those of an app have one for each address; `nil` of every other caller.
+    var device: Device? { origin.map { Device(caller: id, address: $0) } }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP
+
+/// On whose behalf something is done that others wait for; each has a share of its own.
+package enum Party: Hashable, Sendable {
+    /// A caller who proves who it is: a backend, an administrator, or the service itself.
+    case caller(CallerID)
+    /// Whoever has an app's API key, which may be anybody, at one network address.
+    case device(Device)
+    /// Who sends what claims to be a store's notification, without an API key.
+    case stranger(PeerAddress.Address)
+
+    /// The service itself, for what it does on its own account.
+    package static let service = Party.caller(.service)
+
+    /// Those among whom turns are taken first.
+    enum Kind: CaseIterable { case callers, devices, strangers }
+
+    var kind: Kind {
+        switch self {
+        case .caller: .callers
+        case .device: .devices
+        case .stranger: .strangers
+        }
+    }
+}
+
+extension Caller {
+    package var party: Party { device.map(Party.device) ?? .caller(id) }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How often somebody may ask: at a steady rate, and so often at once.
+package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
+    /// What a second, or a minute, has room for; at least 1.
+    private let requests: Int
+    private let period: Period
+    /// How many may come at once after a pause; at least 1.
+    package let burst: Int
+
+    private enum Period: String, CaseIterable {
+        case second = "s"
+        case minute = "min"
+
+        var nanoseconds: Int64 { self == .second ? 1_000_000_000 : 60_000_000_000 }
+    }
+
+    /// Reads `N/s` or `N/min`, with `:BURST` behind it; without it, the burst is what two periods have room for.
+    ///
+    /// `nil` of anything else, and of numbers that are not from 1 to 1,000,000.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let rate = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2, rate.count == 2, let requests = Self.number(rate[0]),
+            let period = Period(rawValue: String(rate[1]))
+        else { return nil }
+        guard let burst = parts.count == 2 ? Self.number(parts[1]) : 2 * requests else { return nil }
+        (self.requests, self.period, self.burst) = (requests, period, burst)
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else { return nil }
+        return (1...1_000_000).contains(number) ? number : nil
+    }
+
+    package var description: String { "\(requests)/\(period.rawValue):\(burst)" }
+
+    /// How much time one request takes of the steady rate.
+    var nanosecondsPerRequest: Int64 { period.nanoseconds / Int64(requests) }
+
+    /// Within how many seconds as many have room as at once; at least 1.
+    var windowSeconds: Int64 { max(1, Int64(burst) * nanosecondsPerRequest / 1_000_000_000) }
+
+    /// What may be written, for help and messages.
+    package static let expected = "N/s or N/min, and :BURST behind it if more may come at once, as 20/s:200"
+}

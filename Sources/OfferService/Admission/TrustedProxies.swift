@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+
+/// The proxies that are believed in whom they forward for; nobody else's `Forwarded` or `X-Forwarded-For` is read.
+package struct TrustedProxies: Sendable {
+    private let networks: [Network]
+
+    /// None are believed.
+    package static let none = TrustedProxies(networks: [])
+
+    private init(networks: [Network]) { self.networks = networks }
+
+    /// Reads a list of addresses and networks, as `10.0.0.0/8,fd00::/8,192.0.2.7`; `nil` of anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let networks = parts.compactMap { Network($0.trimmed) }
+        guard networks.count == parts.count else { return nil }
+        self.networks = networks
+    }
+
+    /// Who is at the other end of a request: of those whom trusted proxies name, the last who is none of them.
+    ///
+    /// `Forwarded` (RFC 7239) counts before `X-Forwarded-For`. Where what it says can't be read, the proxy is who asks.
+    func client(of request: Request) -> PeerAddress {
+        guard !networks.isEmpty, trusts(request.peer) else { return request.peer }
+        let forwarded = request.headers.values(of: "Forwarded")
+        let chain =
+            forwarded.isEmpty
+            ? Self.list(request.headers.values(of: "X-Forwarded-For"))
+            : Self.list(forwarded).map { Self.forParameter($0) ?? "" }
+        var client = request.peer
+        for node in chain.reversed() {
+            guard let address = Self.address(node) else { return client }
+            client = address
+            if !trusts(address) { return client }
+        }
+        return client
+    }
+
+    private func trusts(_ peer: PeerAddress) -> Bool { networks.contains { $0.contains(peer.address) } }
+
+    /// The elements of the fields, in their order.
+    private static func list(_ values: [ArraySlice<UInt8>]) -> [String] {
+        values.flatMap { String(decoding: $0, as: UTF8.self).split(separator: ",").map { $0.trimmed } }
+    }
+
+    private static func forParameter(_ element: String) -> String? {
+        for pair in element.split(separator: ";") {
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].trimmed.lowercased() == "for" else { continue }
+            return parts[1].trimmed
+        }
+        return nil
+    }
+
+    /// An address that may stand in quotes and brackets, and have a port.
+    private static func address(_ node: String) -> PeerAddress? {
+        var text = node
+        if text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 { text = String(text.dropFirst().dropLast()) }
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+            return PeerAddress(String(text[text.index(after: text.startIndex)..<end]), port: 0)
+        }
+        if let address = PeerAddress(text, port: 0) { return address }
+        return text.split(separator: ":").first.flatMap { PeerAddress(String($0), port: 0) }
+    }
+}
+
+/// The addresses that begin with the same bits.
+private struct Network: Sendable {
+    private let base: PeerAddress.Address
+    private let bits: Int
+
+    /// Reads `ADDRESS` or `ADDRESS/BITS`.
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let first = parts.first, parts.count <= 2, let base = PeerAddress(String(first), port: 0)?.address else {
+            return nil
+        }
+        let width = if case .ipv4 = base { 32 } else { 128 }
+        guard let bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else { return nil }
+        (self.base, self.bits) = (base, bits)
+    }
+
+    func contains(_ address: PeerAddress.Address) -> Bool {
+        switch (base, address) {
+        case (.ipv4(let one), .ipv4(let other)): return Self.agree(UInt64(one) << 32, UInt64(other) << 32, bits)
+        case (.ipv6(let upper, let lower), .ipv6(let otherUpper, let otherLower)):
+            return Self.agree(upper, otherUpper, min(bits, 64)) && Self.agree(lower, otherLower, max(0, bits - 64))
+        default: return false
+        }
+    }
+
+    /// Whether the first bits are the same.
+    private static func agree(_ one: UInt64, _ other: UInt64, _ bits: Int) -> Bool {
+        bits == 0 || (one ^ other) >> UInt64(64 - bits) == 0
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}

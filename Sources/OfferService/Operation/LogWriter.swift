@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Writes log lines from a thread of its own, so that a reader who stands still holds nobody up but that thread.
+///
+/// Lines that there is no room for are counted, and left out; once there is room again a line says how many.
+package final class LogWriter: Sendable {
+    private struct Queue {
+        var lines: [[UInt8]] = []
+        var byteCount = 0
+        var isWriting = false
+        var hasThread = false
+        /// All that were left out, and those that no line has told of.
+        var (dropped, untold) = (0, 0)
+    }
+
+    private let queue = Guarded(Queue())
+    private let descriptor: Int32
+    private let mostBytes: Int
+
+    /// What the program logs to.
+    package static let standardError = LogWriter(to: STDERR_FILENO)
+
+    /// Keeps at most so many bytes for a reader who is slow.
+    package init(to descriptor: Int32, mostBytes: Int = 1 << 20) {
+        self.descriptor = descriptor
+        self.mostBytes = mostBytes
+    }
+
+    /// How many lines were left out so far.
+    package var droppedLines: Int { queue.withLock { $0.dropped } }
+
+    /// Takes a whole line; returns at once.
+    package func write(_ line: [UInt8]) {
+        let needsThread = queue.withLock { queue in
+            guard queue.byteCount + line.count <= mostBytes else {
+                queue.dropped += 1
+                queue.untold += 1
+                return false
+            }
+            queue.lines.append(line)
+            queue.byteCount += line.count
+            defer { queue.hasThread = true }
+            return !queue.hasThread
+        }
+        if needsThread { Worker.start(named: "log") { [self] in run() } }
+        queue.wakeAll()
+    }
+
+    /// Waits until everything is written, but no longer than that.
+    package func flush(atMost microseconds: Int64 = 1_000_000) {
+        queue.wait(atMost: microseconds) { $0.lines.isEmpty && !$0.isWriting }
+    }
+
+    private func run() {
+        while true {
+            let lines: [[UInt8]] = queue.wait { queue in
+                if queue.isWriting { queue.isWriting = false }
+                guard !queue.lines.isEmpty else { return nil }
+                queue.isWriting = true
+                defer { (queue.lines, queue.byteCount) = ([], 0) }
+                return queue.lines
+            }
+            for line in lines { Self.write(line, to: descriptor) }
+            tellOfDropped()
+            queue.withLock { $0.isWriting = false }
+            queue.wakeAll()
+        }
+    }
+
+    private func tellOfDropped() {
+        let untold = queue.withLock { queue in
+            defer { queue.untold = 0 }
+            return queue.untold
+        }
+        guard untold > 0 else { return }
+        let line =
+            #"{"level":"warning","message":"log lines were left out, because nobody read them","lines":\#(untold)}"#
+        Self.write(Array("\(line)\n".utf8), to: descriptor)
+    }
+
+    /// One `write` for each line, so that lines of several programs don't mix.
+    private static func write(_ line: [UInt8], to descriptor: Int32) {
+        var rest = line[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                unsafe poll(&room, 1, -1)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}

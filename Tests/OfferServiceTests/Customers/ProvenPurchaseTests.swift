@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// The same at Google Play, where an app shows purchases by their tokens, and the store says what they are.
+@Suite(.overBothEngines) struct ProvenPurchaseTests {
+    private static let offers = """
+        {
+          apps: [{
+            packageName: "\(FakeGooglePlay.firstApp)",
+            customers: {mostCustomersPerAnonymousId: 2},
+            plans: [{
+              googlePlay: {productId: "premium", basePlanId: "monthly"},
+              offers: [
+                {id: "once", googlePlay: {offerId: "once-50", admitsNewCustomers: true},
+                 eligibility: {grants: {atMost: 1}}},
+                {id: "bounded", googlePlay: {offerId: "bounded-50", admitsNewCustomers: true},
+                 eligibility: {budget: {atMost: 3}}},
+                {id: "anybody", googlePlay: {offerId: "anybody-50", admitsNewCustomers: true},
+                 admitsUnprovenCustomers: true, eligibility: {grants: {atMost: 1}}},
+                {id: "bounded_anybody", googlePlay: {offerId: "bounded-anybody-50", admitsNewCustomers: true},
+                 admitsUnprovenCustomers: true, eligibility: {budget: {atMost: 3}}},
+              ],
+            }],
+          }],
+        }
+        """
+
+    private func withWorld(_ body: (FakePlayWorld) async throws -> Void) async throws {
+        try await withFakePlay(.inProcess, offers: Self.offers) { world in
+            try world.play.setSubscription(.init("other", basePlans: [.init("monthly")]))
+            for offer in ["once-50", "bounded-50", "anybody-50", "bounded-anybody-50"] {
+                try world.play.setOffer(.init(offer, of: "premium"))
+            }
+            try await body(world)
+        }
+    }
+
+    private func ask(
+        _ world: FakePlayWorld,
+        as caller: String = "app",
+        _ offer: String,
+        _ members: String
+    ) async throws -> Reply {
+        world.tick()
+        return try await world.service.send(world.authorizationCall(as: caller, members, offer: offer))
+    }
+
+    @Test func `a purchase of another product has a capped offer once, by whatever names it is asked for`() async throws
+    {
+        try await withWorld { world in
+            let token = try world.play.buy(.init("other")).token
+            var statuses: [Int] = []
+            for number in 0..<4 {
+                let members = #""anonymousId": "device-\#(number)", "purchaseTokens": ["\#(token)"]"#
+                statuses.append(try await ask(world, "once", members).status)
+            }
+            #expect(statuses == [200, 403, 403, 403])
+        }
+    }
+
+    @Test func `a stranger with made-up names and tokens empties no budget`() async throws {
+        try await withWorld { world in
+            for offer in ["bounded", "bounded_anybody"] {
+                for number in 0..<8 {
+                    let tokens = number % 2 == 0 ? "" : #", "purchaseTokens": ["made-up-\#(number)"]"#
+                    let reply = try await ask(world, offer, #""anonymousId": "device-\#(number)"\#(tokens)"#)
+                    #expect(reply.problem == "eligibility-undecided", "\(reply)")
+                }
+                for number in 0..<4 {
+                    let token = try world.play.buy(.init("other")).token
+                    let members = #""anonymousId": "device-\#(number)", "purchaseTokens": ["\#(token)"]"#
+                    let reply = try await ask(world, offer, members)
+                    #expect(reply.status == (number < 3 ? 200 : 403), "\(offer) \(number): \(reply)")
+                }
+            }
+        }
+    }
+
+    @Test func `an offer for unproven customers is counted by the names they claim, and is warned of`() async throws {
+        try await withWorld { world in
+            var statuses: [Int] = []
+            for name in ["one", "ONE", "two"] {
+                statuses.append(try await ask(world, "anybody", #""anonymousId": "\#(name)""#).status)
+            }
+            #expect(statuses == [200, 403, 200])
+            #expect(try await ask(world, as: "backend", "anybody", #""customerId": "one""#).status == 200)
+            let warnings = world.service.loaded.warnings.map(\.message)
+            #expect(warnings.contains { $0.contains("the offer anybody has admitsUnprovenCustomers") })
+            #expect(warnings.contains { $0.contains("bounded_anybody") && $0.contains("budget") })
+            #expect(!warnings.contains { $0.contains("the offer once ") })
+        }
+    }
+
+    @Test func `what leaves the service is equal to nothing in its records`() async throws {
+        try await withWorld { world in
+            let reply = try await ask(world, as: "backend", "once", #""customerId": "bob""#)
+            #expect(reply.status == 200, "\(reply)")
+            let answer = reply.json
+            let account = try #require(answer["obfuscatedAccountId"].text.flatMap { [UInt8](hexadecimal: $0) })
+            let mark = try #require(answer["obfuscatedProfileId"].text.flatMap { [UInt8](hexadecimal: $0) })
+            for entry in try world.service.entries().map(Tree.init) {
+                for user in entry["users"].elements {
+                    let pseudonym = try #require(user.text?.split(separator: ":").last)
+                    let bytes = try #require(Base64.decodeURL(Array(pseudonym.utf8)))
+                    #expect(bytes != account && bytes.prefix(16) != account.prefix(16))
+                    #expect(!mark.starts(with: bytes.prefix(16)) && bytes.prefix(16) != mark.suffix(16))
+                }
+            }
+            // Who sees the account id of one name learns nothing of the same name elsewhere.
+            let claimed = try await ask(world, as: "backend", "anybody", #""anonymousId": "bob""#)
+            #expect(claimed.json["obfuscatedAccountId"] != answer["obfuscatedAccountId"])
+        }
+    }
+
+    @Test func `an anonymous id is linked to as many customers as the app's file says`() async throws {
+        try await withWorld { world in
+            for (customer, status) in [("ada", 200), ("grace", 200), ("edith", 409), ("ada", 200)] {
+                var call = world.service.call(
+                    """
+                    {"packageName": "\(FakeGooglePlay.firstApp)", "from": {"anonymousId": "tablet"},
+                     "to": {"customerId": "\(customer)"}}
+                    """
+                )
+                call.path = "/v1/customers/transfers"
+                let reply = try await world.service.send(call)
+                #expect(reply.status == status, "\(customer): \(reply)")
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import OfferService
+import Testing
+
+/// A reader of the log that stands still holds nobody up.
+struct LogWriterTests {
+    /// A pipe of 4 KiB.
+    private final class Reader {
+        let (reading, writing): (Int32, Int32)
+
+        init() throws {
+            var ends: [Int32] = [0, 0]
+            try #require(unsafe pipe(&ends) == 0)
+            (reading, writing) = (ends[0], ends[1])
+            // F_SETPIPE_SZ, which the C library has for Linux alone.
+            _ = fcntl(writing, 1031, 4096)
+        }
+
+        /// Reads whole lines until they are all that is to come.
+        func read(until isAll: ([Substring]) -> Bool) -> [Substring] {
+            var text = ""
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while !text.hasSuffix("\n") || !isAll(text.split(separator: "\n")) {
+                let count = unsafe Glibc.read(reading, &buffer, buffer.count)
+                guard count > 0 else { break }
+                text += String(decoding: buffer[..<count], as: UTF8.self)
+            }
+            return text.split(separator: "\n")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `nobody waits for a reader who does not read, and what is left out is counted and told`() throws {
+        let reader = try Reader()
+        let writer = LogWriter(to: reader.writing, mostBytes: 64 * 1024)
+        let line = Array((String(repeating: "x", count: 99) + "\n").utf8)
+        for _ in 0..<10_000 { writer.write(line) }
+        let dropped = writer.droppedLines
+        #expect(dropped > 5000)
+        writer.flush(atMost: 10_000)
+        func told(_ lines: [Substring]) -> Int {
+            lines.compactMap { line in
+                guard line.contains(#""level":"warning""#), let number = line.split(separator: ":").last else {
+                    return nil
+                }
+                return Int(number.dropLast())
+            }.reduce(0, +)
+        }
+        // Every line is written, or counted and told.
+        let lines = reader.read { lines in lines.count { $0.hasPrefix("x") } + told(lines) == 10_000 }
+        #expect(told(lines) == dropped)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `writes lines whole and in their order, and waits for them at the end`() throws
+    {
+        let reader = try Reader()
+        let writer = LogWriter(to: reader.writing)
+        for number in 0..<20 { writer.write(Array("line \(number)\n".utf8)) }
+        writer.flush()
+        #expect(reader.read { $0.count == 20 }.map(String.init) == (0..<20).map { "line \($0)" })
+        #expect(writer.droppedLines == 0)
+    }
+}
