@@ -6,6 +6,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -68,15 +69,28 @@ static inline OSSL_DECODER_CTX *shim_ed25519_key_decoder(EVP_PKEY **key) {
     return OSSL_DECODER_CTX_new_for_pkey(key, "DER", "PrivateKeyInfo", "ED25519", EVP_PKEY_KEYPAIR, NULL, NULL);
 }
 
-// A parameter keeps the pointers to its name and text, too.
-static inline int shim_keyed_hmac_sha256(EVP_MAC_CTX *context, const unsigned char *key, size_t key_count) {
-    char digest[] = "SHA256";
-    const OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-        OSSL_PARAM_construct_end(),
-    };
-    return EVP_MAC_init(context, key, key_count, parameters);
+// HMAC by OpenSSL's older functions: `EVP_MAC` keeps a copy of the key in ordinary memory, and these keep none.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline void shim_hmac_free(HMAC_CTX *context) { HMAC_CTX_free(context); }
+static inline HMAC_CTX *shim_hmac_sha256_keyed(const unsigned char *key, size_t key_count) {
+    HMAC_CTX *context = HMAC_CTX_new();
+    if (context != NULL && HMAC_Init_ex(context, key, (int)key_count, EVP_sha256(), NULL) == 1) return context;
+    HMAC_CTX_free(context);
+    return NULL;
 }
+static inline HMAC_CTX *shim_hmac_copy(HMAC_CTX *context) {
+    HMAC_CTX *copy = HMAC_CTX_new();
+    if (copy != NULL && HMAC_CTX_copy(copy, context) == 1) return copy;
+    HMAC_CTX_free(copy);
+    return NULL;
+}
+// Without a key, the states prepared from it are taken up again.
+static inline int shim_hmac(HMAC_CTX *context, const unsigned char *message, size_t count, unsigned char *code) {
+    return HMAC_Init_ex(context, NULL, 0, NULL, NULL) == 1 && HMAC_Update(context, message, count) == 1
+        && HMAC_Final(context, code, NULL) == 1;
+}
+#pragma GCC diagnostic pop
 
 // Macros over OpenSSL's untyped stack. A pushed certificate still belongs to whoever had it.
 static inline STACK_OF(X509) *shim_sk_X509_new(void) { return sk_X509_new_null(); }

@@ -55,17 +55,35 @@ struct KeyResidueTests {
         }
     }
 
-    @Test
-    func `has the key of a service account in secure memory only, and none after`() async throws {
+    /// Where the exponent and the two primes stand among the numbers of an RSA key.
+    @Test(arguments: [3, 4, 5])
+    func `has each number of a service account's key in secure memory only, and none after`(number: Int) async throws {
         let directory = try TemporaryDirectory()
         let pem = try KeyTool.makeRSAKey()
         let der = try KeyDER.contents(of: pem)
-        let exponent = Array(der[KeyDER.rsaNumbers(in: der)[3]].drop { $0 == 0 })
-        let needles = KeyNeedles(scalar: exponent, line: Array(pem.split(separator: 10)[3]))
+        let value = Array(der[KeyDER.rsaNumbers(in: der)[number]].drop { $0 == 0 })
+        let needles = KeyNeedles(scalar: value, line: Array(pem.split(separator: 10)[3]))
         let path = try directory.write(ServiceAccountDraft(pem: pem).bytes, to: "account.json")
         await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
             try SecureMemory.start()
             try useServiceAccount(path, needles: needles)
+            #expect(needles.copies() == KeyCopies())
+        }
+    }
+
+    @Test
+    func `has a secret of HMACs in secure memory while it is read, and nowhere while it is used`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "secret")
+        let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
+        let text = secret.flatMap { byte in [byte >> 4, byte & 15].map { Array("0123456789abcdef".utf8)[Int($0)] } }
+        try directory.write(text, to: "secret")
+        let needles = KeyNeedles(scalar: secret, line: text)
+        await #expect(processExitsWith: .success) { [path = path as String, needles = needles as KeyNeedles] in
+            try SecureMemory.start()
+            let key = try loadSecret(path, needles: needles)
+            #expect(needles.copies() == KeyCopies())
+            #expect(key.authenticationCode(for: [1]) == key.authenticationCode(for: [1]))
             #expect(needles.copies() == KeyCopies())
         }
     }
@@ -93,9 +111,15 @@ private func useKey(_ path: String, needles: KeyNeedles, passphrase: SecureBytes
 /// Reads a service account's file, signs with its key, and releases it.
 private func useServiceAccount(_ path: String, needles: KeyNeedles) throws {
     let key = try loadServiceAccount(path, needles: needles)
-    #expect(needles.copies() == KeyCopies(littleEndian: 1))
+    #expect(needles.copies() == KeyCopies(bigEndian: 1))
     _ = try key.signatureRS256(of: [1])
-    #expect(needles.copies() == KeyCopies(littleEndian: 1))
+    #expect(needles.copies() == KeyCopies(bigEndian: 1))
+}
+
+private func loadSecret(_ path: String, needles: KeyNeedles) throws -> HMACKey {
+    let secret = try SecretFile.readHexadecimal(path: path)
+    #expect(needles.copies() == KeyCopies(bigEndian: 1))
+    return try HMACKey(secret)
 }
 
 private func loadServiceAccount(_ path: String, needles: KeyNeedles) throws -> RSAPrivateKey {

@@ -12,7 +12,7 @@ package final class HMACKey: Sendable {
 
     /// Prepares a key of at least 32 bytes.
     ///
-    /// The secret itself is not kept.
+    /// The secret itself is not kept, here nor in OpenSSL: it can go.
     package init(_ secret: SecureBytes) throws(HMACKeyError) {
         guard secret.count >= Self.minimumByteCount else { throw .tooShort(byteCount: secret.count) }
         do {
@@ -29,13 +29,7 @@ package final class HMACKey: Sendable {
         let code = unsafe contexts.withContext { context in
             var succeeded = false
             let code = unsafe SHA256Digest { target in
-                var count = 0
-                // No key given: the states prepared from it are taken up again.
-                succeeded =
-                    unsafe EVP_MAC_init(context, nil, 0, nil) == 1
-                    && EVP_MAC_update(context, message, message.count) == 1
-                    && EVP_MAC_final(context, target.baseAddress, &count, target.count) == 1
-                    && count == target.count
+                succeeded = unsafe shim_hmac(context, message, message.count, target.baseAddress) == 1
             }
             return succeeded ? code.bytes : nil
         }
@@ -47,25 +41,18 @@ package final class HMACKey: Sendable {
     }
 
     private static func contexts(keyedWith secret: SecureBytes) throws(OpenSSLError) -> ContextPool {
-        let algorithm = try unsafe Owned(
-            EVP_MAC_fetch(nil, "HMAC", nil),
-            freedBy: { unsafe EVP_MAC_free($0) },
-            while: "find HMAC"
-        )
-        let template = try unsafe Owned(
-            EVP_MAC_CTX_new(algorithm.pointer),
-            freedBy: { unsafe EVP_MAC_CTX_free($0) },
-            while: "prepare HMAC"
-        )
-        let succeeded = unsafe secret.withBytes { secret in
+        let template = try unsafe secret.withBytes { secret throws(OpenSSLError) in
             let key = unsafe secret.bindMemory(to: UInt8.self)
-            return unsafe shim_keyed_hmac_sha256(template.pointer, key.baseAddress, key.count) == 1
+            return try unsafe Owned(
+                shim_hmac_sha256_keyed(key.baseAddress, key.count),
+                freedBy: { unsafe shim_hmac_free($0) },
+                while: "prepare HMAC"
+            )
         }
-        guard succeeded else { throw .drain("prepare HMAC") }
         return unsafe ContextPool(
             template: template,
-            duplicatedBy: { unsafe EVP_MAC_CTX_dup($0) },
-            freedBy: { unsafe EVP_MAC_CTX_free($0) }
+            duplicatedBy: { unsafe shim_hmac_copy($0) },
+            freedBy: { unsafe shim_hmac_free($0) }
         )
     }
 }

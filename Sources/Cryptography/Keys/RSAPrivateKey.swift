@@ -3,22 +3,18 @@ import COpenSSL
 
 /// An RSA private key of 2048 to 8192 bits that signs RS256: RSASSA-PKCS1-v1_5 with SHA-256.
 ///
-/// Threads may share one: signing only reads the key, and each signature works in a context of its own. The private
-/// numbers lie in locked memory, but for the two primes, of which OpenSSL keeps a working copy in its ordinary, wiped
-/// memory. When the last reference goes away, all of them are wiped. `@unchecked Sendable`: OpenSSL's key object is only
-/// read.
+/// Threads may share one. It is kept in locked memory as it was read, and made into OpenSSL's numbers for each signature
+/// anew: OpenSSL keeps working copies of the primes in ordinary memory, which are wiped when the signature is made. A
+/// signature is wanted once an hour.
 ///
 /// Source: RFC 8017 section 8.2, RFC 7518 section 3.3.
-@safe
-package final class RSAPrivateKey: @unchecked Sendable {
+package final class RSAPrivateKey: Sendable {
     /// The public half.
     ///
     /// It holds nothing of the private one, and may outlive it.
     package let publicKey: RSAPublicKey
 
-    /// Frees the key when it goes; the contexts read it.
-    private let key: Owned
-    private let signers: ContextPool
+    private let der: SecureBytes
 
     /// Reads an unencrypted PKCS #8 text, as Google puts it into the key file of a service account, and tests it.
     ///
@@ -26,28 +22,22 @@ package final class RSAPrivateKey: @unchecked Sendable {
     /// made with them must verify. Takes some tens of milliseconds, most of them for testing that the primes are prime.
     ///
     /// - Throws: The first thing that is wrong, in an order from the outside of the text to the numbers in it.
-    package convenience init(pem: SecureBytes) throws(RSAPrivateKeyError) {
+    package init(pem: SecureBytes) throws(RSAPrivateKeyError) {
         let key: Owned
         do throws(PrivateKeyError) {
-            let (kind, der) = try PEM.decode(pem)
+            let kind: PEM.Kind
+            (kind, der) = try PEM.decode(pem)
             guard kind == .privateKey else { throw .passphraseMissing }
             key = try PKCS8.decode(der, as: .rsa)
         } catch {
             throw RSAPrivateKeyError(error)
         }
-        try self.init(checking: key)
-    }
-
-    /// Takes a key over and tests it.
-    init(checking key: consuming Owned) throws(RSAPrivateKeyError) {
         try unsafe Self.check(key.pointer)
         do throws(OpenSSLError) {
             publicKey = try unsafe Self.publicKey(of: key.pointer)
-            signers = try unsafe EVPKey.rsaContexts(key.pointer, preparedBy: EVP_PKEY_sign_init)
         } catch {
             throw .openSSL(error)
         }
-        self.key = key
         try testSignature()
     }
 
@@ -61,6 +51,7 @@ package final class RSAPrivateKey: @unchecked Sendable {
 
     /// Signs a message whose SHA-256 digest that is.
     package func signatureRS256(of digest: SHA256Digest) throws(SigningError) -> [UInt8] {
+        let signers = try signers()
         let byteCount = publicKey.modulusByteCount
         let signature = unsafe signers.withContext { context in
             unsafe digest.withBytes { digest in
@@ -77,6 +68,21 @@ package final class RSAPrivateKey: @unchecked Sendable {
         }
         guard let signature else { throw .openSSL(.drain("sign")) }
         return signature
+    }
+
+    /// A pool that goes, and the key's numbers with it, after one signature.
+    private func signers() throws(SigningError) -> ContextPool {
+        do throws(PrivateKeyError) {
+            let key = try PKCS8.decode(der, as: .rsa)
+            do throws(OpenSSLError) {
+                // The contexts have a reference of their own to it.
+                return try unsafe EVPKey.rsaContexts(key.pointer, preparedBy: EVP_PKEY_sign_init)
+            } catch {
+                throw .openSSL(error)
+            }
+        } catch {
+            throw .openSSL(OpenSSLError(operation: "read the key", reasons: [error.description]))
+        }
     }
 
     /// The sizes of a modulus that are taken, in bits.
