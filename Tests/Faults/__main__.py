@@ -23,6 +23,7 @@ import encryption
 import failover
 import instances
 import kills
+import neighbors
 import postgres
 import reloads
 import self_test
@@ -39,6 +40,7 @@ TRIALS: dict[str, Trial] = {
     "clock": clock.clock_steps,
     "reloads": reloads.reload_storm,
     "connections": connections.many_connections,
+    "neighbors": neighbors.neighbors,
     "postgres": postgres.postgres_faults,
     "instances": instances.several_instances,
     "failover": failover.failovers,

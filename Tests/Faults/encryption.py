@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from certificates import Authority
 from cluster import Cluster, programs
-from place import Failure, Place, eventually
+from place import Failure, Place, eventually, in_environment
 from trial import Row, Setup, recovers, timed
 
 HOST = "db.example.com"
@@ -89,8 +89,9 @@ def refused(row: Row, bench: Bench, url: str, *words: str, environment: Mapping[
     eventually("it ends or listens", lambda: not service.is_alive or service.is_listening, 60)
     service.kill()
     check = subprocess.run(
-        [place.binary, "check", "--keys", place.path("demo/keys"), "--offers", place.path("demo/offers"),
-         "--database", url], capture_output=True, text=True, timeout=60, env=dict(os.environ, **(environment or {})))
+        [place.binary, "check", "--keys", place.path("demo/keys"), "--offers", place.path("demo/offers")],
+        capture_output=True, text=True, timeout=60,
+        env=dict(os.environ, **in_environment(url), **(environment or {})))
     problems = ["check finds nothing wrong"] if check.returncode == 0 else []
     problems += ["it listens"] if service.is_listening else []
     for where, text in (("serve", service.log), ("check", check.stderr)):

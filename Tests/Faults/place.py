@@ -50,6 +50,12 @@ def free_port() -> int:
                 continue
     raise Failure("no port is free")
 
+
+def in_environment(database: str) -> dict[str, str]:
+    """On the command line everybody would see the password in it, so the service refuses it there."""
+    return {"OFFER_SIGNER_DATABASE": database} if database else {}
+
+
 # What `serve` sets for itself.
 MEMORY = "glibc.malloc.tcache_count=128:glibc.malloc.mmap_threshold=262144"
 
@@ -235,8 +241,8 @@ class Place:
         self.edit("offers", "atMost: 10000,", "atMost: 1000000000,")
         shutil.copy(self.path("demo/public-key.pem"), self.path("demo/ABC123DEFG.pem"))
         try:
-            self._add_caller("load", "backend", "--bundle", "com.example.app")
-            self._add_caller("auditor", "auditor")
+            self.add_caller("load", "backend", "--bundle", "com.example.app")
+            self.add_caller("auditor", "auditor")
         except Failure:
             shutil.rmtree(self.folder)
             raise
@@ -270,9 +276,9 @@ class Place:
         self.write(name, text.replace(old, new))
 
     def _tool(self, *words: str, database: str | None = None, wrapper: Sequence[str] = ()) -> str:
-        url = self.database if database is None else database
-        command = [*wrapper, self.binary, *words, *(["--database", url] if url else [])]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        environment = in_environment(self.database if database is None else database)
+        run = subprocess.run([*wrapper, self.binary, *words], capture_output=True, text=True, timeout=120,
+                             env=dict(os.environ, **environment))
         if run.returncode:
             raise Failure(f"{' '.join(words)}: {run.returncode} {run.stderr[-600:]}")
         return run.stdout
@@ -281,7 +287,7 @@ class Place:
         """Runs one of the service's commands on the database."""
         return self._tool(*words, wrapper=wrapper)
 
-    def _add_caller(self, name: str, role: str, *options: str) -> None:
+    def add_caller(self, name: str, role: str, *options: str) -> None:
         key = self._tool("callers", "add", name, "--role", role, *options).strip()
         descriptor = os.open(self.path(f"{name}-key"), os.O_WRONLY | os.O_CREAT, 0o600)
         with open(descriptor, "w", encoding="ascii") as file:
@@ -292,10 +298,10 @@ class Place:
     def start(self, *options: str, wrapper: Sequence[str] = (), environment: Mapping[str, str] | None = None,
               database: str | None = None, waits: bool = True, clock: str = "warn") -> Service:
         command = [*wrapper, self.binary, "serve", "--keys", self.path("demo/keys"), "--offers",
-                   self.path("demo/offers"), "--database", database or self.database,
-                   "--checkpoint-file", self.checkpoint_file,
+                   self.path("demo/offers"), "--checkpoint-file", self.checkpoint_file,
                    "--listen", f"127.0.0.1:{self.port}", "--clock-check", clock, *options]
-        service = Service(command, self.port, self.path("log"), environment or {})
+        service = Service(command, self.port, self.path("log"),
+                          in_environment(database or self.database) | dict(environment or {}))
         self.services.append(service)
         if waits:
             service.wait_until_listening()
