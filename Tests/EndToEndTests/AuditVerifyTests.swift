@@ -64,6 +64,20 @@ extension EndToEnd {
             #expect(whole.succeeded && whole.output.contains("The log is whole."), "\(whole)")
         }
 
+        @Test func `what is exported can be read by its owner alone`() async throws {
+            let demo = try await demoWithEntries()
+            let folder = demo.path(of: "tiles")
+            let export = try await Program.run(["audit", "export", "--tiles", folder, "--database", demo.location])
+            #expect(export.succeeded, "\(export)")
+            let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            #expect(names.count > 3)
+            for name in names {
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+                let mode = try #require(attributes[.posixPermissions] as? Int)
+                #expect(mode & 0o077 == 0, "\(name) has \(mode)")
+            }
+        }
+
         /// The script in docs/audit-log.md under “Verify it”.
         private static func script() throws -> String {
             let page = try String(contentsOfFile: "\(Program.root)/docs/audit-log.md", encoding: .utf8)

@@ -66,7 +66,9 @@ extension EndToEnd {
             let service = try await service("background")
             try store.setOCSP(.revoked, about: .intermediate)
             let request = try request()
+            try store.misbehave(.hang, at: .ocsp)
             #expect(try service.sign(request).status == 200, "nobody knows yet")
+            try store.behave()
             try await eventually("it is refused") { try service.sign(request).status == 400 }
             let refusal = try service.sign(request)
             #expect(refusal.body.contains("/problems/invalid-signed-data"), "\(refusal)")

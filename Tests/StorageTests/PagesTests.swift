@@ -82,13 +82,13 @@ import Testing
     func `on PostgreSQL, a long answer may take longer than one answer may`() throws {
         let place = try Place(.postgreSQL)
         defer { withExtendedLifetime(place) {} }
-        let connection = try place.connect(busyTimeoutMilliseconds: 500, answerTimeoutMilliseconds: 1000)
-        // Three seconds in all.
-        let question = SQL("SELECT n, pg_sleep(0.001) IS NULL FROM generate_series(1, 3000) AS s (n)")
+        let connection = try place.connect(busyTimeoutMilliseconds: 500, answerTimeoutMilliseconds: 2000)
+        // Four seconds in all.
+        let question = SQL("SELECT n, pg_sleep(0.001) IS NULL FROM generate_series(1, 4000) AS s (n)")
         try connection.transaction { () throws(StorageError) in
             var count = 0
             try connection.rowsInPages(question) { _ in count += 1 }
-            #expect(count == 3000)
+            #expect(count == 4000)
         }
     }
 

@@ -170,6 +170,16 @@ package final class PostgreSQLCluster: Sendable {
         CREATE FUNCTION sqlite.hex(bytes bytea) RETURNS text LANGUAGE sql RETURN upper(encode(bytes, 'hex'));
         CREATE FUNCTION sqlite.replace(bytes bytea, a text, b text) RETURNS bytea LANGUAGE sql
             RETURN convert_to(pg_catalog.replace(convert_from(bytes, 'UTF8'), a, b), 'UTF8');
+        -- Whose own schema is gone would put its tables here, where every other test found them.
+        CREATE FUNCTION sqlite.refuse_tables() RETURNS event_trigger LANGUAGE plpgsql AS $function$
+        BEGIN
+            IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE schema_name = 'sqlite') THEN
+                RAISE EXCEPTION 'the schema of this test is gone';
+            END IF;
+        END;
+        $function$;
+        CREATE EVENT TRIGGER own_schemas ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
+            EXECUTE FUNCTION sqlite.refuse_tables();
         END
         rm -f "$FOLDER.log"
         touch "$FOLDER/ready"

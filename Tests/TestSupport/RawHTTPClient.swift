@@ -26,7 +26,7 @@ package final class RawHTTPClient {
     private let patience: Int
     private var isOpen = true
 
-    /// Connects from 127.0.`host` / 256.`host` % 256, which the server takes for a neighbour of its own.
+    /// Connects from the address of that number in 127.0.0.0/16, which the server takes for a neighbour of its own.
     package init(port: UInt16, from host: UInt16 = 1, patience seconds: Int = 20) throws {
         patience = seconds
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

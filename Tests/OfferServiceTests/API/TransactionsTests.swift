@@ -194,12 +194,16 @@ extension StoreService {
         }
     }
 
-    @Test func `is a warning in the log each time that it can't be recorded, for the caller is known`() async throws {
+    @Test(arguments: [("backend", [1, 2, 3]), ("app", [1, 1, 1])])
+    func `is a warning in the log when it can't be recorded: each time for a backend, once a minute for apps`(
+        caller: String,
+        counts: [Int]
+    ) async throws {
         let faults = Faults()
         try await withStoreService(wrap: faults.wrap) { world in
             let ids = try world.customer([.init(.active)]).subscriptions[0]
-            let call = try world.transactionsCall(as: "app", world.history(ids))
-            for count in 1...3 {
+            let call = try world.transactionsCall(as: caller, world.history(ids))
+            for count in counts {
                 faults.failCommits(Faults.diskFull)
                 #expect(try await world.service.send(call).status == 503)
                 #expect(world.service.log.warnedAnswers == count)
