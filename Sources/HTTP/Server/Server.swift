@@ -84,6 +84,14 @@ package final class Server: Sendable {
         for thread in threads { pthread_join(thread, nil) }
     }
 
+    /// How many event loops there are.
+    package var loopCount: Int { loops.count }
+
+    /// Has each loop call `answer` with its number, counted from 0, in its next turn.
+    package func askLoops(_ answer: @escaping @Sendable (Int) -> Void) {
+        for (number, loop) in loops.enumerated() { loop.loop.perform { answer(number) } }
+    }
+
     /// What has happened so far.
     package var statistics: ServerStatistics {
         loops.reduce(into: ServerStatistics()) { $1.counters.add(to: &$0) }

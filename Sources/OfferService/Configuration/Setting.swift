@@ -3,6 +3,7 @@
 /// The settings of the service; each is a flag and an environment variable, the flag wins.
 package enum Setting: String, CaseIterable, Hashable, Sendable {
     case listen
+    case adminListen = "admin-listen"
     case keys
     case offers
     case database
@@ -53,7 +54,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
         case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
-            .checkpointFile, .logPolicy, .sealFile, .trustedProxy:
+            .checkpointFile, .logPolicy, .sealFile, .trustedProxy, .adminListen:
             nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
@@ -79,7 +80,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     /// What may be written, for help and messages.
     package var expected: String {
         switch self {
-        case .listen: "a numeric ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
+        case .listen, .adminListen: "a numeric ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
         case .tlsKey: "the path of a file, or credential:NAME"
         case .keys, .offers, .tlsCertificate, .appStoreRoots, .trustedCertificates, .checkpointFile,
             .logPolicy, .sealFile:
@@ -108,6 +109,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     package var help: String {
         switch self {
         case .listen: "where to listen"
+        case .adminListen:
+            "where to listen for health, metrics and administration alone, beside all that --listen answers"
         case .keys: "the key ring, JSON5 (see keys.example)"
         case .offers: "the catalogue, JSON5 (see offers.example)"
         case .database: "ledger and records"

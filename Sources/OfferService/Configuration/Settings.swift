@@ -29,6 +29,8 @@ package struct ListenAddress: Hashable, Sendable {
 /// All settings, in their types.
 package struct Settings: Sendable {
     package let listen: ListenAddress
+    /// Where health, metrics and administration have a listener of their own; `nil`: nowhere.
+    package let adminListen: ListenAddress?
     package let keysPath: String
     package let offersPath: String
     package let database: DatabaseLocation
@@ -74,6 +76,7 @@ package struct Settings: Sendable {
     package init(flags: [Setting: String], environment: [String: String]) throws(ConfigurationError) {
         var reader = SettingsReader(flags: flags, environment: environment)
         let listen = reader.value(.listen, ListenAddress.init)
+        adminListen = reader.value(.adminListen, ListenAddress.init)
         keysPath = reader.path(.keys) ?? ""
         offersPath = reader.path(.offers) ?? ""
         let database = reader.database()

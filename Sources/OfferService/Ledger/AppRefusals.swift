@@ -13,7 +13,7 @@ package final class AppRefusals: Sendable {
     /// How many of each caller are entries of their own.
     static let rate = RateLimit("120/min:240")
 
-    /// - Parameter reserve: Room on the disk that is for grants alone.
+    /// The reserve is room on the disk that is for grants alone.
     package init(_ clock: WallClock, reserve: DiskReserve? = nil) {
         singles = RateLimiter(clock.stopwatch())
         self.reserve = reserve

@@ -2,6 +2,7 @@
 import Glibc
 package import OfferDomain
 package import Storage
+import Synchronization
 
 /// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.
 ///
@@ -19,6 +20,9 @@ package final class Committer: Sendable {
 
     private let queue = Guarded(CommitQueue())
     private let hasEnded = Guarded(false)
+    /// When it began with the batch at hand, in microseconds of the stopwatch; 0 between two batches.
+    private let busySince = Atomic<Int64>(0)
+    private let stopwatch: Stopwatch
     private let newestHead = Guarded(TreeHead.empty)
     private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
@@ -60,6 +64,7 @@ package final class Committer: Sendable {
         database: CommitterDatabase
     ) {
         self.clock = clock
+        stopwatch = options.stopwatch
         self.observer = observer
         self.gate = gate
         acknowledges = options.acknowledges
@@ -110,6 +115,12 @@ package final class Committer: Sendable {
         queue.withLock { $0.isStopping = true }
         queue.wakeOne()
         _ = hasEnded.wait { hasEnded in hasEnded ? true : nil }
+    }
+
+    /// For how long it has been at the batch at hand; 0 between two batches.
+    package var busyMilliseconds: Int64 {
+        let since = busySince.load(ordering: .relaxed)
+        return since == 0 ? 0 : max(0, stopwatch.microseconds - since) / 1000
     }
 
     /// Decides and records; returns when the record is durable.
@@ -312,6 +323,8 @@ extension Committer {
         var cleaning = Cleaning()
         while let batch = nextBatch(hasLeisureWork: writer?.hasLeisureWork ?? false) {
             let hasJobs = !batch.isEmpty
+            busySince.store(max(1, stopwatch.microseconds), ordering: .relaxed)
+            defer { busySince.store(0, ordering: .relaxed) }
             // Given away: with another owner, each job would be copied where it is looked at.
             if hasJobs { settle(consume batch, with: &writer, &cleaning, takesMore: instance != nil) }
             if hasJobs || !doChore(with: &writer) { readGranted(of: &writer) }

@@ -17,6 +17,8 @@ package struct CommitterOptions: Sendable {
     package var askingThread: @Sendable () -> (any AskingThread)? = { nil }
     /// How long a commit is put off so that more requests share it.
     package var gathering: Gathering
+    /// For how long it is at a batch, by a clock that nobody sets.
+    package var stopwatch = WallClock.system.stopwatch()
     /// Which refusals of apps are entries of their own; `nil`: all.
     package var appRefusals: AppRefusals?
     /// How grants are compacted.

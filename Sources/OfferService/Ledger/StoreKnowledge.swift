@@ -77,14 +77,16 @@ package struct StoreKnowledge: Sendable {
         get { shared?.value.successions ?? [] }
         set { told.successions = newValue }
     }
-    /// The names that verified evidence shows the customer to have, in whatever group or product: original transactions,
-    /// accounts of the store and account tokens. Caps count under each of them.
+    /// The names that verified evidence shows the customer to have, in whatever group or product.
+    ///
+    /// They are original transactions, accounts of the store and account tokens; caps count under each of them.
     package var shownNames: [PseudonymizedName] {
         get { shared?.value.shownNames ?? [] }
         set { told.shownNames = newValue }
     }
-    /// The keys of the purchases at Google Play that are surely the customer's, of whatever product; those of a backend
-    /// by its word, those of an app once Google Play knows them. Caps count under each of them.
+    /// The keys of the purchases at Google Play that are surely the customer's, of whatever product.
+    ///
+    /// A backend's are so by its word, an app's once Google Play knows them; caps count under each of them.
     package var shownPurchases: [[UInt8]] {
         get { shared?.value.shownPurchases ?? [] }
         set { told.shownPurchases = newValue }

@@ -15,6 +15,12 @@ package final class Health: CommitObserver {
         var hasOutdatedSecret = false
     }
 
+    /// Weak, because the server that it watches has the calls that ask for health.
+    private struct Watched {
+        weak var pulse: Pulse?
+    }
+
+    private let pulse = Guarded(Watched())
     private let state = Guarded(State())
     private let metrics: Metrics
     private let clock: WallClock
@@ -117,6 +123,9 @@ package final class Health: CommitObserver {
         state.withLock { $0.isStopping = true }
     }
 
+    /// Has readiness tell what stands still.
+    func watch(_ pulse: Pulse) { self.pulse.withLock { $0.pulse = pulse } }
+
     /// What keeps the service from its work; empty when it is ready.
     ///
     /// `causes` are those of the seal; `isCutOff` where the others that share the database can't be heard of.
@@ -132,6 +141,7 @@ package final class Health: CommitObserver {
         if let failure {
             obstacles.append(Obstacle("audit-unavailable", "records can't be written: \(failure.reason)"))
         }
+        obstacles += pulse.withLock { $0.pulse?.obstacles ?? [] }
         if isCutOff { obstacles.append(Obstacle("cut-off", KeyStop.cutOff.reason)) }
         for seal in causes where seal.cause != .logUnwritable { obstacles.append(Obstacle(seal)) }
         if failedLooks >= 5 {

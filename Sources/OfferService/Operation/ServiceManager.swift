@@ -8,19 +8,29 @@ package struct ServiceManager: Sendable {
         /// Everything is loaded and requests are answered.
         case ready = "READY=1"
         case stopping = "STOPPING=1"
+        /// All of it gets on.
+        case alive = "WATCHDOG=1"
     }
 
     /// The socket: an absolute path, or `@` and a name that is in no file system; `nil` if nobody asked to be told.
     private let socketName: String?
+    /// Whether it starts the service anew if it hears nothing for some time.
+    package let watches: Bool
 
-    /// - Parameter socketName: The value of `NOTIFY_SOCKET`.
-    package init(socketName: String?) {
+    /// - Parameters:
+    ///   - socketName: The value of `NOTIFY_SOCKET`.
+    ///   - watches: Whether there is a `WATCHDOG_USEC`.
+    package init(socketName: String?, watches: Bool = false) {
         self.socketName = socketName
+        self.watches = watches
     }
 
     /// The one that the environment names.
     package static var ofEnvironment: ServiceManager {
-        ServiceManager(socketName: unsafe getenv("NOTIFY_SOCKET").map { unsafe String(cString: $0) })
+        ServiceManager(
+            socketName: unsafe getenv("NOTIFY_SOCKET").map { unsafe String(cString: $0) },
+            watches: unsafe getenv("WATCHDOG_USEC") != nil
+        )
     }
 
     /// Does nothing if nobody asked to be told.

@@ -30,6 +30,8 @@ package struct Dependencies: Sendable {
     package var housekeepingMilliseconds: Int?
     /// How often and for how long stores are asked again.
     package var storeRetries = RetryPolicy()
+    /// By which it is seen whether threads stand still; a test that sets the time of day does not set this one.
+    package var steadyClock = WallClock.system
     /// Where Google Play's purchases and messages come from; `nil`: from Google, as the settings say.
     package var googlePlay: GooglePlaySources?
     /// How the service verifies its own signatures.

@@ -11,6 +11,7 @@ extension Service {
     ///   service does not start.
     /// - The log is signed until the end is on record, and that too.
     /// - The end is on record once everything else that records has stopped.
+    /// - The pulse is looked for while the server answers.
     /// - The server is the last that is needed to start, and the first to stop: it answers what is in flight with all other
     ///   parts still running. The log is verified once the service answers.
     package var parts: [ServicePart] {
@@ -38,6 +39,7 @@ extension Service {
             ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
             storesPart,
             serverPart,
+            ServicePart(.pulse, start: pulse.start, stop: pulse.stop),
             // Stopped with the signed log, which needs it no longer than that.
             ServicePart(.logVerification, start: records.signedLog.startVerifying),
         ].compactMap { $0 }
@@ -91,11 +93,17 @@ extension Service {
     }
 
     private var serverPart: ServicePart {
-        ServicePart(.server) { [server] () throws(ServiceError) in
-            do throws(ServerError) { try server.start() } catch { throw .server(error) }
-        } stop: { [server, health] in
+        ServicePart(.server) { [server, adminServer] () throws(ServiceError) in
+            do throws(ServerError) {
+                try server.start()
+                try adminServer?.start()
+            } catch {
+                throw .server(error)
+            }
+        } stop: { [server, adminServer, health] in
             health.beginStopping()
             Self.stop(server)
+            if let adminServer { Self.stop(adminServer) }
         }
     }
 

@@ -16,6 +16,8 @@ extension Service {
         do {
             let loaded = try LoadedConfiguration(settings)
             try server.reloadTLS { try configuration.adopt(loaded) }
+            // The same files, which were good a moment ago; if not, what it has stays.
+            if settings.tls != nil { try? adminServer?.reloadTLS() }
             membership?.note(policyName: loaded.catalog.policyName, keysDigest: loaded.keys.digest.hex)
             metrics.count(.reloads(succeeded: true))
             health.noteReload(refusedFor: nil)

@@ -16,6 +16,9 @@ package final class Service: Sendable {
     /// Every call, as the server asks for it.
     package let api: API
     let server: Server
+    /// Answers health, metrics and administration alone; `nil` where no address is set for that.
+    let adminServer: Server?
+    let pulse: Pulse
     let locks: ServiceLocks
     /// What the committer is to write through.
     let connection: Handover<any DatabaseConnection>
@@ -41,28 +44,32 @@ package final class Service: Sendable {
             noise: noise,
             runtime: writing.runtime
         )
-        server = try Self.server(settings, api, noise, dependencies.clock)
+        let rejected: @Sendable (Problem) -> Void = { [clock = dependencies.clock] problem in
+            noise.count(Noise(route: nil, problem: problem.name), at: clock.now())
+        }
+        do throws(ServerError) {
+            server = try Server(settings.serverConfiguration(rejected: rejected), responder: api)
+            adminServer = try settings.adminConfiguration(rejected: rejected).map {
+                [api] configuration throws(ServerError) in
+                try Server(configuration, responder: AdministrationResponder(api: api))
+            }
+        } catch {
+            throw .server(error)
+        }
         assembly.serverGauges.read(server)
+        pulse = Pulse(server, writing.committer, clock: dependencies.steadyClock)
+        writing.health.watch(pulse)
         reloading.set { [weak self] in self?.readAnew() ?? false }
         for warning in opened.loaded.warningsToLog {
             dependencies.log(.warning, "configuration", ["issue": .text("\(warning)")])
         }
     }
 
-    private static func server(
-        _ settings: Settings,
-        _ api: API,
-        _ noise: MinuteCounter<Noise>,
-        _ clock: WallClock
-    ) throws(ServiceError) -> Server {
-        let configuration = settings.serverConfiguration { problem in
-            noise.count(Noise(route: nil, problem: problem.name), at: clock.now())
-        }
-        do { return try Server(configuration, responder: api) } catch { throw .server(error) }
-    }
-
     /// The port that the service listens on.
     package var port: UInt16 { server.port }
+
+    /// The port of the listener for administration; `nil` without one.
+    package var adminPort: UInt16? { adminServer?.port }
 
     var log: Log { assembly.writing.runtime.log }
 
@@ -95,6 +102,12 @@ package final class Service: Sendable {
         } catch {
             log(.warning, "the service manager could not be told", ["reason": .text(error.description)])
         }
+    }
+
+    /// Tells whoever started the service once a second that all of it gets on, if they want to know.
+    package func tellWhileAlive(_ manager: ServiceManager) {
+        guard manager.watches else { return }
+        pulse.whileAlive { [weak self] in self?.tell(manager, .alive) }
     }
 
     /// Answers what is in flight, records the end, ends every thread, and lets the next service have the database.

@@ -8,7 +8,7 @@ package struct ServicePart: Sendable {
         case startOnRecord, signedLog, endOnRecord
         case membership, sealWatch, housekeeper
         case reconciler, auditIndex, logReaders
-        case stores, server, logVerification
+        case stores, server, pulse, logVerification
     }
 
     package let name: Name

@@ -22,4 +22,17 @@ extension Settings {
     }
 }
 
+extension Settings {
+    /// How it listens for administration; `nil` if it does not.
+    ///
+    /// One loop, and few connections: nobody reaches it but those who run the service.
+    func adminConfiguration(rejected: @escaping @Sendable (Problem) -> Void) -> ServerConfiguration? {
+        guard let adminListen else { return nil }
+        var configuration = serverConfiguration(rejected: rejected)
+        (configuration.address, configuration.port, configuration.loops) = (adminListen.host, adminListen.port, 1)
+        (configuration.limits.connections, configuration.limits.connectionsPerAddress) = (64, 64)
+        return configuration
+    }
+}
+
 extension EventLoop: AskingThread {}

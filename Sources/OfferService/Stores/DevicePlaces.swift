@@ -8,7 +8,7 @@ struct DevicePlaces: Sendable {
 
     private static let (mostInAll, mostOfDevice) = (64, 8)
 
-    /// Takes a place for a device; false if it has as many as it may. Everybody else needs none.
+    /// Takes a place for a device, or tells that it has as many as it may; everybody else needs none.
     mutating func take(for party: Party) -> Bool {
         guard case .device(let device) = party else { return true }
         guard inAll < Self.mostInAll, byDevice[device, default: 0] < Self.mostOfDevice else { return false }

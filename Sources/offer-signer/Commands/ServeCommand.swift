@@ -46,6 +46,7 @@ enum ServeCommand: Command {
         let service = try start(settings)
         let manager = ServiceManager.ofEnvironment
         service.tell(manager, .ready)
+        service.tellWhileAlive(manager)
         while signals.next() == SIGHUP { service.reload() }
         service.tell(manager, .stopping)
         service.stop()

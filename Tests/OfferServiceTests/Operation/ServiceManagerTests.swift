@@ -16,8 +16,10 @@ struct ServiceManagerTests {
         let socket = try NotifySocket(place.name(in: folder))
         let manager = ServiceManager(socketName: socket.name)
         try manager.tell(.ready)
+        try manager.tell(.alive)
         try manager.tell(.stopping)
         #expect(socket.next() == "READY=1")
+        #expect(socket.next() == "WATCHDOG=1")
         #expect(socket.next() == "STOPPING=1")
         #expect(socket.next() == nil)
     }

@@ -17,9 +17,9 @@ final class TestService: Sendable {
 
     /// The audit log begins with what a test does: neither secrets nor start nor end are put on record.
     ///
-    /// It is neither signed nor verified, and clock and seal file are not watched, before a test does that itself.
+    /// It is neither signed nor verified, and neither clock, seal file nor loops are watched, before a test does that itself.
     static let leftOut: Set<ServicePart.Name> = [
-        .secretsOnRecord, .startOnRecord, .endOnRecord, .signedLog, .logVerification, .sealWatch,
+        .secretsOnRecord, .startOnRecord, .endOnRecord, .signedLog, .logVerification, .sealWatch, .pulse,
     ]
 
     let directory: TemporaryDirectory
@@ -73,6 +73,9 @@ final class TestService: Sendable {
     var index: AuditIndex { service.auditIndex }
     var reconciler: Reconciler { service.reconciler }
     var store: AppStore { service.stores.appStore }
+
+    /// The port of the listener for administration; `nil` without one.
+    var adminPort: UInt16? { service.adminPort }
 
     /// Answers what is in flight and ends every thread; does nothing the second time.
     func stop() async {

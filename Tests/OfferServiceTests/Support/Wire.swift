@@ -30,6 +30,12 @@ struct Call: Sendable {
 
     static func get(_ path: String) -> Call { Call(method: "GET", path: path) }
 
+    func at(_ path: String) -> Call {
+        var call = self
+        call.path = path
+        return call
+    }
+
     func from(_ address: String) -> Call {
         var call = self
         call.peer = PeerAddress(address, port: 1) ?? .loopback

@@ -30,8 +30,8 @@ package struct NotificationCatchUp: Sendable {
 
     /// - Parameters:
     ///   - api: Is asked.
-    ///   - receiver: Takes in what comes; it needs no allowance for strangers.
-    ///   - caller: Whose share of the hourly budget is used.
+    ///   - receiver: Takes in what comes.
+    ///   - party: Whose share of the hourly budget is used.
     ///   - clock: Says until when notifications are wanted.
     ///   - pause: Waits while the store asks for it, or does not answer.
     package init(

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+
+/// The calls of health, metrics and administration alone, for a listener of their own: whatever happens at the other one, they
+/// are answered, and nobody else can reach this one.
+struct AdministrationResponder: Responder {
+    let api: API
+
+    func respond(to request: Request) async -> Response {
+        guard RouteMatch(path: request.path).route.isOfAdministration else {
+            return Problem(.request(.noSuchPath)).response(requestID: nil)
+        }
+        return await api.respond(to: request)
+    }
+
+    func turnEnded() { api.turnEnded() }
+}
+
+extension Route {
+    /// Whether it is for those who run the service, or read its records.
+    var isOfAdministration: Bool {
+        switch self {
+        case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
+            .googlePlayNotification, .eligibility, .googlePlayAuthorization, .transactions, .customerTransfers,
+            .unknown:
+            false
+        case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
+            .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .live, .ready, .metrics, .openAPI,
+            .ownCaller, .console, .consoleFile, .consoleDoor:
+            true
+        }
+    }
+}
