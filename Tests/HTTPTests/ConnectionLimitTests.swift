@@ -104,6 +104,46 @@ struct ConnectionLimitTests {
         }
     }
 
+    @Test func `clients who do not read their answers give way to one more than the total`() async throws {
+        let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 3))
+        let responder = RecordingResponder { request in
+            let count = request.path == Array("/large".utf8) ? 8 << 20 : 1
+            return Response(status: 200, body: [UInt8](repeating: 0x2E, count: count))
+        }
+        try await withServer(configuration, responder) { server in
+            let deaf = try (0..<3).map { _ in try RawHTTPClient(port: server.port) }
+            for client in deaf { client.send(request("GET", "/large")) }
+            #expect(try await eventually { responder.paths.count == 3 })
+            usleep(50_000)
+            for _ in 0..<3 {
+                let newcomer = try RawHTTPClient(port: server.port)
+                newcomer.send(request())
+                #expect(try newcomer.readAnswer().status == 200)
+            }
+            #expect(server.statistics.evictedConnections > 0)
+        }
+    }
+
+    @Test func `nobody gives way to a client whose address has as many connections as it may`() async throws {
+        let limits = Limits(connections: 3, connectionsPerAddress: 2)
+        try await withServer(ServerConfiguration(loops: 1, limits: limits)) { server in
+            let own = try (0..<2).map { _ in try RawHTTPClient(port: server.port) }
+            let other = try RawHTTPClient(port: server.port, from: 0x101)
+            for client in own + [other] {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            let refused = try RawHTTPClient(port: server.port)
+            refused.send(request())
+            #expect([429, 503].contains(try refused.readAnswer().status))
+            for client in own + [other] {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            #expect(server.statistics.evictedConnections == 0)
+        }
+    }
+
     @Test
     func `one network has no more than a quarter of all connections, from however many addresses`() async throws {
         let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 32, connectionsPerAddress: 2))

@@ -7,6 +7,12 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     package enum Address: Hashable, Sendable {
         case ipv4(UInt32)
         case ipv6(upper: UInt64, lower: UInt64)
+
+        /// Of the bits of an IPv6 address: an IPv4 one if it wraps one.
+        init(upper: UInt64, lower: UInt64) {
+            let wrapsIPv4 = upper == 0 && lower >> 32 == 0xFFFF
+            self = wrapsIPv4 ? .ipv4(UInt32(truncatingIfNeeded: lower)) : .ipv6(upper: upper, lower: lower)
+        }
     }
 
     package let address: Address
@@ -60,21 +66,21 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
 extension PeerAddress {
     /// Reads a numeric address, as in “0.0.0.0” and “::1”; `nil` for anything else.
+    ///
+    /// An IPv4 address that IPv6 wraps (`::ffff:192.0.2.1`, RFC 4291) is an IPv4 address here, as in all of these.
     package init?(_ text: String, port: UInt16) {
         var four = in_addr()
         var six = in6_addr()
         if unsafe inet_pton(AF_INET, text, &four) == 1 {
             self.init(address: .ipv4(UInt32(bigEndian: four.s_addr)), port: port)
         } else if unsafe inet_pton(AF_INET6, text, &six) == 1 {
-            self.init(address: .ipv6(upper: six.upper, lower: six.lower), port: port)
+            self.init(address: Address(upper: six.upper, lower: six.lower), port: port)
         } else {
             return nil
         }
     }
 
     /// Asks the kernel who is at the other end of a connected socket; `nil` if nobody is any more.
-    ///
-    /// An IPv4 address that IPv6 wraps (`::ffff:192.0.2.1`, RFC 4291) is an IPv4 address here.
     init?(connectedTo socket: Int32) {
         guard let storage = unsafe SocketAddressStorage(of: socket, by: getpeername) else { return nil }
         self.init(storage)
@@ -84,10 +90,8 @@ extension PeerAddress {
         if let four = storage.ipv4 {
             self.init(address: .ipv4(UInt32(bigEndian: four.sin_addr.s_addr)), port: UInt16(bigEndian: four.sin_port))
         } else if let six = storage.ipv6 {
-            let (upper, lower) = (six.sin6_addr.upper, six.sin6_addr.lower)
-            let wrapsIPv4 = upper == 0 && lower >> 32 == 0xFFFF
             self.init(
-                address: wrapsIPv4 ? .ipv4(UInt32(truncatingIfNeeded: lower)) : .ipv6(upper: upper, lower: lower),
+                address: Address(upper: six.sin6_addr.upper, lower: six.sin6_addr.lower),
                 port: UInt16(bigEndian: six.sin6_port)
             )
         } else {

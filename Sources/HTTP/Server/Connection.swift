@@ -85,12 +85,18 @@ final class Connection: @unchecked Sendable {
         since = coarseNow()
     }
 
-    /// Whether it may be closed so that somebody else has room: its client is nobody known, and is not being answered.
-    var mayGiveWay: Bool {
-        guard !isOfKnownClient else { return false }
+    /// How soon it is closed so that somebody else has room, the lowest first; nil of a client who is known or is waiting for
+    /// its answer.
+    ///
+    /// Who doesn't read answers would hold its place without end.
+    var orderOfGivingWay: Int? {
+        guard !isOfKnownClient else { return nil }
         return switch phase {
-        case .handshake, .fresh, .idle, .head, .body: true
-        case .answering, .writing, .leaving, .closed: false
+        case .fresh, .idle: 0
+        case .handshake, .head, .body: 1
+        case .writing: 2
+        // Who is being told to go is gone in two seconds.
+        case .answering, .leaving, .closed: nil
         }
     }
 
@@ -110,11 +116,11 @@ final class Connection: @unchecked Sendable {
         return true
     }
 
-    /// Sets the socket up and checks whether the client may have one more connection.
-    func admit(isOverTotal: Bool) {
+    /// Sets the socket up; refuses the client if its address has as many connections as it may, or if there are too many.
+    func begin(isCountedForAddress isCounted: Bool, isOverTotal: Bool) {
         // An answer that is too large for one segment would else wait for the client's delayed ACK.
         setOption(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
-        isCountedForAddress = server.state.admit(peer)
+        isCountedForAddress = isCounted
         guard !isCountedForAddress || isOverTotal else { return }
         let rejection: Rejection = isOverTotal ? .tooManyConnections : .tooManyConnectionsFromAddress
         guard !channel.isTLS else {

@@ -78,26 +78,37 @@ final class ServerLoop: @unchecked Sendable {
     fileprivate func accept(_ socket: Int32, from peer: PeerAddress) {
         let open = state.openConnections.add(1, ordering: .relaxed).newValue
         let most = state.configuration.limits.connections
-        let isOverTotal = open > most && !makeRoom()
-        if open >= most, !connections.values.contains(where: \.mayGiveWay) { pauseListener() }
+        // Nobody gives way to a client who is refused.
+        let isCountedForAddress = state.admit(peer)
+        let isOverTotal = open > most && !(isCountedForAddress && makeRoom())
+        if open >= most, !canMakeRoom { pauseListener() }
         guard let connection = makeConnection(socket, from: peer) else {
+            if isCountedForAddress { state.dismiss(peer) }
             state.openConnections.subtract(1, ordering: .relaxed)
             return
         }
         connections[socket] = connection
         counters.acceptedConnections.increase()
         counters.openConnections.increase()
-        connection.admit(isOverTotal: isOverTotal)
+        connection.begin(isCountedForAddress: isCountedForAddress, isOverTotal: isOverTotal)
     }
 
-    /// Closes the connection that has been idle for the longest, of those whose clients nobody knows.
+    private var canMakeRoom: Bool { connections.values.contains { $0.orderOfGivingWay != nil } }
+
+    /// Closes the connection that has been idle for the longest, of those whose clients nobody knows; where none is idle, one
+    /// that is not being answered.
     ///
     /// - Returns: False if there is none.
     private func makeRoom() -> Bool {
-        let idlest = connections.values.filter(\.mayGiveWay).min { $0.since < $1.since }
-        guard let idlest else { return false }
+        var first: (order: Int, connection: Connection)?
+        for connection in connections.values {
+            guard let order = connection.orderOfGivingWay else { continue }
+            if let first, (first.order, first.connection.since) <= (order, connection.since) { continue }
+            first = (order, connection)
+        }
+        guard let first else { return false }
         counters.evictedConnections.increase()
-        idlest.close()
+        first.connection.close()
         return true
     }
 
@@ -229,8 +240,7 @@ final class ServerLoop: @unchecked Sendable {
     private func resumeListener() {
         guard let listener = unsafe listener else { return }
         guard
-            state.openConnections.load(ordering: .relaxed) < state.configuration.limits.connections
-                || connections.values.contains(where: \.mayGiveWay)
+            state.openConnections.load(ordering: .relaxed) < state.configuration.limits.connections || canMakeRoom
         else { return }
         listenerIsPaused = false
         unsafe evconnlistener_enable(listener)
