@@ -104,8 +104,8 @@ def attack(setup: Setup, title: str, kind: str, connections: int) -> Row:
                  "--seconds", "300"]
         attacker = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
-            asked = service.metric("requests_total")
-            eventually("the attack has begun", lambda: service.metric("requests_total") > asked + 30)
+            asked = service.metric("http_requests_total")
+            eventually("the attack has begun", lambda: service.metric("http_requests_total") > asked + 30)
             took, statuses = backend.ask(seconds)
             alive, shut = health(service), sealed_and_unsealed(place, service)
         finally:

@@ -67,7 +67,7 @@ package final class Admission: Sendable {
     }
 
     /// Where a request comes from that needs no API key.
-    func stranger(_ request: Request) -> Party { .stranger(proxies.client(of: request).group) }
+    func stranger(_ request: Request) -> Party { .stranger(proxies.client(of: request).network) }
 
     // MARK: - At once
 

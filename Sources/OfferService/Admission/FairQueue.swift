@@ -9,31 +9,50 @@ struct FairQueue<Class: Hashable & CaseIterable, Party: Hashable, Item> {
         /// Those who have something waiting, whose turn is next first.
         var turns: [Party] = []
         var count = 0
+
+        /// Takes the last item of the party that has the most, if that is more than so many.
+        mutating func removeLast(ofWhoeverHasMoreThan fewest: Int) -> Item? {
+            guard let most = items.max(by: { $0.value.count < $1.value.count }), most.value.count > fewest else {
+                return nil
+            }
+            count -= 1
+            return items[most.key]?.removeLast()
+        }
     }
 
     private var rings: [Class: Ring] = [:]
     private var nextClass = 0
     private let mostOfClass: Int
-    private let mostOfParty: Int
 
-    /// An empty one that holds so much of each class, and of each party.
-    init(mostOfClass: Int, mostOfParty: Int) {
-        self.mostOfClass = mostOfClass
-        self.mostOfParty = mostOfParty
+    /// An empty one that holds so much of each class.
+    init(mostOfClass: Int) { self.mostOfClass = mostOfClass }
+
+    /// What became of an item that was to be added.
+    enum Addition {
+        case added
+        /// It was, in the place of the last one of whoever had the most waiting.
+        case displaced(Item)
+        /// There is no room for it.
+        case refused
     }
 
     var isEmpty: Bool { rings.values.allSatisfy { $0.count == 0 } }
 
-    /// Adds an item at the end of its party's; false if there is no room for it.
-    mutating func add(_ item: Item, of kind: Class, for party: Party) -> Bool {
-        var ring = rings[kind] ?? Ring()
-        rings[kind] = nil
+    /// Adds an item at the end of its party's, which may have so many.
+    mutating func add(_ item: Item, of kind: Class, for party: Party, atMost mostOfParty: Int) -> Addition {
+        var ring = rings.removeValue(forKey: kind) ?? Ring()
         defer { rings[kind] = ring }
-        guard ring.count < mostOfClass, (ring.items[party]?.count ?? 0) < mostOfParty else { return false }
-        if ring.items[party] == nil { ring.turns.append(party) }
+        let own = ring.items[party]?.count ?? 0
+        guard own < mostOfParty else { return .refused }
+        var displaced: Item?
+        if ring.count >= mostOfClass {
+            displaced = ring.removeLast(ofWhoeverHasMoreThan: own + 1)
+            if displaced == nil { return .refused }
+        }
+        if own == 0 { ring.turns.append(party) }
         ring.items[party, default: []].append(item)
         ring.count += 1
-        return true
+        return displaced.map(Addition.displaced) ?? .added
     }
 
     /// Takes the item whose turn it is; `nil` if none waits.

@@ -20,15 +20,19 @@ package struct TrustedProxies: Sendable {
 
     /// Who is at the other end of a request: of those whom trusted proxies name, the last who is none of them.
     ///
-    /// `Forwarded` (RFC 7239) counts before `X-Forwarded-For`. Where what it says can't be read, the proxy is who asks.
+    /// A proxy writes `Forwarded` (RFC 7239) or `X-Forwarded-For`, and may hand on the other one as the client made it up: where
+    /// they name two clients, or what they say can't be read, the proxy is who asks.
     func client(of request: Request) -> PeerAddress {
         guard !networks.isEmpty, trusts(request.peer) else { return request.peer }
-        let forwarded = request.headers.values(of: "Forwarded")
-        let chain =
-            forwarded.isEmpty
-            ? Self.list(request.headers.values(of: "X-Forwarded-For"))
-            : Self.list(forwarded).map { Self.forParameter($0) ?? "" }
-        var client = request.peer
+        let forwarded = Self.list(request.headers.values(of: "Forwarded")).map { Self.forParameter($0) ?? "" }
+        let chains = [forwarded, Self.list(request.headers.values(of: "X-Forwarded-For"))].filter { !$0.isEmpty }
+        let clients = chains.map { client(in: $0, behind: request.peer) }
+        let doAgree = clients.allSatisfy { $0.address == clients.first?.address }
+        return doAgree ? clients.first ?? request.peer : request.peer
+    }
+
+    private func client(in chain: [String], behind proxy: PeerAddress) -> PeerAddress {
+        var client = proxy
         for node in chain.reversed() {
             guard let address = Self.address(node) else { return client }
             client = address
@@ -76,8 +80,12 @@ private struct Network: Sendable {
         guard let first = parts.first, parts.count <= 2, let base = PeerAddress(String(first), port: 0)?.address else {
             return nil
         }
-        let width = if case .ipv4 = base { 32 } else { 128 }
-        guard let bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else { return nil }
+        let (isIPv4, isWrittenAsIPv6) = if case .ipv4 = base { (true, first.contains(":")) } else { (false, true) }
+        let width = isWrittenAsIPv6 ? 128 : 32
+        guard var bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else { return nil }
+        // Of an IPv4 address that IPv6 wraps, the first 96 bits say no more than that.
+        if isIPv4, isWrittenAsIPv6 { bits -= 96 }
+        guard bits >= 0 else { return nil }
         (self.base, self.bits) = (base, bits)
     }
 

@@ -6,10 +6,16 @@ import Glibc
 /// A certificate chain that is not remembered costs two milliseconds, and one body may have dozens of them. The threads yield
 /// to those that answer requests, and each party has its turn, so that nobody's forgeries keep others waiting for long.
 package final class VerificationPool: Sendable {
-    private typealias Job = @Sendable () -> Void
+    private struct Job: Sendable {
+        let run: @Sendable () -> Void
+        /// Tells who waits that it will not be run.
+        let drop: @Sendable () -> Void
+    }
+
+    private static let mostOfClass = 1024
 
     private struct State {
-        var waiting = FairQueue<Party.Kind, Party, Job>(mostOfClass: 1024, mostOfParty: 64)
+        var waiting = FairQueue<Party.Kind, Party, Job>(mostOfClass: VerificationPool.mostOfClass)
         var threads = 0
         var idle = 0
     }
@@ -25,25 +31,37 @@ package final class VerificationPool: Sendable {
     /// What `body` returns on one of the threads, once it is the party's turn; `nil` if too much waits already.
     func run<Value: Sendable>(for party: Party, _ body: @escaping @Sendable () -> Value) async -> Value? {
         await withCheckedContinuation { continuation in
-            let isTaken = add(party) { continuation.resume(returning: body()) }
-            if !isTaken { continuation.resume(returning: nil) }
+            add(
+                Job(
+                    run: { continuation.resume(returning: body()) },
+                    drop: { continuation.resume(returning: nil) }
+                ),
+                for: party
+            )
         }
     }
 
-    private func add(_ party: Party, _ job: @escaping Job) -> Bool {
-        let (isTaken, needsThread) = state.withLock { state in
-            guard state.waiting.add(job, of: party.kind, for: party) else { return (false, false) }
-            guard state.idle == 0, state.threads < mostThreads else { return (true, false) }
+    private func add(_ job: Job, for party: Party) {
+        let (dropped, needsThread): (Job?, Bool) = state.withLock { state in
+            switch state.waiting.add(job, of: party.kind, for: party, atMost: Self.mostWaiting(of: party)) {
+            case .refused: return (job, false)
+            case .displaced(let other): return (other, false)
+            case .added: break
+            }
+            guard state.idle == 0, state.threads < mostThreads else { return (nil, false) }
             state.threads += 1
-            return (true, true)
+            return (nil, true)
         }
+        dropped?.drop()
         if needsThread { Worker.start(named: "verification") { [self] in work() } } else { state.wakeOne() }
-        return isTaken
     }
+
+    /// A backend asks for all its customers, and the store has answered already.
+    private static func mostWaiting(of party: Party) -> Int { party.kind == .callers ? mostOfClass : 64 }
 
     private func work() {
         Worker.yieldToOthers()
-        while let job = nextJob() { job() }
+        while let job = nextJob() { job.run() }
     }
 
     /// `nil` once nothing has come for a second.

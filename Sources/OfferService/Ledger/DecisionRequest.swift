@@ -67,8 +67,9 @@ package final class DecisionRequest: Sendable {
         self.names = names
         (namedSubjects, customers) = Self.subjects(names, knowledge.shownPurchases)
         let isShown = !shown.isEmpty || !knowledge.shownPurchases.isEmpty
-        owners = Self.owners(names, knowledge, isShown: isShown)
         isProven = knowledge.isVouchedFor || isShown
+        // Of a name that is only claimed nothing is told, whoever may have it.
+        owners = isProven || offer.policy.admitsUnprovenCustomers ? Self.owners(names, knowledge, isShown: isShown) : []
         users = Self.users(names)
         successions = names.compactMap { KeySuccession($0.pseudonym) } + knowledge.successions
         let facts = facts.asked(of: offer.subscriptionGroupID)

@@ -286,7 +286,7 @@ package final class LedgerWriter {
             return .refused(decision)
         }
         if let obstacle = request.deliverable.obstacle {
-            if case .fault = obstacle { try append(.refusal(RefusalRecord(request: request, decision: decision))) }
+            if case .fault = obstacle { try refuse(request, decision) }
             return .obstructed(obstacle)
         }
         return try grant(request, decision, allows: allows, evaluation.subscriptions)

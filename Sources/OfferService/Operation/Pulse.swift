@@ -11,7 +11,7 @@ final class Pulse: Sendable {
         var hasEnded = false
     }
 
-    private let server: Server
+    private let servers: [Server]
     private let committer: Committer
     private let stopwatch: Stopwatch
     private let state = Guarded(State())
@@ -21,8 +21,8 @@ final class Pulse: Sendable {
     static let patienceMilliseconds: Int64 = 30_000
 
     /// The clock is one that nobody sets.
-    init(_ server: Server, _ committer: Committer, clock: WallClock) {
-        self.server = server
+    init(_ servers: [Server], _ committer: Committer, clock: WallClock) {
+        self.servers = servers
         self.committer = committer
         stopwatch = clock.stopwatch()
     }
@@ -32,10 +32,14 @@ final class Pulse: Sendable {
 
     func start() {
         let now = milliseconds
-        state.withLock { $0.turns = [Int64](repeating: now, count: server.loopCount) }
+        let counts = servers.map(\.loopCount)
+        state.withLock { $0.turns = [Int64](repeating: now, count: counts.reduce(0, +)) }
         Worker.start(named: "pulse") { [self] in
             while !waitASecond() {
-                server.askLoops { [self] loop in state.withLock { $0.turns[loop] = milliseconds } }
+                for (index, server) in servers.enumerated() {
+                    let first = counts[..<index].reduce(0, +)
+                    server.askLoops { [self] loop in state.withLock { $0.turns[first + loop] = milliseconds } }
+                }
                 if obstacles.isEmpty { alive.withLock { $0 }() }
             }
             state.withLock { $0.hasEnded = true }

@@ -57,7 +57,7 @@ package final class Service: Sendable {
             throw .server(error)
         }
         assembly.serverGauges.read(server)
-        pulse = Pulse(server, writing.committer, clock: dependencies.steadyClock)
+        pulse = Pulse([server, adminServer].compactMap(\.self), writing.committer, clock: dependencies.steadyClock)
         writing.health.watch(pulse)
         reloading.set { [weak self] in self?.readAnew() ?? false }
         for warning in opened.loaded.warningsToLog {

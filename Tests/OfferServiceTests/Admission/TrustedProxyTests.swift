@@ -46,9 +46,21 @@ import Testing
             counted: "2001:db8:7::1"
         ),
         Row(
-            "the standard's field comes first",
+            "both fields, of one client",
             from: "10.0.0.7",
-            [("X-Forwarded-For", "198.51.100.1"), ("Forwarded", "for=203.0.113.9:80")],
+            [("X-Forwarded-For", "203.0.113.9"), ("Forwarded", "for=203.0.113.9:80")],
+            counted: "203.0.113.9"
+        ),
+        Row(
+            "a field that the proxy wrote, and one that the client made up",
+            from: "10.0.0.7",
+            [("X-Forwarded-For", "203.0.113.9"), ("Forwarded", "for=198.51.100.1")],
+            counted: "10.0.0.7"
+        ),
+        Row(
+            "an IPv4 address that IPv6 wraps",
+            from: "10.0.0.7",
+            [("X-Forwarded-For", "::ffff:203.0.113.9, ::ffff:10.9.9.9")],
             counted: "203.0.113.9"
         ),
         Row("a name that is no address", from: "10.0.0.7", [("Forwarded", "for=_hidden")], counted: "10.0.0.7"),

@@ -80,6 +80,17 @@ import Testing
         }
     }
 
+    @Test func `purchases that were begun and not paid prove nobody`() async throws {
+        try await withWorld { world in
+            for number in 0..<4 {
+                let token = try world.play.buy(.init("other", pending: true)).token
+                let members = #""anonymousId": "device-\#(number)", "purchaseTokens": ["\#(token)"]"#
+                let reply = try await ask(world, "bounded_anybody", members)
+                #expect(reply.problem == "eligibility-undecided", "\(reply)")
+            }
+        }
+    }
+
     @Test func `an offer for unproven customers is counted by the names they claim, and is warned of`() async throws {
         try await withWorld { world in
             var statuses: [Int] = []

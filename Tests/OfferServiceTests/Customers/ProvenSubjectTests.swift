@@ -203,6 +203,7 @@ import Testing
             for name in [#""customerId": "bob""#, #""appAccountToken": "\#(world.token)""#] {
                 #expect(try await world.sign("once_a_customer", "\(name), \(stated)").status == 200)
             }
+            try await world.service.transfer(from: "linked", to: "bob")
             func answer(_ members: String) async throws -> String {
                 if call == "signature" {
                     let reply = try await world.sign(as: "app", "once_a_customer", members)
@@ -215,6 +216,7 @@ import Testing
             }
             let known = try await answer(#""anonymousId": "bob""#)
             #expect(try await answer(#""anonymousId": "nobody""#) == known)
+            #expect(try await answer(#""anonymousId": "linked""#) == known)
             let token = try await answer(#""appAccountToken": "\#(world.token)""#)
             #expect(try await answer(#""appAccountToken": "00000000-0000-4000-8000-000000000002""#) == token)
             let user = try await answer(#""applicationUsername": "bob""#)

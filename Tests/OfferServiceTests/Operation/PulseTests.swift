@@ -31,7 +31,7 @@ import Testing
             let (blocker, clock, told) = (Blocker(), SettableClock(), Recorder())
             let server = try Server(ServerConfiguration(loops: 1), responder: blocker)
             try server.start()
-            let pulse = Pulse(server, service.committer, clock: clock.wallClock)
+            let pulse = Pulse([server], service.committer, clock: clock.wallClock)
             pulse.whileAlive { told.add() }
             pulse.start()
             #expect(try await eventually { told.count > 1 })

@@ -33,7 +33,8 @@ extension GooglePlayEvidence {
     /// The keys of the purchases of these tokens, and of those in whose place they are, as far as the store knows them; each
     /// once.
     ///
-    /// One that the store has forgotten it knew once; of a token that it does not know, nothing is shown.
+    /// One that the store has forgotten it knew once; of a token that it does not know, nothing is shown, nor of a purchase
+    /// that was begun and is not paid: anybody can begin them without end.
     func keys(ofPurchasesFrom tokens: [PurchaseToken], _ keys: GooglePlayPseudonyms) -> [[UInt8]] {
         let answers = Dictionary(purchases.map { ($0.token, $0.answer) }, uniquingKeysWith: { first, _ in first })
         var found: [[UInt8]] = []
@@ -42,7 +43,7 @@ extension GooglePlayEvidence {
             while let token = next, let answer = answers[token], answer != .notFound {
                 let key = keys.purchaseKey(of: token).bytes
                 if found.contains(key) { break }
-                found.append(key)
+                if !answer.isBeforePurchase { found.append(key) }
                 next = answer.earlierToken
             }
         }

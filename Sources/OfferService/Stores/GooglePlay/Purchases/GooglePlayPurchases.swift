@@ -59,6 +59,12 @@ extension GooglePlayPurchaseSource {
 }
 
 extension GooglePlayPurchaseAnswer {
+    /// Whether it was begun, and nothing is bought yet.
+    var isBeforePurchase: Bool {
+        guard case .purchase(let purchase) = self else { return false }
+        return purchase.state.known?.isBeforePurchase == true || purchase.startedAt == nil
+    }
+
     /// The purchase in whose place this one is.
     var earlierToken: PurchaseToken? {
         guard case .purchase(let purchase) = self else { return nil }
