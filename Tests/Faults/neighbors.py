@@ -19,6 +19,8 @@ ATTACKS = [("refusals in batches, under names without end", "refusals", 64),
            ("the same on 500 connections", "certificates", 500),
            ("forged notifications, 50 a second", "notifications", 16),
            ("5,000 connections from 16 addresses", "connections", 5000)]
+# As many as trials before this one have left to be had.
+MANY_DESCRIPTORS = ["prlimit", "--nofile=10000:10000"]
 # 240 refusals at once and 120 a minute are entries, and one a minute counts the rest; and what a batch has under way.
 SINGLE_REFUSALS, REFUSALS_A_SECOND, SPARE = 240, 2, 64
 
@@ -94,12 +96,12 @@ def attack(setup: Setup, title: str, kind: str, connections: int) -> Row:
     with Place(setup.binary) as place:
         place.add_caller("app", "app", "--bundle", "com.example.app")
         place.add_caller("operator", "admin")
-        service = place.start(wrapper=["prlimit", "--nofile=16384:16384"])
+        service = place.start(wrapper=MANY_DESCRIPTORS)
         backend = Backend(place)
         backend.ask(1)
         quiet, _ = backend.ask(seconds / 2)
         before = disk(place)
-        words = [*ENDS_WITH_US, "prlimit", "--nofile=16384:16384", PYTHON, "-B", os.path.join(HERE, "attacker.py"),
+        words = [*ENDS_WITH_US, *MANY_DESCRIPTORS, PYTHON, "-B", os.path.join(HERE, "attacker.py"),
                  str(place.port), kind, "--api-key", place.path("app-key"), "--connections", str(connections),
                  "--seconds", "300"]
         attacker = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

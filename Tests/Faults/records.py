@@ -28,6 +28,9 @@ CUSTOMERS = """SELECT count(*) FROM (SELECT subject FROM grants WHERE grant_id =
     UNION SELECT subject FROM new_grants WHERE grant_id = :grant)"""
 WITHOUT_COPIES = """SELECT place / 256, subject FROM new_grants WHERE NOT EXISTS (
     SELECT 1 FROM grants WHERE grants.subject = new_grants.subject AND grants.grant_id = new_grants.grant_id)"""
+# Behind the entries that have been given further rows already, whether those were carried over since or not.
+UNSPREAD = """SELECT max(coalesce((SELECT max(place) / 256 + 1 FROM new_grants WHERE place % 256 >= 128), 0), before_entry)
+    FROM grant_places_state"""
 BEFORE = "SELECT before_entry FROM grant_places_state"
 # One snapshot: between two, a running service would grant more.
 BOTH = f"SELECT grant_id, 0 FROM ({GRANTS}) AS g UNION ALL SELECT NULL, ({COUNTED})"
@@ -75,7 +78,7 @@ class SQLiteRecords:
         database = self._open()
         try:
             grant, offer, newest = database.execute(NEWEST).fetchone()
-            first = database.execute(BEFORE).fetchone()[0]
+            first = database.execute(UNSPREAD).fetchone()[0]
             entries = newest - first
             # Behind the rows that the entries have already, of which each has room for 128 more.
             if customers > 128 * entries:

@@ -13,6 +13,14 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
             let wrapsIPv4 = upper == 0 && lower >> 32 == 0xFFFF
             self = wrapsIPv4 ? .ipv4(UInt32(truncatingIfNeeded: lower)) : .ipv6(upper: upper, lower: lower)
         }
+
+        /// The network that an address is in with its neighbors: 24 bits of IPv4, 48 bits of IPv6.
+        package var network: Address {
+            switch self {
+            case .ipv4(let bits): .ipv4(bits & 0xFFFF_FF00)
+            case .ipv6(let upper, _): .ipv6(upper: upper & 0xFFFF_FFFF_FFFF_0000, lower: 0)
+            }
+        }
     }
 
     package let address: Address
@@ -36,12 +44,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The network that an address is in with its neighbors: 24 bits of IPv4, 48 bits of IPv6.
-    package var network: Address {
-        switch address {
-        case .ipv4(let bits): .ipv4(bits & 0xFFFF_FF00)
-        case .ipv6(let upper, _): .ipv6(upper: upper & 0xFFFF_FFFF_FFFF_0000, lower: 0)
-        }
-    }
+    package var network: Address { address.network }
 
     /// The address without the port, as in “192.0.2.1” and “2001:db8::1”.
     package var description: String {

@@ -12,14 +12,11 @@ package final class Admission: Sendable {
     private let callers: RateLimiter<CallerID>
     private let addresses: RateLimiter<Device>
     private let subjects: RateLimiter<[UInt8]>
-    private let underWay = Guarded(UnderWay())
-    private let metrics: Metrics
-
     /// What is being done for apps.
-    private struct UnderWay {
-        var inAll = 0
-        var byDevice: [Device: Int] = [:]
-    }
+    private let underWay = Guarded(
+        DeviceShares(mostInAll: AdmissionLimits.mostUnderWay, mostOfDevice: AdmissionLimits.mostUnderWayPerAddress)
+    )
+    private let metrics: Metrics
 
     package init(_ limits: AdmissionLimits, _ proxies: TrustedProxies, _ runtime: Runtime) {
         self.limits = limits
@@ -76,25 +73,8 @@ package final class Admission: Sendable {
     /// Only apps need any: what they can have done at once leaves room for everybody else.
     func enter(_ caller: Caller, _ count: Int = 1) throws(Refusal) -> Places {
         guard let device = caller.device else { return Places() }
-        let hasRoom = underWay.withLock { underWay in
-            let own = underWay.byDevice[device, default: 0]
-            guard underWay.inAll + count <= AdmissionLimits.mostUnderWay,
-                own == 0 || own + count <= AdmissionLimits.mostUnderWayPerAddress
-            else { return false }
-            underWay.inAll += count
-            underWay.byDevice[device] = own + count
-            return true
-        }
-        guard hasRoom else { throw refusal(.atOnce, nil, seconds: 1) }
-        return Places { [self] in leave(device, count) }
-    }
-
-    private func leave(_ device: Device, _ count: Int) {
-        underWay.withLock { underWay in
-            underWay.inAll -= count
-            let rest = underWay.byDevice[device, default: 0] - count
-            underWay.byDevice[device] = rest > 0 ? rest : nil
-        }
+        guard underWay.withLock({ $0.take(count, for: device) }) else { throw refusal(.atOnce, nil, seconds: 1) }
+        return Places { [self] in underWay.withLock { $0.giveBack(count, of: device) } }
     }
 
     /// What a request holds while it is answered.
@@ -110,7 +90,7 @@ package final class Admission: Sendable {
 /// What is counted together.
 package enum RateScope: String, CaseIterable, Sendable {
     case caller, address, subject
-    /// From one address, or from all apps, at the same time.
+    /// From one address or network, or from all apps, at the same time.
     case atOnce = "at-once"
 }
 

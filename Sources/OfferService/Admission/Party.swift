@@ -16,6 +16,12 @@ package enum Party: Hashable, Sendable {
     /// Those among whom turns are taken first.
     enum Kind: CaseIterable { case callers, devices, strangers }
 
+    /// The device, if it is one.
+    var device: Device? { if case .device(let device) = self { device } else { nil } }
+
+    /// Who shares one part with others: all devices that have an app's key.
+    var group: Party? { device.map { .caller($0.caller) } }
+
     var kind: Kind {
         switch self {
         case .caller: .callers

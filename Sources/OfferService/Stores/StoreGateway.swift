@@ -61,8 +61,12 @@ package final class StoreGateway: Sendable {
     private struct State {
         var breakers: [Origin: CircuitBreaker] = [:]
         var budgets: [StoreCall.Account: FairBudget<Party>] = [:]
-        /// What is asked just now for devices, of each server.
-        var devices: [Origin: DevicePlaces] = [:]
+        /// What is asked just now for devices, of each server: half of what may be asked of one at the same time.
+        var devices: [Origin: DeviceShares] = [:]
+
+        mutating func takePlace(for device: Device, at origin: Origin) -> Bool {
+            devices[origin, default: DeviceShares(mostInAll: 64, mostOfDevice: 8)].take(1, for: device)
+        }
     }
 
     private let transport: any Transport
@@ -209,7 +213,7 @@ package final class StoreGateway: Sendable {
             case .tooManyAtOnce: throw .unavailable(retryAfter: nil)
             }
             // What devices may have asked at once leaves room for everybody else.
-            guard state.devices[call.origin, default: DevicePlaces()].take(for: call.party) else {
+            if let device = call.party.device, !state.takePlace(for: device, at: call.origin) {
                 state.breakers[call.origin]?.settle(permit, .abandoned, at: now)
                 throw .unavailable(retryAfter: nil)
             }
@@ -217,7 +221,7 @@ package final class StoreGateway: Sendable {
             state.budgets[call.budget] = budget
             guard case .refused(let time) = verdict else { return permit }
             state.breakers[call.origin]?.settle(permit, .abandoned, at: now)
-            state.devices[call.origin]?.giveBack(call.party)
+            if let device = call.party.device { state.devices[call.origin]?.giveBack(1, of: device) }
             throw .budgetSpent(retryAfter: uptime.timeOfDay(at: time))
         }
     }
@@ -225,7 +229,7 @@ package final class StoreGateway: Sendable {
     private func settle(_ call: StoreCall, _ permit: CircuitBreaker.Permit, _ result: CircuitBreaker.Result) {
         let now = uptime.milliseconds
         let changed = state.withLock { state in
-            state.devices[call.origin]?.giveBack(call.party)
+            if let device = call.party.device { state.devices[call.origin]?.giveBack(1, of: device) }
             return state.breakers[call.origin]?.settle(permit, result, at: now)
         }
         guard let changed else { return }

@@ -124,21 +124,6 @@ struct StorePartTests {
         #expect(granted("backend", at: 60_000) > 100, "who needs no group has what is left")
     }
 
-    @Test func `devices leave half of the places to others`() throws {
-        var places = DevicePlaces()
-        let app = try #require(CallerID("app"))
-        func device(_ number: UInt32) -> Party { .device(Device(caller: app, address: .ipv4(number))) }
-        func taken(_ number: UInt32) -> Int { (0..<20).count { _ in places.take(for: device(number)) } }
-        #expect(taken(0) == 8)
-        #expect((1..<20).reduce(0) { $0 + taken($1) } == 56)
-        let isCallerIn = places.take(for: .caller(app))
-        #expect(isCallerIn, "everybody else needs no place")
-        places.giveBack(device(0))
-        #expect(taken(99) == 1)
-        for _ in 0..<100 { places.giveBack(device(7)) }
-        #expect(taken(7) == 8, "what was not taken can't be given back")
-    }
-
     @Test
     func `a budget waits when it is told to`() {
         var budget = FairBudget<String>(.perHour(3600), at: 0)

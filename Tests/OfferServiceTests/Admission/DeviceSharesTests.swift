@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+
+@testable import HTTP
+@testable import OfferService
+
+/// Devices leave places to others: to other devices, to other networks, and to whoever is none.
+struct DeviceSharesTests {
+    private static let app = CallerID("app")
+
+    private static func device(_ bits: UInt32) throws -> Device {
+        Device(caller: try #require(app), address: .ipv4(bits))
+    }
+
+    private static func taken(_ shares: inout DeviceShares, by bits: UInt32) throws -> Int {
+        let device = try device(bits)
+        return (0..<20).count { _ in shares.take(1, for: device) }
+    }
+
+    @Test func `devices leave half of the places to others`() throws {
+        var shares = DeviceShares(mostInAll: 64, mostOfDevice: 8)
+        #expect(try Self.taken(&shares, by: 0) == 8)
+        #expect(try (1..<20).reduce(0) { $0 + (try Self.taken(&shares, by: $1 << 8)) } == 56)
+        shares.giveBack(1, of: try Self.device(0))
+        #expect(try Self.taken(&shares, by: 99 << 8) == 1)
+        for _ in 0..<100 { shares.giveBack(1, of: try Self.device(7 << 8)) }
+        #expect(try Self.taken(&shares, by: 7 << 8) == 8, "what was not taken can't be given back")
+    }
+
+    @Test func `one network has a quarter, from however many addresses`() throws {
+        var shares = DeviceShares(mostInAll: 64, mostOfDevice: 8)
+        #expect(try (0..<9).reduce(0) { $0 + (try Self.taken(&shares, by: $1)) } == 16)
+        #expect(try Self.taken(&shares, by: 1 << 8) == 8)
+        shares.giveBack(8, of: try Self.device(0))
+        #expect(try Self.taken(&shares, by: 5) == 8)
+    }
+
+    @Test func `a batch of a device that has nothing under way is done as a whole`() throws {
+        var shares = DeviceShares(mostInAll: 64, mostOfDevice: 8)
+        let device = try Self.device(1)
+        let (isFirstIn, isSecondIn) = (shares.take(32, for: device), shares.take(1, for: device))
+        #expect(isFirstIn && !isSecondIn)
+        shares.giveBack(32, of: device)
+        let isThirdIn = shares.take(1, for: device)
+        #expect(isThirdIn)
+    }
+}
