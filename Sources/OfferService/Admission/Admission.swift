@@ -64,7 +64,7 @@ package final class Admission: Sendable {
     }
 
     /// Where a request comes from that needs no API key.
-    func stranger(_ request: Request) -> Party { .stranger(proxies.client(of: request).network) }
+    func stranger(_ request: Request) -> Party { .stranger(proxies.client(of: request).address.subscriber) }
 
     // MARK: - At once
 
@@ -90,7 +90,7 @@ package final class Admission: Sendable {
 /// What is counted together.
 package enum RateScope: String, CaseIterable, Sendable {
     case caller, address, subject
-    /// From one address or network, or from all apps, at the same time.
+    /// From one address or subscriber, or from all apps, at the same time.
     case atOnce = "at-once"
 }
 

@@ -2,13 +2,13 @@
 import HTTP
 
 /// What is done at the same time for devices, who have an app's key that everybody knows: so much in all, a quarter of it for
-/// one network (``PeerAddress/network``), and a share for one device.
+/// one subscriber, who has many IPv6 networks, and a share for one device.
 struct DeviceShares: Sendable {
     private let mostInAll: Int
     private let mostOfDevice: Int
     private var inAll = 0
     private var byDevice: [Device: Int] = [:]
-    private var byNetwork: [PeerAddress.Address: Int] = [:]
+    private var bySubscriber: [PeerAddress.Address: Int] = [:]
 
     init(mostInAll: Int, mostOfDevice: Int) {
         self.mostInAll = mostInAll
@@ -19,14 +19,14 @@ struct DeviceShares: Sendable {
     /// share at once, for a batch is done as a whole.
     mutating func take(_ count: Int, for device: Device) -> Bool {
         let own = byDevice[device, default: 0]
-        let neighbors = byNetwork[device.address.network, default: 0]
+        let neighbors = bySubscriber[device.address.subscriber, default: 0]
         guard inAll + count <= mostInAll,
             neighbors == 0 || neighbors + count <= mostInAll / 4,
             own == 0 || own + count <= mostOfDevice
         else { return false }
         inAll += count
         byDevice[device] = own + count
-        byNetwork[device.address.network] = neighbors + count
+        bySubscriber[device.address.subscriber] = neighbors + count
         return true
     }
 
@@ -36,7 +36,7 @@ struct DeviceShares: Sendable {
         let count = min(count, own)
         inAll -= count
         byDevice[device] = own > count ? own - count : nil
-        let neighbors = byNetwork[device.address.network, default: 0]
-        byNetwork[device.address.network] = neighbors > count ? neighbors - count : nil
+        let neighbors = bySubscriber[device.address.subscriber, default: 0]
+        bySubscriber[device.address.subscriber] = neighbors > count ? neighbors - count : nil
     }
 }

@@ -31,6 +31,11 @@ package enum Party: Hashable, Sendable {
     }
 }
 
+extension PeerAddress.Address {
+    /// What one subscriber may have: an IPv4 address, or an IPv6 network of 48 bits.
+    var subscriber: PeerAddress.Address { if case .ipv4 = self { self } else { network } }
+}
+
 extension Caller {
     package var party: Party { device.map(Party.device) ?? .caller(id) }
 }

@@ -88,7 +88,7 @@ struct ExampleTests {
     /// Each rule that docs/rules.md shows, in blocks and in lines.
     static let documentedRules: [String] = {
         guard let page = try? Repository.text("docs/rules.md") else { return [] }
-        let blocks = documentedBlocks.filter { !$0.contains("appStore:") }
+        let blocks = documentedBlocks.filter { !$0.contains("appStore:") && !$0.contains("bundleId:") }
             .map { $0.replacing("eligibility:", with: "") }
         let inLines = page.matches(of: #/`(\{[^`]*\})`/#).map { String($0.1).replacing("\n", with: " ") }
             .filter { !$0.contains("RULE") }
@@ -110,6 +110,18 @@ struct ExampleTests {
             Array(#"{apps: [{bundleId: "com.example.app", plans: [\#(plan)]}]}"#.utf8),
             to: "offers"
         )
+        #expect(throws: Never.self) { try CatalogFile.read(path) }
+    }
+
+    @Test(arguments: documentedBlocks.filter { $0.contains("bundleId:") && !$0.contains("appStore:") })
+    func `reads every app as the documentation writes it`(text: String) throws {
+        let directory = try TemporaryDirectory()
+        let plans = """
+            plans: [{appStore: {productId: "pro"}, offers: [{id: "one", appStore: {offerId: "one"},
+              eligibility: {subscribedBefore: true}}]}]
+            """
+        #expect(text.contains("// …"))
+        let path = try directory.write(Array("{apps: [\(text.replacing("// …", with: plans))]}".utf8), to: "offers")
         #expect(throws: Never.self) { try CatalogFile.read(path) }
     }
 
