@@ -3,9 +3,8 @@ import COpenSSL
 
 /// An RSA private key of 2048 to 8192 bits that signs RS256: RSASSA-PKCS1-v1_5 with SHA-256.
 ///
-/// Threads may share one. It is kept in locked memory as it was read, and made into OpenSSL's numbers for each signature
-/// anew: OpenSSL keeps working copies of the primes in ordinary memory, which are wiped when the signature is made. A
-/// signature is wanted once an hour.
+/// Threads may share one. Locked memory holds the key in DER, and each signature parses it again. OpenSSL keeps copies of the
+/// primes in ordinary memory while it has a parsed key, and wipes them after the signature. The service signs once an hour.
 ///
 /// Source: RFC 8017 section 8.2, RFC 7518 section 3.3.
 package final class RSAPrivateKey: Sendable {

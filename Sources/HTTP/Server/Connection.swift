@@ -85,10 +85,9 @@ final class Connection: @unchecked Sendable {
         since = coarseNow()
     }
 
-    /// How soon it is closed so that somebody else has room, the lowest first; nil of a client who is known or is waiting for
-    /// its answer.
+    /// The rank for eviction when the server is full, lowest first; nil for known clients and for requests in progress.
     ///
-    /// Who doesn't read answers would hold its place without end.
+    /// Clients that do not read their answers are evicted too; otherwise they would hold their connections.
     var orderOfGivingWay: Int? {
         guard !isOfKnownClient else { return nil }
         return switch phase {

@@ -78,7 +78,7 @@ final class ServerLoop: @unchecked Sendable {
     fileprivate func accept(_ socket: Int32, from peer: PeerAddress) {
         let open = state.openConnections.add(1, ordering: .relaxed).newValue
         let most = state.configuration.limits.connections
-        // Nobody gives way to a client who is refused.
+        // A client over its own limit must not evict another one.
         let isCountedForAddress = state.admit(peer)
         let isOverTotal = open > most && !(isCountedForAddress && makeRoom())
         if open >= most, !canMakeRoom { pauseListener() }
@@ -95,10 +95,9 @@ final class ServerLoop: @unchecked Sendable {
 
     private var canMakeRoom: Bool { connections.values.contains { $0.orderOfGivingWay != nil } }
 
-    /// Closes the connection that has been idle for the longest, of those whose clients nobody knows; where none is idle, one
-    /// that is not being answered.
+    /// Closes the unauthenticated connection that has been idle longest; without an idle one, the next by eviction rank.
     ///
-    /// - Returns: False if there is none.
+    /// - Returns: False if no connection can be evicted.
     private func makeRoom() -> Bool {
         var first: (order: Int, connection: Connection)?
         for connection in connections.values {

@@ -5,7 +5,7 @@ import OfferDomain
 /// Lets callers in as often as they may ask, before anything expensive is done for them.
 ///
 /// An app's API key is known to everyone, so its requests are held to a rate for each network address and for each customer
-/// as well, and to a share of what is done at once. Nobody uses up what is others'.
+/// as well, and to a share of concurrent work.
 package final class Admission: Sendable {
     private let limits: AdmissionLimits
     private let proxies: TrustedProxies

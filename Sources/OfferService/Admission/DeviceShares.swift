@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-/// What is done at the same time for devices, who have an app's key that everybody knows: so much in all, a quarter of it for
-/// one subscriber, who has many IPv6 networks, and a share for one device.
+/// Limits on concurrent work for app devices: in total, per subscriber, and per device.
+///
+/// One subscriber may have a quarter of the total, because one IPv6 subscriber has up to 65,536 networks of 64 bits.
 struct DeviceShares: Sendable {
     private let mostInAll: Int
     private let mostOfDevice: Int
@@ -15,8 +16,9 @@ struct DeviceShares: Sendable {
         self.mostOfDevice = mostOfDevice
     }
 
-    /// Takes places for a device, or tells that there are not so many for it; a device that has none may have more than its
-    /// share at once, for a batch is done as a whole.
+    /// Reserves places for a device; false if a limit is reached.
+    ///
+    /// An idle device may exceed its own limit once, so that the service can accept a batch as a whole.
     mutating func take(_ count: Int, for device: Device) -> Bool {
         let own = byDevice[device, default: 0]
         let neighbors = bySubscriber[device.address.subscriber, default: 0]
@@ -30,7 +32,7 @@ struct DeviceShares: Sendable {
         return true
     }
 
-    /// Gives back what was taken; of a device that has taken nothing, nothing.
+    /// Releases places; does nothing for a device that holds none.
     mutating func giveBack(_ count: Int, of device: Device) {
         guard let own = byDevice[device] else { return }
         let count = min(count, own)

@@ -10,7 +10,7 @@ struct FairQueue<Class: Hashable & CaseIterable, Party: Hashable, Item> {
         var turns: [Party] = []
         var count = 0
 
-        /// Takes the last item of the party that has the most, if that is more than so many.
+        /// Removes the last item of the party with the most items, if that party has more than `fewest`.
         mutating func removeLast(ofWhoeverHasMoreThan fewest: Int) -> Item? {
             guard let most = items.max(by: { $0.value.count < $1.value.count }), most.value.count > fewest else {
                 return nil
@@ -27,18 +27,18 @@ struct FairQueue<Class: Hashable & CaseIterable, Party: Hashable, Item> {
     /// An empty one that holds so much of each class.
     init(mostOfClass: Int) { self.mostOfClass = mostOfClass }
 
-    /// What became of an item that was to be added.
+    /// The result of adding an item.
     enum Addition {
         case added
-        /// It was, in the place of the last one of whoever had the most waiting.
+        /// Added; the queue dropped the last item of the party with the most items.
         case displaced(Item)
-        /// There is no room for it.
+        /// Not added, because a limit is reached.
         case refused
     }
 
     var isEmpty: Bool { rings.values.allSatisfy { $0.count == 0 } }
 
-    /// Adds an item at the end of its party's, which may have so many.
+    /// Appends an item to those of its party, up to `mostOfParty` items.
     mutating func add(_ item: Item, of kind: Class, for party: Party, atMost mostOfParty: Int) -> Addition {
         var ring = rings.removeValue(forKey: kind) ?? Ring()
         defer { rings[kind] = ring }

@@ -18,10 +18,10 @@ package struct TrustedProxies: Sendable {
         self.networks = networks
     }
 
-    /// Who is at the other end of a request: of those whom trusted proxies name, the last who is none of them.
+    /// The client of a request: the last address in the forwarding headers that is not a trusted proxy.
     ///
-    /// A proxy writes `Forwarded` (RFC 7239) or `X-Forwarded-For`, and may hand on the other one as the client made it up: where
-    /// they name two clients, or what they say can't be read, the proxy is who asks.
+    /// A proxy writes `Forwarded` (RFC 7239) or `X-Forwarded-For`, and may pass the other one on as the client sent it. If the
+    /// two disagree, or cannot be read, the proxy itself counts as the client.
     func client(of request: Request) -> PeerAddress {
         guard !networks.isEmpty, trusts(request.peer) else { return request.peer }
         let forwarded = Self.list(request.headers.values(of: "Forwarded")).map { Self.forParameter($0) ?? "" }

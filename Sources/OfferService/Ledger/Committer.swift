@@ -6,21 +6,19 @@ import Synchronization
 
 /// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.
 ///
-/// Nobody is answered before the commit that holds their record has returned. If it fails, everybody in the batch
-/// is told so, and nothing of the batch is on disk.
+/// Each answer leaves after the commit of its record. If a commit fails, its whole batch fails and none of it is on disk.
 package final class Committer: Sendable {
     /// What is to be done within the transaction; what it throws undoes the whole batch.
     package typealias Change = @Sendable (LedgerWriter) throws(LedgerError) -> Void
     /// Changes what is only derived from the log, as an index over it is.
     package typealias Derivation = @Sendable (any DatabaseConnection) throws(StorageError) -> Void
 
-    /// Opens the connection that the committer owns; called again after an I/O error, which leaves a
-    /// connection in a state that nothing is known of.
+    /// Opens the connection that the committer owns; called again after an I/O error, which breaks a connection.
     package typealias Opener = @Sendable () throws(StorageError) -> any DatabaseConnection
 
     private let queue = Guarded(CommitQueue())
     private let hasEnded = Guarded(false)
-    /// When it began with the batch at hand, in microseconds of the stopwatch; 0 between two batches.
+    /// The start of the current batch, in microseconds of the stopwatch; 0 between two batches.
     private let busySince = Atomic<Int64>(0)
     private let stopwatch: Stopwatch
     private let newestHead = Guarded(TreeHead.empty)
@@ -30,7 +28,7 @@ package final class Committer: Sendable {
     private let open: Opener
     private let clock: WallClock
     let observer: any CommitObserver
-    /// Set once it could not be read who was granted something, for whatever connection comes next.
+    /// Whether the next connection must look every customer up, because the grant filter could not be read.
     let looksForAll: Guarded<Bool>
     /// What keeps anything from being granted, and keys from being used.
     package let gate: KeyGate
@@ -50,8 +48,7 @@ package final class Committer: Sendable {
     package enum WakeUp: Sendable {
         /// For each one, as it comes.
         case forEachRequest
-        /// When ``takeWaiting()`` is called, which whoever asks must do: once for all requests of a turn, so that they
-        /// are committed together, and for a short time not before as many have come as there were; see ``Gathering``.
+        /// When the caller calls ``takeWaiting()``, once for all requests of a turn; ``Gathering`` may delay the commit.
         case onceATurn
     }
 
@@ -103,7 +100,6 @@ package final class Committer: Sendable {
         start(on: Handover(connection), at: head)
     }
 
-    /// The same, of a connection that was handed over.
     func start(on first: Handover<any DatabaseConnection>, at head: TreeHead?) {
         if let head { newestHead.withLock { $0 = head } }
         logKeeper?.start()
@@ -117,7 +113,7 @@ package final class Committer: Sendable {
         _ = hasEnded.wait { hasEnded in hasEnded ? true : nil }
     }
 
-    /// For how long it has been at the batch at hand; 0 between two batches.
+    /// The age of the current batch; 0 between two batches.
     package var busyMilliseconds: Int64 {
         let since = busySince.load(ordering: .relaxed)
         return since == 0 ? 0 : max(0, stopwatch.microseconds - since) / 1000

@@ -7,16 +7,14 @@ package import Storage
 /// ROWID`); everything else is the same on both engines. SQLite keeps the comments, so `sqlite3 offer-signer.db .schema`
 /// shows them.
 ///
-/// Before the first release, edit the schema here. A released migration is never edited; a change of a released schema is a
-/// further `Migration` in ``migrations``.
+/// Before the first release, edit the schema here. After it, add a `Migration` to ``migrations`` for each change.
 ///
 /// Conventions:
 /// - A column that ends in `_at` or `_until` is a time in milliseconds since 1970 UTC.
 /// - `entry_index` is the index of the audit log entry that records the row, unless its comment says otherwise.
 /// - `subject`, `account` and `customer` are 16 bytes of a keyed pseudonym (HMAC-SHA-256). No row names a person in the
 ///   clear.
-/// - `chain` is the key of a chain of App Store purchases with one original transaction ID; `purchase` is the key of a
-///   Google Play purchase token. Both are 16 bytes of an HMAC-SHA-256. Stores' IDs and tokens are not kept.
+/// - `chain` and `purchase` are 16 bytes of an HMAC-SHA-256 over an original transaction ID or a Google Play purchase token.
 /// - `offer_key` is 64 bits of a digest over app, the catalog's own offer ID, and store.
 /// - `grant_id` is a UUIDv7 in 16 bytes.
 ///

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-/// Looks once a second whether every event loop turns and the committer gets on; readiness tells what does not, and the
-/// service manager hears nothing more then, so that it can start the service anew.
+/// Checks once a second that every event loop and the committer make progress.
+///
+/// If one does not, readiness reports `stuck` and the systemd watchdog is no longer fed, so systemd restarts the service.
 final class Pulse: Sendable {
     private struct State {
         /// When each loop turned last, in milliseconds of the stopwatch; empty before the start.
@@ -20,7 +21,7 @@ final class Pulse: Sendable {
     /// After so long something is stuck: longer than any database is waited for.
     static let patienceMilliseconds: Int64 = 30_000
 
-    /// The clock is one that nobody sets.
+    /// The clock must be monotonic.
     init(_ servers: [Server], _ committer: Committer, clock: WallClock) {
         self.servers = servers
         self.committer = committer
