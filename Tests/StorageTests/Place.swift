@@ -14,6 +14,8 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
 /// An empty database of a test's own, in one of the engines.
 final class Place: Sendable {
     let engine: Engine
+    /// What `--database` takes: also for a process of a test's own, which gets text alone.
+    let address: String
     let location: DatabaseLocation
     private let folder: Folder
     /// The schema, if the engine is PostgreSQL.
@@ -23,7 +25,8 @@ final class Place: Sendable {
         self.engine = engine
         folder = try Folder()
         server = engine == .postgreSQL ? try PostgreSQLPlace() : nil
-        location = try #require(DatabaseLocation(server?.address() ?? "sqlite:" + folder.database))
+        address = server?.address() ?? "sqlite:" + folder.database
+        location = try #require(DatabaseLocation(address))
     }
 
     func connect(
