@@ -75,6 +75,7 @@ package final class OfferAuthorizer: Sendable {
             at: now
         )
         let decision = decisionRequest(request, caller, offer, plan, terms, idempotency, configuration, place)
+        try decider.admission.admit(caller, about: decision.shownSubjects, decision.idempotency)
         let source = GooglePlayAsked(
             tokens: request.purchaseTokens,
             caller: caller,

@@ -77,6 +77,7 @@ package final class OfferDecider: Sendable {
         case .storeSilent:
             throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
+        case .diskIsFull: throw .service(.auditUnavailable)
         case .stopped(let stop): throw .service(ServiceFault(stop, request.deliverable.purpose))
         case .obstructed(.fault(let fault)):
             metrics.count(.authorizationFaults(offer: request.offer.id.text, fault: fault.code))

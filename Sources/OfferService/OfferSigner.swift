@@ -163,7 +163,7 @@ package final class OfferSigner: Sendable {
             at: now
         )
         let decision = decisionRequest(request, caller, offer, plan, terms, idempotency, configuration, customer)
-        try decider.admission.admit(caller, about: decision.shownSubjects)
+        try decider.admission.admit(caller, about: decision.shownSubjects, decision.idempotency)
         return OfferCandidate(
             request: decision,
             source: AppStoreAsked(customer: customer, store: store, log: log)

@@ -98,7 +98,7 @@ class Attacker:
 
     def _wire(self, number: int) -> bytes:
         kind = self._options.kind
-        if kind == "connections":
+        if kind in ("connections", "near"):
             return b"GET /v1/callers/self HTTP/1.1\r\nHost: localhost\r\n\r\n"
         if self._bodies:
             body = self._bodies[number % len(self._bodies)]
@@ -109,8 +109,9 @@ class Attacker:
                 f"Content-Length: {len(body)}\r\n\r\n").encode() + body
 
     async def _work(self, index: int) -> None:
-        # Sixteen addresses, each of a network of its own.
-        source = f"127.{10 + index % 16}.0.1"
+        # Sixteen addresses, each of a network of its own, or all of the network of those who are attacked.
+        number = 10 + index % 16
+        source = f"127.0.0.{number}" if self._options.kind == "near" else f"127.{number}.0.1"
         while not self._is_ending:
             try:
                 reader, writer = await asyncio.open_connection("127.0.0.1", self._options.port, local_addr=(source, 0))
@@ -123,7 +124,7 @@ class Attacker:
                 await asyncio.sleep(0.05)
 
     async def _ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        pause = {"connections": 60.0, "notifications": self._options.connections / 50}.get(self._options.kind, 0.0)
+        pause = {"connections": 60.0, "near": 60.0, "notifications": self._options.connections / 50}.get(self._options.kind, 0.0)
         while not self._is_ending:
             writer.write(self._wire(next(self._numbers)))
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
@@ -149,7 +150,7 @@ class Attacker:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("port", type=int)
-    parser.add_argument("kind", choices=["refusals", "certificates", "notifications", "connections"])
+    parser.add_argument("kind", choices=["refusals", "certificates", "notifications", "connections", "near"])
     parser.add_argument("--api-key", required=True)
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--seconds", type=int, default=60)

@@ -18,7 +18,8 @@ ATTACKS = [("refusals in batches, under names without end", "refusals", 64),
            ("chains of certificates of one's own, in batches", "certificates", 64),
            ("the same on 500 connections", "certificates", 500),
            ("forged notifications, 50 a second", "notifications", 16),
-           ("5,000 connections from 16 addresses", "connections", 5000)]
+           ("5,000 connections from 16 addresses", "connections", 5000),
+           ("2,000 connections from 16 addresses of one's own network", "near", 2000)]
 # As many as trials before this one have left to be had.
 MANY_DESCRIPTORS = ["prlimit", "--nofile=10000:10000"]
 # 240 refusals at once and 120 a minute are entries, and one a minute counts the rest; and what a batch has under way.

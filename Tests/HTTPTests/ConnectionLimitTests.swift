@@ -145,19 +145,40 @@ struct ConnectionLimitTests {
     }
 
     @Test
-    func `one network has no more than a quarter of all connections, from however many addresses`() async throws {
+    func `one network has no more than a quarter of all connections, and its newcomers the places of its idle clients`()
+        async throws
+    {
         let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 32, connectionsPerAddress: 2))
         try await withServer(configuration) { server in
-            let clients = try (1...12).map { try RawHTTPClient(port: server.port, from: $0) }
-            var statuses: [Int] = []
-            for client in clients {
-                client.send(request())
-                statuses.append(try client.readAnswer().status)
-            }
-            #expect(statuses == [Int](repeating: 200, count: 8) + [Int](repeating: 429, count: 4))
             let neighbor = try RawHTTPClient(port: server.port, from: 0x101)
             neighbor.send(request())
             #expect(try neighbor.readAnswer().status == 200)
+            let clients = try (1...12).map { try RawHTTPClient(port: server.port, from: $0) }
+            for client in clients {
+                client.send(request())
+                _ = try? client.readAnswer()
+            }
+            #expect(server.statistics.openConnections == 1 + 8)
+            #expect(server.statistics.evictedConnections == 4)
+            let newcomer = try RawHTTPClient(port: server.port, from: 13)
+            for client in [newcomer, neighbor] {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+        }
+    }
+
+    @Test func `a network whose clients are all known has no place for one more`() async throws {
+        let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 32, connectionsPerAddress: 2))
+        try await withServer(configuration, RecordingResponder.knowing { _ in true }) { server in
+            let clients = try (1...8).map { try RawHTTPClient(port: server.port, from: $0) }
+            for client in clients {
+                client.send(request())
+                #expect(try client.readAnswer().status == 200)
+            }
+            let late = try RawHTTPClient(port: server.port, from: 13)
+            #expect(try late.readAnswer().status == 429)
+            #expect(server.statistics.evictedConnections == 0)
         }
     }
 

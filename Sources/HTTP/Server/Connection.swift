@@ -35,7 +35,7 @@ final class Connection: @unchecked Sendable {
     /// When the phase began, by ``coarseNow()``.
     private(set) var since = coarseNow()
     private let channel: ConnectionSocket
-    private let peer: PeerAddress
+    let peer: PeerAddress
     /// Whether ``ServerState/admit(_:)`` counted it in.
     private var isCountedForAddress = false
     /// Whether ``ServerState/beginTurningAway()`` let it wait for the client to read why.

@@ -24,7 +24,8 @@ package struct Limits: Hashable, Sendable {
     package var connections: Int
     /// Open connections from one IPv4 address or one IPv6 network of 64 bits.
     ///
-    /// Raise it behind a proxy. One network (``PeerAddress/network``) has a quarter of all, or this many if that is more.
+    /// Raise it behind a proxy. One network (``PeerAddress/network``) has a quarter of all, or this many if that is more; beyond
+    /// that, the connections of its own clients give way, by the order above.
     package var connectionsPerAddress: Int
 
     package init(

@@ -76,10 +76,10 @@ final class ServerLoop: @unchecked Sendable {
     // MARK: Connections
 
     fileprivate func accept(_ socket: Int32, from peer: PeerAddress) {
+        // A client over its own limit must not evict another one.
+        let isCountedForAddress = admit(peer)
         let open = state.openConnections.add(1, ordering: .relaxed).newValue
         let most = state.configuration.limits.connections
-        // A client over its own limit must not evict another one.
-        let isCountedForAddress = state.admit(peer)
         let isOverTotal = open > most && !(isCountedForAddress && makeRoom())
         if open >= most, !canMakeRoom { pauseListener() }
         guard let connection = makeConnection(socket, from: peer) else {
@@ -95,13 +95,27 @@ final class ServerLoop: @unchecked Sendable {
 
     private var canMakeRoom: Bool { connections.values.contains { $0.orderOfGivingWay != nil } }
 
-    /// Closes the unauthenticated connection that has been idle longest; without an idle one, the next by eviction rank.
+    /// Counts a connection in; where its network has as many as it may, one of these is evicted.
+    ///
+    /// - Returns: False if the client is to be refused.
+    private func admit(_ peer: PeerAddress) -> Bool {
+        switch state.admit(peer) {
+        case .admitted: true
+        case .addressIsFull: false
+        case .networkIsFull: makeRoom(in: peer.network) && state.admit(peer) == .admitted
+        }
+    }
+
+    /// Closes the unauthenticated connection that has been idle longest, of those of `network` if one is given; without an idle
+    /// one, the next by eviction rank.
     ///
     /// - Returns: False if no connection can be evicted.
-    private func makeRoom() -> Bool {
+    private func makeRoom(in network: PeerAddress.Address? = nil) -> Bool {
         var first: (order: Int, connection: Connection)?
         for connection in connections.values {
-            guard let order = connection.orderOfGivingWay else { continue }
+            guard let order = connection.orderOfGivingWay, network == nil || connection.peer.network == network else {
+                continue
+            }
             if let first, (first.order, first.connection.since) <= (order, connection.since) { continue }
             first = (order, connection)
         }

@@ -44,17 +44,19 @@ final class ServerState: Sendable {
         if let fresh { tls.withLock { $0 = fresh } }
     }
 
-    /// Counts a connection from an address in; false if that address has as many as it may.
-    func admit(_ peer: PeerAddress) -> Bool {
+    /// Whether one more connection may be open.
+    enum Admission { case admitted, addressIsFull, networkIsFull }
+
+    /// Counts a connection in, unless its address or its network has as many as it may.
+    func admit(_ peer: PeerAddress) -> Admission {
         let limits = configuration.limits
         let mostOfNetwork = max(limits.connectionsPerAddress, limits.connections / 4)
         return connectionsFrom.withLock { counts in
-            guard counts.byAddress[peer.group, default: 0] < limits.connectionsPerAddress,
-                counts.byNetwork[peer.network, default: 0] < mostOfNetwork
-            else { return false }
+            guard counts.byAddress[peer.group, default: 0] < limits.connectionsPerAddress else { return .addressIsFull }
+            guard counts.byNetwork[peer.network, default: 0] < mostOfNetwork else { return .networkIsFull }
             counts.byAddress[peer.group, default: 0] += 1
             counts.byNetwork[peer.network, default: 0] += 1
-            return true
+            return .admitted
         }
     }
 

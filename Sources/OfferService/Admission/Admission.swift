@@ -47,10 +47,13 @@ package final class Admission: Sendable {
         try check(callers.take(count, for: caller.id, limit), limit, .caller)
     }
 
-    /// Takes room for a request about customers whom evidence shows, by their keys in the ledger.
-    func admit(_ caller: Caller, about shown: [[UInt8]]) throws(Refusal) {
+    /// Takes room for a request: for each proven subject, by its key in the ledger, and for the idempotency key.
+    ///
+    /// Each replay under a key is recorded and signed.
+    func admit(_ caller: Caller, about shown: [[UInt8]], _ claim: IdempotencyClaim? = nil) throws(Refusal) {
         guard caller.role == .app, let limit = limits.perSubject else { return }
-        for subject in shown { try check(subjects.take(1, for: subject, limit), limit, .subject) }
+        let taken = shown + (claim.map { [$0.keyDigest] } ?? [])
+        for subject in taken { try check(subjects.take(1, for: subject, limit), limit, .subject) }
     }
 
     private func check(_ wait: Int64?, _ limit: RateLimit, _ scope: RateScope) throws(Refusal) {

@@ -22,6 +22,15 @@ package enum Party: Hashable, Sendable {
     /// Who shares one part with others: all devices that have an app's key.
     var group: Party? { device.map { .caller($0.caller) } }
 
+    /// The party by its subscriber, of one that is told apart by its address.
+    var subscriber: Party {
+        switch self {
+        case .caller: self
+        case .device(let device): .device(Device(caller: device.caller, address: device.address.subscriber))
+        case .stranger(let address): .stranger(address.subscriber)
+        }
+    }
+
     var kind: Kind {
         switch self {
         case .caller: .callers

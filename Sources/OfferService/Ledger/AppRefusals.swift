@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 
-/// Refusals of apps: an entry each up to a rate, and beyond that counted into one entry a minute.
+/// Limits what apps can have recorded: each refusal is an entry up to a rate, and beyond that counted into one entry a minute.
 ///
 /// An app's API key is known to everyone, and each refusal of which there is an entry stays for ever. With this rate a
 /// caller's take 5.4 MB an hour of the disk at most.
@@ -25,6 +25,11 @@ package final class AppRefusals: Sendable {
         if reserve?.isTouched == true { return false }
         return singles.take(1, for: request.callerID, rate) == nil
     }
+
+    /// Whether what was granted before is signed again, which adds entries: for an app, only while there is room.
+    func allowsReplay(_ request: DecisionRequest) -> Bool {
+        request.knowledge.isVouchedFor || reserve?.isTouched != true
+    }
 }
 
 /// Why an app did not get an offer; all of it out of closed lists.
@@ -33,30 +38,29 @@ package struct CountedRefusal: Hashable, Sendable {
     let app: AppName
     let offer: CatalogOfferID
     let outcome: Outcome
-    /// The first rule that was not met, and why.
-    let rule: String
-    let code: FindingCode
+    /// The first rule that was not met, and why; `nil` if all were met, and the offer is not as it must be at the store.
+    let rule: String?
+    let code: FindingCode?
 
-    /// `nil` of a decision that admits the customer.
-    init?(_ request: DecisionRequest, _ decision: Decision) {
-        guard let reason = decision.reasons.first else { return nil }
+    init(_ request: DecisionRequest, _ decision: Decision) {
+        let reason = decision.reasons.first
         callerID = request.callerID
         app = request.offer.app
         offer = request.offer.id
         outcome = decision.outcome
-        rule = reason.rule
-        code = reason.code
+        rule = reason?.rule
+        code = reason?.code
     }
 }
 
 extension AuditEntry {
     static func details(of refusals: Counted<CountedRefusal>) -> [Member] {
         details(of: refusals) { refusal in
-            [
-                ("caller", .text(refusal.callerID.text)), ("bundle", .text(refusal.app.text)),
-                ("offer", .text(refusal.offer.text)), ("outcome", .text(refusal.outcome.rawValue)),
-                ("rule", .text(refusal.rule)), ("code", .text(refusal.code.rawValue)),
+            let members = [
+                ("caller", refusal.callerID.text), ("bundle", refusal.app.text), ("offer", refusal.offer.text),
+                ("outcome", refusal.outcome.rawValue), ("rule", refusal.rule), ("code", refusal.code?.rawValue),
             ]
+            return members.compactMap { name, text in text.map { (name, .text($0)) } }
         }
     }
 }

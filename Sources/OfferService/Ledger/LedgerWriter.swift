@@ -275,6 +275,7 @@ package final class LedgerWriter {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             // What was granted can't be had any more: there is nothing to answer a second time.
             if let obstacle = request.deliverable.obstacle { return .obstructed(obstacle) }
+            guard appRefusals?.allowsReplay(request) != false else { return .diskIsFull }
             return try replay(earlier, request)
         }
         let evaluation = try evaluate(request)
@@ -294,8 +295,8 @@ package final class LedgerWriter {
 
     /// Records a refusal; one of an app that was refused very often lately is counted, if it is committed.
     private func refuse(_ request: DecisionRequest, _ decision: Decision) throws(LedgerError) {
-        if let appRefusals, !appRefusals.isRecordedSingly(request), let counted = CountedRefusal(request, decision) {
-            return countedRefusals.append(counted)
+        if let appRefusals, !appRefusals.isRecordedSingly(request) {
+            return countedRefusals.append(CountedRefusal(request, decision))
         }
         try append(.refusal(RefusalRecord(request: request, decision: decision)))
     }
@@ -360,6 +361,9 @@ package final class LedgerWriter {
         let offer = request.offer
         if offer.needs.customerGrants {
             var subjects = request.subjects(with: known.subscriptions)
+            if !request.knowledge.isVouchedFor, let histories = known.histories {
+                subjects = Array(Set(subjects + histories.purchases))
+            }
             let linked = try linked(to: request.customers)
             if !linked.isEmpty { subjects += linked }
             history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)

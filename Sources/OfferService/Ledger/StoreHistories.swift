@@ -51,6 +51,11 @@ struct StoreHistories {
         }
     }
 
+    /// The keys of all purchases that are known to be the customer's, in whatever group or product.
+    var purchases: [[UInt8]] {
+        (appStore?.chains.keys.map(\.bytes) ?? []) + (googlePlay?.purchases.keys.map(\.bytes) ?? [])
+    }
+
     /// In which of the stores' two worlds the customer is looked at: of an entry in both, in the same one in both, so
     /// that a test purchase in one never stands beside real ones in the other.
     private var environment: StoreEnvironment? {

@@ -16,6 +16,8 @@ package enum Verdict: Sendable {
     case storeSilent
     /// The idempotency key was used before, with another body.
     case idempotencyKeyReused
+    /// It was granted before, and is not signed again: what room there is on the disk is for grants.
+    case diskIsFull
     /// Nothing is decided, because the service is sealed or the key is switched off.
     case stopped(KeyStop)
 }

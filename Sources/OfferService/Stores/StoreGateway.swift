@@ -217,7 +217,7 @@ package final class StoreGateway: Sendable {
                 state.breakers[call.origin]?.settle(permit, .abandoned, at: now)
                 throw .unavailable(retryAfter: nil)
             }
-            let verdict = budget.take(for: call.party, of: call.party.group, at: now)
+            let verdict = budget.take(for: call.party.subscriber, of: call.party.group, at: now)
             state.budgets[call.budget] = budget
             guard case .refused(let time) = verdict else { return permit }
             state.breakers[call.origin]?.settle(permit, .abandoned, at: now)

@@ -17,6 +17,8 @@ import Testing
               offers: [
                 {id: "once", googlePlay: {offerId: "once-50", admitsNewCustomers: true},
                  eligibility: {grants: {atMost: 1}}},
+                {id: "twice", googlePlay: {offerId: "twice-50", admitsNewCustomers: true},
+                 eligibility: {grants: {atMost: 2}}},
                 {id: "bounded", googlePlay: {offerId: "bounded-50", admitsNewCustomers: true},
                  eligibility: {budget: {atMost: 3}}},
                 {id: "anybody", googlePlay: {offerId: "anybody-50", admitsNewCustomers: true},
@@ -32,7 +34,7 @@ import Testing
     private func withWorld(_ body: (FakePlayWorld) async throws -> Void) async throws {
         try await withFakePlay(.inProcess, offers: Self.offers) { world in
             try world.play.setSubscription(.init("other", basePlans: [.init("monthly")]))
-            for offer in ["once-50", "bounded-50", "anybody-50", "bounded-anybody-50"] {
+            for offer in ["once-50", "twice-50", "bounded-50", "anybody-50", "bounded-anybody-50"] {
                 try world.play.setOffer(.init(offer, of: "premium"))
             }
             try await body(world)
@@ -59,6 +61,83 @@ import Testing
                 statuses.append(try await ask(world, "once", members).status)
             }
             #expect(statuses == [200, 403, 403, 403])
+        }
+    }
+
+    @Test func `purchases count with all that they took the place of, also beyond those that the store is asked about`()
+        async throws
+    {
+        try await withWorld { world in
+            var tokens = [try world.play.buy(.init("other")).token]
+            func ask() async throws -> Int {
+                let shown = try #require(tokens.last)
+                return try await self.ask(world, "once", #""anonymousId": "eve", "purchaseTokens": ["\#(shown)"]"#)
+                    .status
+            }
+            #expect(try await ask() == 200)
+            for _ in 0..<3 {
+                for _ in 0..<6 {
+                    tokens.append(try world.play.buy(.init("other", linkedToken: tokens.last)).token)
+                }
+                #expect(try await ask() == 403, "after \(tokens.count) purchases")
+            }
+        }
+    }
+
+    /// Chains of purchases, each shown by any of its own, together with others or alone.
+    @Test(arguments: UInt64(1)...2)
+    func `no purchase has more than its cap, whatever is shown beside it`(seed: UInt64) async throws {
+        try await withWorld { world in
+            var random = SplitMix(seed: seed)
+            var chains = try (0..<4).map { _ in [try world.play.buy(.init("other")).token] }
+            var grants: [Set<Int>] = Array(repeating: [], count: chains.count)
+            for number in 0..<TestRing.rounds(60, nightly: 600) {
+                let shown = Array(chains.indices.shuffled(using: &random).prefix(Int.random(in: 1...2, using: &random)))
+                if random.pick([true, false, false]) {
+                    let next = try world.play.buy(.init("other", linkedToken: chains[shown[0]].last))
+                    chains[shown[0]].append(next.token)
+                }
+                let tokens = shown.map { "\"\(random.pick(Array(chains[$0].suffix(3))))\"" }.joined(separator: ", ")
+                let members = #""anonymousId": "device-\#(random.next())", "purchaseTokens": [\#(tokens)]"#
+                // A minute has room for so many questions of one device.
+                world.tick(seconds: 120)
+                try world.play.advance(seconds: 120)
+                let reply = try await ask(world, "twice", members)
+                let had = shown.reduce(into: Set<Int>()) { $0.formUnion(grants[$1]) }
+                #expect(reply.status == (had.count < 2 ? 200 : 403), "\(shown) \(grants): \(reply)")
+                if reply.status == 200 { for chain in shown { grants[chain].insert(number) } }
+            }
+            #expect(grants.allSatisfy { (1...2).contains($0.count) }, "\(grants)")
+        }
+    }
+
+    @Test func `an app repeats itself under an idempotency key as often as it may ask about one customer`() async throws
+    {
+        try await withWorld { world in
+            let asked = world.authorizationCall(as: "app", #""anonymousId": "eve""#, offer: "anybody")
+            var statuses: [Int] = []
+            for number in 0..<122 {
+                let call = asked.with("Idempotency-Key", "k").from("198.51.100.\(number)")
+                statuses.append(try await world.service.send(call).status)
+            }
+            #expect(statuses == [Int](repeating: 200, count: 120) + [429, 429])
+            let other = try await world.service.send(asked.with("Idempotency-Key", "another").from("198.51.100.1"))
+            #expect(other.problem == "not-eligible", "\(other)")
+        }
+    }
+
+    @Test func `an offer that is not as it must be fills the records no more than another refusal`() async throws {
+        try await withFakePlay(.inProcess, offers: Self.offers) { world in
+            try world.play.setOffer(.init("anybody-50", of: "premium", tags: []))
+            for number in 0..<300 {
+                let call = world.authorizationCall(as: "app", #""anonymousId": "n\#(number)""#, offer: "anybody")
+                let reply = try await world.service.send(call.from("198.51.\(number % 100).1"))
+                #expect(reply.problem == "offer-not-usable", "\(reply)")
+            }
+            #expect(try world.service.entries("authorize.deny").count == 240)
+            await world.service.stop()
+            let counted = try world.service.entries("refusals")
+            #expect(counted.map { $0["counts"][0]["count"].integer } == [60], "\(counted)")
         }
     }
 

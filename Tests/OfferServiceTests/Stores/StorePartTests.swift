@@ -124,6 +124,15 @@ struct StorePartTests {
         #expect(granted("backend", at: 60_000) > 100, "who needs no group has what is left")
     }
 
+    @Test func `one IPv6 subscriber asks the stores as one device, from however many networks`() throws {
+        let caller = try #require(CallerID("app"))
+        let parties = try ["2001:db8::1", "2001:db8:0:1::1", "2001:db8:0:ffff::1", "2001:db8:1::1"].map { text in
+            Party.device(Device(caller: caller, address: try #require(PeerAddress(text, port: 1)).group))
+        }
+        #expect(Set(parties).count == 4 && Set(parties.map(\.subscriber)).count == 2)
+        #expect(parties[0].subscriber == parties[2].subscriber && Party.service.subscriber == .service)
+    }
+
     @Test
     func `a budget waits when it is told to`() {
         var budget = FairBudget<String>(.perHour(3600), at: 0)
