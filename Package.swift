@@ -28,6 +28,8 @@ let package = Package(
         ),
         .target(name: "Storage", dependencies: ["CSQLite", "CLibPQ"]),
         .target(name: "HTTP", dependencies: ["CLibEvent", "CCurl", "COpenSSL", "CLinux"]),
+        // Finds out why a signature was refused, without a service and without a private key.
+        .target(name: "SignatureDiagnosis", dependencies: ["JSON", "OfferDomain", "Cryptography"]),
         .target(
             name: "OfferService",
             dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "CLinux", "CEmbeddedFiles"],
@@ -35,7 +37,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "offer-signer",
-            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "OfferService"]
+            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "OfferService", "SignatureDiagnosis"]
         ),
 
         .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -44,6 +46,10 @@ let package = Package(
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"]),
         .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "TestSupport"]),
+        .testTarget(
+            name: "SignatureDiagnosisTests",
+            dependencies: ["SignatureDiagnosis", "Cryptography", "JSON", "OfferDomain", "TestSupport"]
+        ),
         .testTarget(
             name: "OfferServiceTests",
             dependencies: ["OfferService", "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "TestSupport"]

@@ -12,7 +12,7 @@ extension AuditCommand {
 
     static func find(_ arguments: Arguments, in ledger: LedgerAccess) throws(CommandError) -> ExitCode {
         let presented = try presented(arguments)
-        let key = try arguments.value("--public-key").map(publicKey)
+        let key = try arguments.value("--public-key").map(PublicKeyFile.read)
         let trace: SignatureTrace
         do {
             trace = try AuditSearch(connection: try ledger.openForReading()).trace(presented)
@@ -77,16 +77,6 @@ extension AuditCommand {
             throw CommandError(usage: "find needs --jws, or \(name) and the other fields of the signature")
         }
         return value
-    }
-
-    private static func publicKey(_ path: String) throws(CommandError) -> PublicKey {
-        let text: [UInt8]
-        do { text = try TextFile.read(path) } catch { throw CommandError("\(path) \(error)") }
-        let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline)
-        guard lines.first == "-----BEGIN PUBLIC KEY-----", lines.last == "-----END PUBLIC KEY-----",
-            let spki = Base64.decode(Array(lines.dropFirst().dropLast().joined().utf8))
-        else { throw CommandError("\(path): expected one block “PUBLIC KEY” in PEM") }
-        do { return try PublicKey(spki: spki) } catch { throw CommandError("\(path): \(error)") }
     }
 
     static func maintainIndex(_ arguments: Arguments, of ledger: LedgerAccess) throws(CommandError) -> ExitCode {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+
+extension Diagnosis {
+    /// One JSON object, for programs.
+    package var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("verdict", plain: verdict.rawValue)
+        writer.name("findings")
+        writer.beginArray()
+        for finding in findings {
+            writer.beginObject()
+            writer.member("code", plain: finding.fault.rawValue)
+            writer.member("certainty", plain: finding.certainty.rawValue)
+            writer.member("where", plain: finding.fault.place.rawValue)
+            writer.name("because")
+            writer.string(finding.fault.because)
+            writer.name("fix")
+            writer.string(finding.fault.fix)
+            writer.endObject()
+        }
+        writer.endArray()
+        writeTried(&writer)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func writeTried(_ writer: inout JSONWriter) {
+        writer.name("tried")
+        writer.beginObject()
+        writer.member("hypotheses", integer: Int64(triedPayloads))
+        writer.member("keys", integer: Int64(triedKeys))
+        writer.name("recovered")
+        writer.boolean(recoveredKey != nil)
+        writer.endObject()
+        if let recoveredKey { writer.member("recoveredKeySha256", plain: recoveredKey) }
+        if let signedBy {
+            writer.name("signedBy")
+            writer.string(signedBy)
+        }
+        writer.name("notDecidable")
+        writer.beginArray()
+        for code in notDecidable { writer.string(plain: code) }
+        writer.endArray()
+    }
+
+    /// Lines for people: the verdict, what proves it, and what to do.
+    package var lines: [String] {
+        var lines = [headline]
+        if let signedBy { lines.append("It was made with the key \(signedBy).") }
+        if let recoveredKey {
+            lines.append("It was made with the key whose public half has the SHA-256 \(recoveredKey).")
+        }
+        for finding in findings {
+            lines += [
+                "",
+                "\(finding.fault.rawValue) (\(finding.certainty.rawValue), to be put right: \(finding.fault.place.rawValue))",
+                "  Because \(finding.fault.because).", "  \(finding.fault.fix)",
+            ]
+        }
+        if !notDecidable.isEmpty {
+            lines += ["", "This report cannot tell:"]
+            lines += notDecidable.map { "  \($0): \(Self.words(for: $0))" }
+        }
+        lines += ["", "\(triedPayloads) payloads were tried under \(triedKeys) keys."]
+        return lines
+    }
+
+    private var headline: String {
+        switch verdict {
+        case .payloadDiffers: "payload-differs: the signature was made over something else than the App Store expects."
+        case .formatWrong: "format-wrong: the signature is not written as the App Store expects it."
+        case .signedCorrectly:
+            "signed-correctly: the signature is right. Look at the account, the offer and the client."
+        case .unknownKey: "unknown-key: the signature is judged by another key than the one that made it."
+        case .expired: "expired: the signature was right, and too old when it was used."
+        case .reused: "reused: the signature was used before."
+        case .notEligibleAtStore:
+            "not-eligible-at-store: the signature is right, and the Apple account may not have the offer."
+        case .offerNotApplied: "offer-not-applied: the signature is right, and the purchase was made without the offer."
+        case .undecided: "undecided: no known mistake explains this signature."
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a signature was refused, as far as it can be known.
+package struct Diagnosis: Hashable, Sendable {
+    /// In one word.
+    package enum Verdict: String, CaseIterable, Sendable {
+        case payloadDiffers = "payload-differs"
+        case formatWrong = "format-wrong"
+        case signedCorrectly = "signed-correctly"
+        case unknownKey = "unknown-key"
+        case expired, reused
+        case notEligibleAtStore = "not-eligible-at-store"
+        case offerNotApplied = "offer-not-applied"
+        case undecided
+    }
+
+    /// How sure a finding is.
+    package enum Certainty: String, CaseIterable, Sendable {
+        /// By computation: there is no other explanation.
+        case proved
+        /// By what was reported.
+        case likely
+        case possible
+    }
+
+    /// One thing that is wrong.
+    package struct Finding: Hashable, Sendable {
+        package let fault: SignatureFault
+        package let certainty: Certainty
+
+        init(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
+            (self.fault, self.certainty) = (fault, certainty)
+        }
+    }
+
+    package var verdict = Verdict.undecided
+    package var findings: [Finding] = []
+    /// How many payloads were tried, each under every key.
+    package var triedPayloads = 0
+    package var triedKeys = 0
+    /// The SHA-256 of the key's SubjectPublicKeyInfo in hexadecimal, if it was recovered from the signature.
+    package var recoveredKey: String?
+    /// The id of the key that made the signature, where it is known.
+    package var signedBy: String?
+    /// What can't be known from the report, by code; see ``words(for:)``.
+    package var notDecidable: [String] = []
+
+    package init() {}
+
+    mutating func add(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
+        if !findings.contains(where: { $0.fault == fault }) { findings.append(Finding(fault, certainty)) }
+    }
+
+    /// Whether it says what is wrong, or that the signature is right.
+    package var isDecided: Bool { verdict != .undecided }
+
+    /// What a code of ``notDecidable`` means, and what to do about it.
+    package static func words(for code: String) -> String {
+        switch code {
+        case "needs-public-key": "Give the key's public half (--public-key), or its pin (--pin)."
+        case "needs-second-signature": "Give a second report of a signature of the same key (--with)."
+        case "needs-fields": "The report lacks fields that were signed: give all that the app attached."
+        case "key-revoked": "Whether the key was revoked in App Store Connect."
+        case "key-of-other-team": "Whether the key belongs to another team, or is an App Store Connect API key."
+        case "offer-deleted":
+            "Whether the offer is live in App Store Connect, and for this storefront and billing plan."
+        case "reused": "Whether the signature was used before: each attempt to buy needs a new one."
+        default: code
+        }
+    }
+}

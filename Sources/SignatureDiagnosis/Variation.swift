@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One known mistake, as a change of the payload that should have been signed.
+struct Variation: Sendable {
+    /// What it changes; of two mistakes at once, each is of another dimension.
+    enum Dimension: Sendable {
+        case account, nonce, timestamp, keyID, bundleID, productID, offerID, separator, order, hashing
+    }
+
+    let dimension: Dimension
+    let fault: SignatureFault
+    /// Whether it is looked for together with another one.
+    let isFrequent: Bool
+    let change: @Sendable (inout PayloadForm) -> Void
+
+    init(
+        _ dimension: Dimension,
+        _ fault: SignatureFault,
+        isFrequent: Bool = true,
+        _ change: @escaping @Sendable (inout PayloadForm) -> Void
+    ) {
+        self.dimension = dimension
+        self.fault = fault
+        self.isFrequent = isFrequent
+        self.change = change
+    }
+
+    /// A change of one field.
+    init(
+        _ dimension: Dimension,
+        _ fault: SignatureFault,
+        _ field: PayloadForm.Field,
+        isFrequent: Bool = true,
+        _ text: String
+    ) {
+        let bytes = Array(text.utf8)
+        self.init(dimension, fault, isFrequent: isFrequent) { $0[field] = bytes }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Glibc
+import OfferDomain
+import OfferService
+import SignatureDiagnosis
+
+/// `offer-signer diagnose`.
+enum DiagnoseCommand: Command {
+    static let name = "diagnose"
+    static let summary = "find out why the App Store refused a signature; needs no service and no private key"
+    static var help: String {
+        """
+        offer-signer diagnose reads what an app attached to a refused purchase, and finds out what is wrong with the
+        signature: it rebuilds what should have been signed, then with every known mistake, and verifies. What verifies
+        is proof. It asks nobody, signs nothing, and works for signatures that another server made.
+
+        Usage:
+          offer-signer diagnose [--file REPORT] [--with REPORT] [--public-key [ID=]FILE]… [--pin SHA256]…
+                                [--keys FILE --offers FILE] [--format text|json]
+
+        --file        the report, JSON; standard input without it
+        --public-key  the public half of a signing key in PEM, if you like with its key id: ABC123DEFG=key.pem.
+                      openssl pkey -in SubscriptionKey_ABC123DEFG.p8 -pubout makes one of a .p8
+        --pin         the SHA-256 of a public key (SubjectPublicKeyInfo) in hexadecimal
+        --with        another report of a signature of the same key, if nobody has its public half
+        --keys, --offers  the service's own files: all of their keys, apps, products and offers are tried
+        --format      text (default) or json
+
+        A report has what the app received and attached: bundleId, keyIdentifier, productId, offerId,
+        appAccountToken or applicationUsername, nonce, timestamp and signature; or jws. If the app attached other
+        values than it received, they stand in attached. Further members help: customerId, anonymousId,
+        error {domain, code}, signedTransaction, attemptedAt (milliseconds since 1970).
+
+        Example:
+          offer-signer diagnose --file report.json --public-key ABC123DEFG=public.pem
+
+        Exit code 0 if the cause was found, or the signature is right; 1 if the report does not tell.
+        """
+    }
+
+    private static let options = ["--file", "--with", "--public-key", "--pin", "--format"]
+
+    static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
+        let parsed = try Arguments(arguments, known: options + SettingsOptions.names)
+        _ = try parsed.words()
+        let format =
+            try parsed.value("--format", "text or json") { ["text", "json"].contains($0) ? $0 : nil } ?? "text"
+        let report = try report(at: try parsed.value("--file"))
+        let diagnosis = SignatureDiagnoser(try knowledge(parsed)).diagnose(report)
+        if format == "json" {
+            Terminal.say(String(decoding: diagnosis.json, as: UTF8.self))
+        } else {
+            Terminal.say(diagnosis.lines.joined(separator: "\n"))
+        }
+        return diagnosis.isDecided ? .success : .failure
+    }
+
+    private static func knowledge(_ arguments: Arguments) throws(CommandError) -> DiagnosisKnowledge {
+        var knowledge = DiagnosisKnowledge()
+        for text in arguments.values("--public-key") { knowledge.keys.append(try publicKey(text)) }
+        for text in arguments.values("--pin") {
+            guard let pin = SHA256Digest(hex: text.lowercased()) else {
+                throw CommandError(usage: "--pin: expected 64 hexadecimal digits, found “\(text)”")
+            }
+            knowledge.pins.append(pin)
+        }
+        if let path = try arguments.value("--with") { knowledge.otherReport = try report(at: path) }
+        if !arguments.values("--keys").isEmpty { try add(SettingsOptions.settings(arguments), to: &knowledge) }
+        return knowledge
+    }
+
+    /// `ID=FILE`, or a file alone.
+    private static func publicKey(_ text: String) throws(CommandError) -> KnownKey {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        let id = parts.count == 2 ? (try? KeyID(parts[0])) : nil
+        let path = id == nil ? text : parts[1]
+        let key = try PublicKeyFile.read(path)
+        return KnownKey(id: id?.text, publicKey: key)
+    }
+
+    private static func report(at path: String?) throws(CommandError) -> SignatureReport {
+        let bytes: [UInt8]
+        if let path, path != "-" {
+            do { bytes = try TextFile.read(path) } catch { throw CommandError("\(path) \(error)") }
+        } else {
+            bytes = standardInput(atMost: SignatureReport.mostBytes + 1)
+        }
+        do { return try SignatureReport(json: bytes) } catch { throw CommandError(usage: error.description) }
+    }
+
+    private static func standardInput(atMost most: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while bytes.count < most {
+            let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return bytes
+    }
+
+    /// Adds the public halves and the names of the service's own files.
+    private static func add(_ settings: Settings, to knowledge: inout DiagnosisKnowledge) throws(CommandError) {
+        try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
+        let loaded: LoadedConfiguration
+        do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
+        knowledge.add(loaded)
+    }
+}
+
+extension DiagnosisKnowledge {
+    /// Adds every key, app, product and offer that the files name.
+    fileprivate mutating func add(_ loaded: LoadedConfiguration) {
+        for key in loaded.keys.ring.keys {
+            guard let publicKey = key.privateKey?.publicKey else { continue }
+            keys.append(KnownKey(id: key.id.text, publicKey: publicKey))
+        }
+        let listings = loaded.catalog.offers.compactMap(\.appStore)
+        bundleIDs += Set(listings.map(\.bundleID.text)).sorted()
+        productIDs += Set(listings.map(\.productID.text)).sorted()
+        offerIDs += Set(listings.compactMap(\.offerID?.text) + loaded.catalog.offers.map(\.id.text)).sorted()
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import SignatureDiagnosis
+import TestSupport
+import Testing
+
+/// What lies outside the signature, and the JWS.
+@Suite struct CircumstanceTests {
+    private static func jws(_ header: String, _ claims: String, _ key: PrivateKey, der: Bool = false) throws -> String {
+        let parts = [header, claims].map { String(decoding: Base64.encodeURL(Array($0.utf8)), as: UTF8.self) }
+        let signed = parts.joined(separator: ".")
+        let signature = try key.signature(of: SHA256.digest(of: Array(signed.utf8)))
+        return signed + "." + String(decoding: Base64.encodeURL(der ? signature.der : signature.rawRS), as: UTF8.self)
+    }
+
+    private static let header = #"{"alg":"ES256","kid":"ABC123DEFG","typ":"JWT"}"#
+    private static let claims = """
+        {"iss":"57246542-96fe-1a63-e053-0824d011072a","iat":1795250488,"aud":"promotional-offer","bid":"com.example.app",\
+        "nonce":"20fba8a0-2b80-4a7d-a17f-85c1854727f8","productId":"pro","offerIdentifier":"offer1"}
+        """
+
+    @Test func `a right JWS is called right`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let report = try SignatureReport(json: Array(#"{"jws": "\#(Self.jws(Self.header, Self.claims, key))"}"#.utf8))
+        let diagnosis = SignatureDiagnoser(DiagnosisKnowledge(key)).diagnose(report)
+        #expect(diagnosis.verdict == .signedCorrectly, "\(diagnosis)")
+    }
+
+    @Test(arguments: [
+        (#""alg":"ES256""#, #""alg":"ES512""#, SignatureFault.jwsHeader),
+        (#","typ":"JWT""#, "", .jwsHeader),
+        (#""typ":"JWT""#, #""typ":"JWT","x":"y""#, .jwsHeader),
+        (#""iat":1795250488"#, #""iat":1795250488617"#, .jwsTime),
+        (#""iat":1795250488"#, #""iat":"1795250488""#, .jwsTime),
+        (#""iat":1795250488"#, #""iat":1795250488,"exp":1795254088"#, .jwsClaims),
+        (#""aud":"promotional-offer""#, #""aud":"promotional-offers""#, .jwsAudience),
+        (#""bid":"com.example.app","#, "", .jwsClaims),
+        (#","offerIdentifier":"offer1""#, "", .jwsClaims),
+        (#""productId":"pro""#, #""productId":5"#, .jwsClaims),
+        ("20fba8a0-2b80-4a7d-a17f-85c1854727f8", "20FBA8A0-2B80-4A7D-A17F-85C1854727F8", .jwsNonce),
+        ("57246542-96fe-1a63-e053-0824d011072a", "57246542", .jwsIssuer),
+    ])
+    func `each way in which a JWS differs is told`(right: String, wrong: String, fault: SignatureFault) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let (header, claims) = (Self.header.replacing(right, with: wrong), Self.claims.replacing(right, with: wrong))
+        #expect(header != Self.header || claims != Self.claims)
+        let report = try SignatureReport(json: Array(#"{"jws": "\#(Self.jws(header, claims, key))"}"#.utf8))
+        let diagnosis = SignatureDiagnoser(DiagnosisKnowledge(key)).diagnose(report)
+        #expect(diagnosis.findings.map(\.fault) == [fault] && diagnosis.verdict == .payloadDiffers, "\(diagnosis)")
+    }
+
+    @Test func `a JWS with a signature in DER, of another key, or changed afterwards is told`() throws {
+        try startSecureMemory()
+        let (key, other) = (try PrivateKey.generate(), try PrivateKey.generate())
+        func faults(_ jws: String) throws -> [SignatureFault] {
+            let report = try SignatureReport(json: Array("{\"jws\": \"\(jws)\"}".utf8))
+            return SignatureDiagnoser(DiagnosisKnowledge(key)).diagnose(report).findings.map(\.fault)
+        }
+        #expect(try faults(Self.jws(Self.header, Self.claims, key, der: true)) == [.jwsSignatureDER])
+        #expect(try faults(Self.jws(Self.header, Self.claims, other)) == [.jwsNotVerified])
+        #expect(try faults("a.b") == [.jwsForm])
+    }
+
+    @Test(arguments: [
+        (#""attemptedAt": 1795336888618"#, Diagnosis.Verdict.expired, SignatureFault.expired),
+        (#""error": {"domain": "SKErrorDomain", "code": 18}"#, .notEligibleAtStore, .notEligible),
+        (#""error": "ineligibleForOffer""#, .notEligibleAtStore, .notEligible),
+        (#""error": {"code": 11}"#, .signedCorrectly, .offerUnknown),
+        (#""error": {"code": 14}"#, .signedCorrectly, .offerPrice),
+        (#""error": {"code": 13}"#, .signedCorrectly, .missingParameters),
+    ])
+    func `what StoreKit said and when it was is told beside a right signature`(
+        member: String,
+        verdict: Diagnosis.Verdict,
+        fault: SignatureFault
+    ) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        let parts = member.split(separator: ":", maxSplits: 1)
+        report.members[String(parts[0].replacing("\"", with: ""))] = String(parts[1])
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == verdict && diagnosis.findings.map(\.fault) == [fault], "\(diagnosis)")
+    }
+
+    @Test func `an undocumented code is not interpreted`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.members["error"] = #"{"domain": "ASDServerErrorDomain", "code": 3903}"#
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .signedCorrectly && diagnosis.findings.isEmpty, "\(diagnosis)")
+    }
+
+    @Test(arguments: [
+        (#"{"environment": "Xcode"}"#, Diagnosis.Verdict.unknownKey, SignatureFault.xcodeEnvironment),
+        (#"{"environment": "Production", "productId": "pro"}"#, .offerNotApplied, .offerNotApplied),
+    ])
+    func `the transaction shows where the purchase was made, and without the offer`(
+        claims: String,
+        verdict: Diagnosis.Verdict,
+        fault: SignatureFault
+    ) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.members["signedTransaction"] = "\"\(try Self.jws("{}", claims, key))\""
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == verdict && diagnosis.findings.map(\.fault) == [fault], "\(diagnosis)")
+    }
+
+    @Test(arguments: [
+        ("", "JSON"), ("[]", "a JSON object"), ("{}", "/signature"), (#"{"signature": 5}"#, "/signature"),
+        (#"{"signature": "MEUC", "nonce": 5}"#, "/nonce"), (#"{"signature": "MEUC", "attached": 5}"#, "/attached"),
+        (#"{"signature": "MEUC", "timestamp": {}}"#, "/timestamp"), (#"{"signature": "MEUC", "error": 5}"#, "/error"),
+        (#"{"signature": "MEUC", "attemptedAt": "now"}"#, "/attemptedAt"),
+    ])
+    func `a report that can't be read is refused with the member and what was expected`(text: String, part: String) {
+        let error = #expect(throws: ReportError.self) { try SignatureReport(json: Array(text.utf8)) }
+        #expect(error?.description.contains(part) == true, "\(String(describing: error))")
+    }
+
+    @Test func `a diagnosis is told in JSON and in lines`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.separator = " "
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        let json = String(decoding: diagnosis.json, as: UTF8.self)
+        #expect(
+            json.contains(#""verdict":"payload-differs""#) && json.contains(#""code":"separator","certainty":"proved""#)
+        )
+        let lines = diagnosis.lines.joined(separator: "\n")
+        #expect(lines.contains("separator (proved") && lines.contains("U+2063"))
+    }
+}

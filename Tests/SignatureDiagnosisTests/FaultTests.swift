@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import SignatureDiagnosis
+import TestSupport
+import Testing
+
+/// Every known mistake is found with its code: under a known key, under its pin alone, and by two reports of an unknown key.
+@Suite struct FaultTests {
+    struct Row: CustomTestStringConvertible, Sendable {
+        let fault: SignatureFault
+        let make: @Sendable () -> SignedReport
+
+        init(_ fault: SignatureFault, _ change: @escaping @Sendable (inout SignedReport) -> Void) {
+            self.fault = fault
+            make = {
+                var report = SignedReport()
+                change(&report)
+                return report
+            }
+        }
+
+        var testDescription: String { fault.rawValue }
+    }
+
+    private static let token = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
+    private static let nonce = "20fba8a0-2b80-4a7d-a17f-85c1854727f8"
+
+    static let payloads: [Row] = [
+        Row(.tokenCase) { $0.signed["appAccountToken"] = token.uppercased() },
+        Row(.tokenForm) { $0.signed["appAccountToken"] = token.replacing("-", with: "") },
+        Row(.tokenNotSigned) { $0.signed["appAccountToken"] = "" },
+        Row(.tokenNotAttached) { report in
+            report.attached["appAccountToken"] = .some(nil)
+            report.signed["appAccountToken"] = token
+            report.members["customerId"] = "\"\(token)\""
+        },
+        Row(.otherTokenSigned) { report in
+            report.signed["appAccountToken"] = "customer-42"
+            report.members["customerId"] = #""customer-42""#
+        },
+        Row(.usernameSigned) { report in
+            report.signed["appAccountToken"] = "anna@example.com"
+            report.members["applicationUsername"] = #""anna@example.com""#
+        },
+        Row(.usernameForm) { report in
+            report.attached["appAccountToken"] = .some(nil)
+            report.members["applicationUsername"] = #""Anna""#
+            report.signed["appAccountToken"] = "anna"
+        },
+        Row(.tokenObfuscated) { report in
+            // The MD5 of “anna” is a70f9e38ff015afaa9ab0aacabee2e13.
+            report.signed["appAccountToken"] = "a70f9e38-ff01-3afa-89ab-0aacabee2e13"
+            report.members["customerId"] = #""anna""#
+        },
+        Row(.nonceCase) { $0.signed["nonce"] = nonce.uppercased() },
+        Row(.nonceForm) { $0.signed["nonce"] = nonce.replacing("-", with: "") },
+        Row(.otherNonce) { report in
+            let other = "00000000-0000-4000-8000-000000000001"
+            report.members["attached"] = "{\"nonce\": \"\(other)\"}"
+        },
+        Row(.timestampUnit) { $0.signed["timestamp"] = "1795250488" },
+        Row(.timestampUnit) { $0.signed["timestamp"] = "1795250488.617" },
+        Row(.timestampUnit) { $0.signed["timestamp"] = "1795250488617000" },
+        Row(.timestampUnit) { $0.signed["timestamp"] = "1795250488617000000" },
+        Row(.timestampAttached) { report in
+            report.attached["timestamp"] = "1795250488"
+            report.signed["timestamp"] = "1795250488617"
+        },
+        Row(.otherTimestamp) { $0.members["attached"] = #"{"timestamp": 1795250490000}"# },
+        Row(.separator) { $0.separator = "\u{2060}" },
+        Row(.separator) { $0.separator = "\u{200B}" },
+        Row(.separator) { $0.separator = "" },
+        Row(.separator) { $0.separator = "\\u2063" },
+        Row(.fieldOrder) { $0.order = [0, 1, 3, 2, 4, 5, 6] },
+        Row(.fieldOrder) { $0.order = [0, 1, 2, 3, 5, 6, 4] },
+        Row(.emptyFieldDropped) { report in
+            report.attached["appAccountToken"] = .some(nil)
+            report.dropsEmptyFields = true
+        },
+        Row(.lineEnd) { $0.ending = "\n" },
+        Row(.placeholder) { $0.signed["appAccountToken"] = "undefined" },
+        Row(.placeholder) { $0.signed["offerId"] = "null" },
+        Row(.placeholder) { $0.signed["productId"] = "" },
+        Row(.bundleOfOtherApp) { $0.signed["bundleId"] = "com.example.other" },
+        Row(.bundleOfOtherApp) { $0.signed["bundleId"] = "maccatalyst.com.example.app" },
+        Row(.bundleOfOtherApp) { $0.signed["bundleId"] = "com.example.app.dev" },
+        Row(.otherProduct) { $0.signed["productId"] = "basic" },
+        Row(.otherOffer) { $0.signed["offerId"] = "Winter offer" },
+        Row(.hashedTwice) { $0.hashing = 2 },
+        Row(.hashedTwice) { $0.hashing = 3 },
+    ]
+
+    @Test(arguments: payloads)
+    func `a payload with one mistake is proved under the known key`(row: Row) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let diagnosis = try row.make().diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .payloadDiffers, "\(diagnosis)")
+        #expect(
+            diagnosis.findings.contains(where: { $0.fault == row.fault && $0.certainty == .proved }),
+            "\(diagnosis)"
+        )
+        #expect(diagnosis.signedBy == "ABC123DEFG" && diagnosis.recoveredKey == nil)
+    }
+
+    @Test(arguments: payloads)
+    func `the pin of a key proves the same, and recovers the key`(row: Row) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let diagnosis = try row.make().diagnosis(key, DiagnosisKnowledge(pinOf: key))
+        #expect(
+            diagnosis.findings.contains(where: { $0.fault == row.fault && $0.certainty == .proved }),
+            "\(diagnosis)"
+        )
+        #expect(diagnosis.recoveredKey == key.publicKey.spkiSHA256.hex)
+    }
+
+    @Test(arguments: payloads)
+    func `two reports of a key that nobody knows prove the mistake that both have, and one alone does not`(
+        row: Row
+    ) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var knowledge = DiagnosisKnowledge(pinOf: key)
+        knowledge.pins = []
+        let alone = try row.make().diagnosis(key, knowledge)
+        #expect(alone.verdict == .undecided && alone.notDecidable.contains("needs-second-signature"), "\(alone)")
+        knowledge.otherReport = try SignatureReport(json: row.make().json(key))
+        let both = try row.make().diagnosis(key, knowledge)
+        #expect(both.findings.contains(where: { $0.fault == row.fault && $0.certainty == .proved }), "\(both)")
+        #expect(both.recoveredKey == key.publicKey.spkiSHA256.hex)
+    }
+
+    // MARK: - How the signature is written
+
+    private static func base64(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+
+    static let forms: [Row] = [
+        Row(.rawSignature) { $0.encode = { base64($0.rawRS) } },
+        Row(.derNotStrict) { $0.encode = { base64($0.der + [0]) } },
+        Row(.derNotStrict) { $0.encode = { base64([0x30, 0x81] + $0.der.dropFirst()) } },
+        Row(.base64URL) { report in
+            report.encode = { base64($0.der).replacing("+", with: "-").replacing("/", with: "_") }
+        },
+        Row(.base64LineBreaks) {
+            $0.encode = { signature in
+                let text = base64(signature.der)
+                return String(text.prefix(64)) + "\n" + String(text.dropFirst(64)) + "\n"
+            }
+        },
+        Row(.base64Twice) { $0.encode = { base64(Array(base64($0.der).utf8)) } },
+        Row(.hexadecimal) {
+            $0.encode = { $0.der.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+        },
+        Row(.dataURL) { $0.encode = { "data:application/octet-stream;base64," + base64($0.der) } },
+        Row(.percentEncoded) {
+            $0.encode = { base64($0.der).replacing("=", with: "%3D").replacing("+", with: "%2B") + "%20" }
+        },
+    ]
+
+    @Test(arguments: forms)
+    func `a signature that is written in another way is read, and told`(row: Row) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        // Of some signatures, two ways of writing are the same.
+        let diagnoses = try (0..<8).map { _ in try row.make().diagnosis(key, DiagnosisKnowledge(key)) }
+        #expect(
+            diagnoses.contains { $0.verdict == .formatWrong && $0.findings.contains { $0.fault == row.fault } },
+            "\(diagnoses)"
+        )
+        #expect(diagnoses.allSatisfy { [.formatWrong, .signedCorrectly].contains($0.verdict) }, "\(diagnoses)")
+    }
+
+    @Test func `plus signs that became blanks are put back, and told`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.encode = { Self.base64($0.der).replacing("+", with: " ") }
+        let diagnoses = try (0..<16).map { _ in try report.diagnosis(key, DiagnosisKnowledge(key)) }
+        #expect(diagnoses.contains { $0.findings.contains { $0.fault == .percentEncoded } })
+        #expect(diagnoses.allSatisfy { [.formatWrong, .signedCorrectly].contains($0.verdict) }, "\(diagnoses)")
+    }
+
+    @Test func `missing padding is told`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.encode = { Self.base64($0.der).replacing("=", with: "") }
+        let diagnoses = try (0..<32).map { _ in try report.diagnosis(key, DiagnosisKnowledge(key)) }
+        #expect(diagnoses.contains { $0.findings.contains { $0.fault == .base64Unpadded } })
+    }
+
+    // MARK: - Nothing wrong, and nothing known
+
+    @Test func `a right signature is called right, and what the report can't tell is listed`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let diagnosis = try SignedReport().diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .signedCorrectly && diagnosis.findings.isEmpty, "\(diagnosis)")
+        #expect(diagnosis.notDecidable.contains("key-revoked") && diagnosis.notDecidable.contains("offer-deleted"))
+    }
+
+    @Test func `the key of another id is named`() throws {
+        try startSecureMemory()
+        let (key, other) = (try PrivateKey.generate(), try PrivateKey.generate())
+        var knowledge = DiagnosisKnowledge(other)
+        knowledge.keys.append(KnownKey(id: "ZZZ9999999", publicKey: key.publicKey))
+        let diagnosis = try SignedReport().diagnosis(key, knowledge)
+        #expect(diagnosis.verdict == .payloadDiffers && diagnosis.signedBy == "ZZZ9999999", "\(diagnosis)")
+        #expect(diagnosis.findings.map(\.fault) == [.keyIDMismatch])
+        var inPayload = SignedReport()
+        inPayload.signed["keyIdentifier"] = "ZZZ9999999"
+        let named = try inPayload.diagnosis(key, knowledge)
+        #expect(named.findings.map(\.fault).contains(.keyIDInPayload), "\(named)")
+    }
+
+    @Test func `a signature over something else is undecided, and nothing is called proved`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.signed["bundleId"] = "something else"
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .undecided && diagnosis.findings.isEmpty, "\(diagnosis)")
+        report.encode = { _ in "no signature at all" }
+        let text = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(text.verdict == .formatWrong && text.findings.map(\.fault) == [.notDecodable])
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `what is called proved was really done, of two mistakes at once`(seed: UInt64) throws {
+        try startSecureMemory()
+        var random = SplitMix(seed: seed)
+        let key = try PrivateKey.generate()
+        var found = 0
+        for _ in 0..<TestRing.rounds(20, nightly: 2000) {
+            let rows = [random.pick(Self.simple), random.pick(Self.simple)]
+            guard rows[0].name != rows[1].name else { continue }
+            var report = SignedReport()
+            for row in rows { report.signed[row.name] = row.value }
+            let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+            let proved = Set(diagnosis.findings.map(\.fault))
+            #expect(proved.isEmpty || !proved.isDisjoint(with: rows.map(\.fault)), "\(rows) \(diagnosis)")
+            if proved.isSuperset(of: rows.map(\.fault)) { found += 1 }
+        }
+        #expect(found > 0)
+    }
+
+    private static let simple: [(fault: SignatureFault, name: String, value: String)] = [
+        (.tokenCase, "appAccountToken", token.uppercased()), (.tokenNotSigned, "appAccountToken", ""),
+        (.nonceCase, "nonce", nonce.uppercased()), (.timestampUnit, "timestamp", "1795250488"),
+        (.bundleOfOtherApp, "bundleId", "com.example.other"), (.otherProduct, "productId", "basic"),
+        (.otherOffer, "offerId", "Winter offer"),
+    ]
+}
