@@ -19,7 +19,7 @@ WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|HTTP|Stor
 # Tests of code with threads of its own: what the thread sanitizer is good at.
 THREADED := ^(HTTPTests|StorageTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 
-.PHONY: help setup setup-checks setup-bench setup-package build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api faults faults-long fuzz deb package-test check nightly bench instructions compare tools clean
+.PHONY: help setup setup-checks setup-bench setup-package setup-docs build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api faults faults-long fuzz deb package-test check nightly bench instructions compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,6 +35,9 @@ setup-checks:
 
 setup-package:
 	@Scripts/setup package
+
+setup-docs:
+	@Scripts/setup docs
 
 build: setup ## build the release binary
 	$(BUILD_RELEASE)
@@ -72,7 +75,8 @@ races-long: setup-checks ## run all tests but the end-to-end ones under the thre
 	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
 	$(TSAN) Scripts/run-tests .build-tsan/tests.log --sanitize=thread --scratch-path .build-tsan --skip '^EndToEndTests'
 
-docs: setup ## build the reference from the doc comments; a broken link is an error
+docs: setup-docs build ## check the documents (links, tables, words, README's commands), and build the reference
+	@Scripts/documents --program $(RELEASE)
 	@Scripts/docs
 
 linkage: setup-checks build ## check that the release binary links what it should and nothing else

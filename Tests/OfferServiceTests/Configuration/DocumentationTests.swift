@@ -81,7 +81,7 @@ struct DocumentationTests {
         #expect(Set(named).subtracting(tests).isEmpty)
     }
 
-    @Test func `README_md lists each metric that a service has, and no other`() async throws {
+    @Test func `docs/monitoring_md lists each metric that a service has, and no other`() async throws {
         let place = try RunningPlace()
         var served: Set<String> = []
         try await place.run { service async throws in
@@ -92,7 +92,8 @@ struct DocumentationTests {
         #expect(served.contains("instances") == TestedEngine.isPostgreSQL)
         served.insert("instances")
         // In the first column of the tables of metrics, and in sentences that begin so.
-        let listed = try Repository.text("README.md").components(separatedBy: "\n\n").flatMap { block -> [String] in
+        let blocks = try Repository.text("docs/monitoring.md").components(separatedBy: "\n\n")
+        let listed = blocks.flatMap { block -> [String] in
             if block.hasPrefix("| metric |") {
                 return block.split(separator: "\n").dropFirst(2).map { String($0.dropFirst().prefix { $0 != "|" }) }
             }

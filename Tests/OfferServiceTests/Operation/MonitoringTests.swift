@@ -62,11 +62,11 @@ struct MonitoringTests {
 
     // MARK: - Metrics
 
-    /// The labels of each metric: those that README.md lists, and those that the page shows.
+    /// The labels of each metric: those that docs/monitoring.md lists, and those that the page shows.
     private static func labels(_ page: MetricsPage) throws -> [String: Set<String>] {
         var labels: [String: Set<String>] = [:]
         for family in page.families.keys { labels[family] = [] }
-        let text = try Repository.text("README.md")
+        let text = try Repository.text("docs/monitoring.md")
         for row in text.matches(of: #/(?m)^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|([^|]*)\|/#) {
             let names = row.1.matches(of: #/`([a-z_]+)`/#).map { "offer_signer_\($0.1)" }
             let groups = row.2.split(separator: ";", omittingEmptySubsequences: false)
