@@ -27,6 +27,9 @@ static const unsigned char console_css[] = {
 static const unsigned char console_js[] = {
 #embed "../OfferService/Console/Assets/console.js"
 };
+static const unsigned char customers_js[] = {
+#embed "../OfferService/Console/Assets/customers.js"
+};
 static const unsigned char elements_js[] = {
 #embed "../OfferService/Console/Assets/elements.js"
 };
@@ -35,6 +38,12 @@ static const unsigned char entries_js[] = {
 };
 static const unsigned char entry_js[] = {
 #embed "../OfferService/Console/Assets/entry.js"
+};
+static const unsigned char follow_js[] = {
+#embed "../OfferService/Console/Assets/follow.js"
+};
+static const unsigned char groups_js[] = {
+#embed "../OfferService/Console/Assets/groups.js"
 };
 static const unsigned char icon_svg[] = {
 #embed "../OfferService/Console/Assets/icon.svg"
@@ -48,6 +57,9 @@ static const unsigned char log_js[] = {
 static const unsigned char lookup_js[] = {
 #embed "../OfferService/Console/Assets/lookup.js"
 };
+static const unsigned char names_js[] = {
+#embed "../OfferService/Console/Assets/names.js"
+};
 static const unsigned char overview_js[] = {
 #embed "../OfferService/Console/Assets/overview.js"
 };
@@ -57,14 +69,26 @@ static const unsigned char panels_js[] = {
 static const unsigned char proof_js[] = {
 #embed "../OfferService/Console/Assets/proof.js"
 };
+static const unsigned char query_js[] = {
+#embed "../OfferService/Console/Assets/query.js"
+};
 static const unsigned char reconciliation_js[] = {
 #embed "../OfferService/Console/Assets/reconciliation.js"
+};
+static const unsigned char saved_js[] = {
+#embed "../OfferService/Console/Assets/saved.js"
+};
+static const unsigned char search_js[] = {
+#embed "../OfferService/Console/Assets/search.js"
 };
 static const unsigned char service_js[] = {
 #embed "../OfferService/Console/Assets/service.js"
 };
 static const unsigned char times_js[] = {
 #embed "../OfferService/Console/Assets/times.js"
+};
+static const unsigned char words_js[] = {
+#embed "../OfferService/Console/Assets/words.js"
 };
 
 #define FILE_OF(name, bytes) { name, bytes, sizeof bytes }
@@ -77,19 +101,27 @@ static const struct embedded_file files[] = {
     FILE_OF("console/chart.js", chart_js),
     FILE_OF("console/console.css", console_css),
     FILE_OF("console/console.js", console_js),
+    FILE_OF("console/customers.js", customers_js),
     FILE_OF("console/elements.js", elements_js),
     FILE_OF("console/entries.js", entries_js),
     FILE_OF("console/entry.js", entry_js),
+    FILE_OF("console/follow.js", follow_js),
+    FILE_OF("console/groups.js", groups_js),
     FILE_OF("console/icon.svg", icon_svg),
     FILE_OF("console/index.html", index_html),
     FILE_OF("console/log.js", log_js),
     FILE_OF("console/lookup.js", lookup_js),
+    FILE_OF("console/names.js", names_js),
     FILE_OF("console/overview.js", overview_js),
     FILE_OF("console/panels.js", panels_js),
     FILE_OF("console/proof.js", proof_js),
+    FILE_OF("console/query.js", query_js),
     FILE_OF("console/reconciliation.js", reconciliation_js),
+    FILE_OF("console/saved.js", saved_js),
+    FILE_OF("console/search.js", search_js),
     FILE_OF("console/service.js", service_js),
     FILE_OF("console/times.js", times_js),
+    FILE_OF("console/words.js", words_js),
 };
 
 const struct embedded_file *find_embedded_file(const char *name) {

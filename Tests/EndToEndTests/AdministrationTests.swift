@@ -161,6 +161,13 @@ extension EndToEnd {
                 #expect(none.succeeded && none.output.isEmpty, "\(none)")
                 #expect(none.errors.contains("no entry names a key “\(key)”") != isKnown, "\(none)")
             }
+            let nobody = try await Program.run(["audit", "query", "--caller", "nobody"] + database)
+            #expect(nobody.succeeded && nobody.errors.contains("no entry names a caller “nobody”"), "\(nobody)")
+            let name = try await Program.run(["audit", "query", "--user", "customer-42"] + database)
+            #expect(name.end == .exited(2) && name.errors.contains("customers pseudonym"), "\(name)")
+            #expect(!name.errors.contains("customer-42"), "names are not repeated")
+            let key = try await Program.run(["audit", "key"] + demo.options())
+            #expect(key.succeeded && key.output == demo.text(of: "audit-log.vkey"), "\(key)")
 
             let export = demo.directory.path(of: "export")
             let command = #""$1" audit export --database "$2" >"$3""#

@@ -21,6 +21,8 @@ final class ConsolePlace: Sendable {
         var uses: [String: Int] = [:]
         /// One signature: its nonce, its entry's index, what the service answered, and what the app attached.
         var nonce = "", index = 0, answer = "", attached: [String: String] = [:]
+        /// The body of the request for it.
+        var request = ""
         var screenshots: String?
     }
 
@@ -136,7 +138,7 @@ struct ConsolePast {
         guard answer.status == 200, let nonce = jsonValue("/nonce", in: answer.body) else {
             throw ChildProcess.Failure("\(answer.status) \(answer.body)")
         }
-        (settings.nonce, settings.answer) = (nonce, answer.body)
+        (settings.nonce, settings.answer, settings.request) = (nonce, answer.body, body)
         settings.attached = [
             "bundleId": DemoFolder.bundle, "productId": DemoFolder.product, "appAccountToken": token,
         ]

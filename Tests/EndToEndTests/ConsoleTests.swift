@@ -14,9 +14,9 @@ extension EndToEnd {
         private static let scenarios =
             TestRing.includes(.check)
             ? [
-                "sign-in", "wrong-keys", "overview", "three-clicks", "search", "entry", "other-views", "keyboard",
-                "tampering", "other-log-key", "hostile-text", "outages", "administration",
-            ] : ["sign-in", "overview", "entry", "tampering", "hostile-text", "administration"]
+                "sign-in", "wrong-keys", "overview", "three-clicks", "search", "entry", "other-views", "customers",
+                "keyboard", "tampering", "other-log-key", "hostile-text", "outages", "list-comfort", "administration",
+            ] : ["sign-in", "overview", "entry", "customers", "tampering", "hostile-text", "administration"]
 
         @Test(.disabled(if: Sanitizer.isActive, "no program starts with a sanitizer and libfaketime"))
         func `people find, verify and do in a browser what the console is for`() async throws {

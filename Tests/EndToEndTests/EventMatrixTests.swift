@@ -33,11 +33,12 @@ extension EndToEnd {
             Act("keys disable", "ABC123DEFG", leaves: "key.disable key.disabled"),
             Act("keys enable", "ABC123DEFG", leaves: "key.enable"),
             Act("keys list", leaves: nil),
-            Act("audit query", "--key", "ABC123DEFG", "--user", "ada@example.com", leaves: "audit.read"),
+            Act("audit query", "--key", "ABC123DEFG", leaves: "audit.read"),
             Act("audit export", leaves: "audit.export"),
             Act("audit reconcile", leaves: "audit.read"),
             Act("audit proof", "--index", "0", leaves: "audit.read"),
             Act("audit verify", leaves: "audit.read"),
+            Act("audit key", leaves: nil),
             Act("audit index", "--compare", leaves: "audit.read"),
             Act("seal", "--reason", "a drill", leaves: "service.seal service.sealed"),
             Act("unseal", "--reason", "it is over", leaves: "service.unseal"),
@@ -84,8 +85,16 @@ extension EndToEnd {
             #expect(found.output.contains(try text("grantId")))
             let other = try await Program.run(options + ["--timestamp", "1700000000000"])
             #expect(other.end == .exited(1), "\(other)")
+            let path = try demo.directory.write(Array(answer.body.utf8), to: "answer.json")
+            let whole = try await Program.run(
+                ["audit", "find", "--database", demo.location, "--answer", path, "--public-key"]
+                    + [demo.path(of: "public-key.pem")]
+            )
+            let lines = whole.output.split(separator: "\n")
+            #expect(whole.succeeded && lines.count == 2, "both signatures of the answer: \(whole)")
+            #expect(lines.allSatisfy { $0.hasSuffix(#""signatureVerifies":true}"#) }, "\(whole)")
             #expect(try await service.stop() == .exited(0))
-            #expect(try await events(demo).count { $0 == "audit.read" } == 2)
+            #expect(try await events(demo).count { $0 == "audit.read" } == 3)
         }
 
         /// The events of all entries, in order.

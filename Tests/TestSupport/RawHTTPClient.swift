@@ -86,7 +86,7 @@ package final class RawHTTPClient {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Reads one answer, framed by its Content-Length.
+    /// Reads one answer, framed by its Content-Length or in chunks.
     ///
     /// Those to HEAD, and those with status 204 and 304, have no body.
     package func readAnswer(toHead: Bool = false) throws -> Answer {
@@ -150,12 +150,31 @@ package final class RawHTTPClient {
             headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
         }
         let hasBody = !toHead && status >= 200 && status != 204 && status != 304
+        if hasBody, headers["transfer-encoding"] == "chunked" {
+            guard let (body, end) = unchunked(from: headEnd + end.count) else { return nil }
+            received.removeFirst(end)
+            return Answer(status: status, headers: headers, body: String(decoding: body, as: UTF8.self))
+        }
         let length = hasBody ? headers["content-length"].flatMap { Int($0) } ?? 0 : 0
         let bodyStart = headEnd + end.count
         guard received.count >= bodyStart + length else { return nil }
         let body = String(decoding: received[bodyStart..<(bodyStart + length)], as: UTF8.self)
         received.removeFirst(bodyStart + length)
         return Answer(status: status, headers: headers, body: body)
+    }
+
+    /// A body in chunks, without trailers, and where it ends; nil until all of it has come.
+    private func unchunked(from start: Int) -> (body: [UInt8], end: Int)? {
+        var (body, position): ([UInt8], Int) = ([], start)
+        while let lineEnd = received[position...].firstIndex(of: 0x0D) {
+            guard let size = Int(String(decoding: received[position..<lineEnd], as: UTF8.self), radix: 16),
+                received.count >= lineEnd + 4 + size
+            else { return nil }
+            body += received[(lineEnd + 2)..<(lineEnd + 2 + size)]
+            position = lineEnd + 4 + size
+            if size == 0 { return (body, position) }
+        }
+        return nil
     }
 }
 

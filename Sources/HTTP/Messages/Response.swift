@@ -12,6 +12,8 @@ package struct Response: Sendable {
     package var headers: [(name: String, value: String)]
     /// Not sent in answer to HEAD, nor with status 204 or 304.
     package var body: [UInt8]
+    /// What follows ``body``; with it the answer is sent in chunks, whatever its length.
+    package var rest: BodyPieces?
     /// Whether the client has proved who it is, so that its connection is kept when there are too many.
     package var isToKnownClient = false
 

@@ -60,7 +60,10 @@ final class Connection: @unchecked Sendable {
     private var unsent: ArraySlice<UInt8> = []
     /// What follows it: the rest of a body that is too large for one piece with the head.
     private var unsentBody: ArraySlice<UInt8> = []
+    /// What follows that, of an answer that is made while it is sent.
+    private var rest: BodyPieces?
     private var worker: Worker?
+    private var pieceTask: Task<Void, Never>?
     /// Whether its client has proved who it is.
     private var isOfKnownClient = false
     private var closesAfterAnswer = false
@@ -145,6 +148,7 @@ final class Connection: @unchecked Sendable {
         answer = nil
         unsent = []
         unsentBody = []
+        rest = nil
         giveBodyBytesBack()
         if isCountedForAddress { server.state.dismiss(peer) }
         if isTurnedAway { server.state.endTurningAway() }
@@ -154,6 +158,7 @@ final class Connection: @unchecked Sendable {
     /// Asks the responder to give up; what it still answers is dropped.
     func cancel() {
         worker?.cancel()
+        pieceTask?.cancel()
     }
 
     // MARK: Reading
@@ -310,7 +315,11 @@ final class Connection: @unchecked Sendable {
 
     /// Sends what ``answer(with:answersHead:)`` was given, unless that has been done meanwhile.
     func sendAnswer() {
-        guard phase == .writing, let response = answer.take() else { return }
+        guard phase == .writing, var response = answer.take() else { return }
+        if !answersHead, let pieces = response.rest {
+            rest = pieces
+            response.body = BodyPieces.chunk(response.body)
+        }
         send(response, answersHead: answersHead, closes: closesAfterAnswer || server.isDraining)
         receive()
     }
@@ -335,6 +344,7 @@ final class Connection: @unchecked Sendable {
     }
 
     private func answerHasBeenSent() {
+        if let rest { return makeNextPiece(of: rest) }
         guard !closesAfterAnswer else { return leave() }
         enter(.idle)
         answersInTurn += 1
@@ -344,6 +354,27 @@ final class Connection: @unchecked Sendable {
         } else if !pending.isEmpty {
             scanPending()
         }
+    }
+
+    // MARK: Answering piece by piece
+
+    /// Has the next piece made; the client has taken all before it.
+    private func makeNextPiece(of pieces: BodyPieces) {
+        enter(.answering)
+        pieceTask = server.makePiece(of: pieces, for: self)
+    }
+
+    /// Sends the piece that ``makeNextPiece(of:)`` asked for: `nil` is the end, and an interruption ends the connection.
+    func send(_ piece: Result<[UInt8]?, BodyPieces.Interruption>) {
+        pieceTask = nil
+        // The client, or a server that stops, did not wait.
+        guard phase == .answering else { return }
+        guard case .success(let bytes) = piece else { return end(hasFailed: true) }
+        if bytes == nil { rest = nil }
+        enter(.writing)
+        unsent = BodyPieces.chunk(bytes)[...]
+        sendUnsent()
+        receive()
     }
 
     // MARK: Sending

@@ -32,7 +32,8 @@ struct ResponseWriter {
         begin(status, response.headers)
         let mayHaveBody = status != 204 && status != 304
         let closes = closes || headersClose
-        let length = mayHaveBody ? isPossible ? response.body.count : 0 : nil
+        let isChunked = mayHaveBody && isPossible && response.rest != nil
+        let length = mayHaveBody && !isChunked ? isPossible ? response.body.count : 0 : nil
         output.append(addingCapacity: beginning.count + date.count + 80) { output in
             output.append(beginning.span)
             output.append(date.span)
@@ -41,6 +42,7 @@ struct ResponseWriter {
                 output.append(decimal: length)
                 output.append("\r\n")
             }
+            if isChunked { output.append("Transfer-Encoding: chunked\r\n") }
             if closes { output.append("Connection: close\r\n") }
             output.append("\r\n")
         }

@@ -221,6 +221,26 @@ final class ServerLoop: @unchecked Sendable {
         return true
     }
 
+    /// Has the next piece of an answer made, and sent; counts as a request that the responder has.
+    ///
+    /// - Returns: Whom to tell if the piece is not wanted any more.
+    func makePiece(of pieces: BodyPieces, for connection: Connection) -> Task<Void, Never> {
+        pendingRequests += 1
+        return Task(executorPreference: loop) {
+            let piece: Result<[UInt8]?, BodyPieces.Interruption>
+            do throws(BodyPieces.Interruption) {
+                piece = .success(try await pieces.next())
+            } catch {
+                piece = .failure(error)
+            }
+            // Then the connection is gone too, and this is not the thread that may look at it.
+            guard !self.loop.hasEnded else { return }
+            precondition(self.loop.isCurrent, "a task has left its event loop")
+            connection.send(piece)
+            self.requestEnds()
+        }
+    }
+
     func requestEnds() {
         pendingRequests -= 1
         if isDraining { endIfDrained() }

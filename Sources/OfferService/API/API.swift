@@ -144,7 +144,7 @@ package final class API: Responder {
             return try await answer(request, switching: match, now)
         case .reconciliation:
             return try await records.reconciliation.respond(to: request, under: current.value, at: now)
-        case .auditEntries, .auditLookups, .auditSummary:
+        case .auditEntries, .auditLookups, .auditSummary, .auditCustomers, .auditNames:
             return try await records.queries.respond(to: request, at: route, under: current.value, now)
         case .live: return operation.live()
         case .ready: return operation.ready()

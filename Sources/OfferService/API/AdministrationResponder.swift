@@ -25,7 +25,8 @@ extension Route {
             .unknown:
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
-            .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .live, .ready, .metrics, .openAPI,
+            .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames, .live,
+            .ready, .metrics, .openAPI,
             .ownCaller, .console, .consoleFile, .consoleDoor:
             true
         }

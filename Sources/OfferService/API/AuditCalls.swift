@@ -7,13 +7,17 @@ package struct AuditCalls: Sendable {
     private let entries: AuditEntriesCall
     private let lookups: AuditLookupsCall
     private let summary: AuditSummaryCall
+    private let customers: AuditCustomersCall
+    private let names: AuditNamesCall
 
-    /// `note` is told of each reading before its answer leaves.
-    package init(index: AuditIndex, readers: LogReaders, note: @escaping AuditReading.Note = { _ in }) {
-        let desk = AuditDesk(index: index, readers: readers, note: note)
+    /// Each reading is recorded by `reads` before its answer leaves.
+    package init(index: AuditIndex, readers: LogReaders, reads: AuditReads) {
+        let desk = AuditDesk(index: index, readers: readers) { await reads.note($0) }
         entries = AuditEntriesCall(desk: desk)
         lookups = AuditLookupsCall(desk: desk)
         summary = AuditSummaryCall(desk: desk)
+        customers = AuditCustomersCall(desk: desk, reads: reads)
+        names = AuditNamesCall(desk: desk, reads: reads)
     }
 
     func respond(
@@ -26,6 +30,8 @@ package struct AuditCalls: Sendable {
         case .auditEntries: try await entries.respond(to: request, under: snapshot, at: now)
         case .auditLookups: try await lookups.respond(to: request, under: snapshot, at: now)
         case .auditSummary: try await summary.respond(to: request, under: snapshot, at: now)
+        case .auditCustomers: try await customers.respond(to: request, under: snapshot, at: now)
+        case .auditNames: try names.respond(to: request, under: snapshot, at: now)
         default: throw .request(.noSuchPath)
         }
     }

@@ -4,16 +4,20 @@ import OfferDomain
 /// What a caller of `GET /v1/audit/entries` asks for.
 struct AuditEntriesRequest: Sendable {
     let query: AuditQuery
+    /// The same for the same parameters whenever they are sent: what cursors are given out for.
+    let cursorQuery: AuditQuery
     /// Where an earlier answer ended.
     let cursor: String?
     let format: AuditFormat
+    /// Whether all that is found is wanted, however much it is, instead of a page.
+    let isWhole: Bool
 
     /// As many entries are told as are not asked for otherwise.
     static let standardLimit = 100
     /// Every limit of a page.
     static let limits = 1...500
 
-    init(_ text: [UInt8]?) throws(Refusal) {
+    init(_ text: [UInt8]?, at now: Timestamp) throws(Refusal) {
         var parameters = QueryParameters(text)
         var query = AuditQuery(order: .newest, limit: Self.standardLimit)
         for field in AuditQuery.Field.allCases {
@@ -22,21 +26,41 @@ struct AuditEntriesRequest: Sendable {
             guard let value, !value.isEmpty, let fault = AuditQuery.fault(of: value, in: field) else { continue }
             parameters.note(field.rawValue, fault)
         }
-        let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
-        query.from = parameters.value("from", instant, Timestamp.init(rfc3339:))
-        query.until = parameters.value("until", instant, Timestamp.init(rfc3339:))
+        let (from, until) = (parameters.time("from", at: now), parameters.time("until", at: now))
+        (query.from, query.until) = (from?.instant, until?.instant)
         if let from = query.from, let until = query.until, from > until {
             parameters.note("from", "must not be after until")
         }
+        query.reason = parameters.value("reason", "a code of docs/rules.md, like cooldown-running", FindingCode.init)
+        query.excludedEvents = Self.excludedEvents(&parameters)
         if let order = parameters.value("order", "newest or oldest", AuditQuery.Order.init(rawValue:)) {
             query.order = order
         }
         let expected = "a whole number from \(Self.limits.lowerBound) to \(Self.limits.upperBound)"
-        if let limit = parameters.value("limit", expected, { wholeNumber($0, in: Self.limits) }) { query.limit = limit }
+        let limit = parameters.value("limit", expected) { wholeNumber($0, in: Self.limits) }
+        if let limit { query.limit = limit }
         cursor = parameters.value("cursor")
         format = parameters.value("format", "json, csv or ndjson", AuditFormat.init(rawValue:)) ?? .json
         try parameters.finish()
+        isWhole = format != .json && limit == nil
+        if isWhole { query.limit = Self.wholeLimit }
         self.query = query
+        (query.from, query.until) = (from?.identity, until?.identity)
+        cursorQuery = query
+    }
+
+    /// How many entries of a whole answer are read at once.
+    private static let wholeLimit = 1000
+
+    /// The events of a list with commas.
+    private static func excludedEvents(_ parameters: inout QueryParameters) -> Set<AuditEventName> {
+        guard let text = parameters.value("exclude"), !text.isEmpty else { return [] }
+        var events: Set<AuditEventName> = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            if let fault = AuditEventName.fault(of: name) { parameters.note("exclude", fault) }
+            if let event = AuditEventName(rawValue: name) { events.insert(event) }
+        }
+        return events
     }
 }
 

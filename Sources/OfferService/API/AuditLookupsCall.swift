@@ -4,7 +4,7 @@ import HTTP
 import JSON
 import OfferDomain
 
-/// `POST /v1/audit/lookups`: whether a signature that somebody has is on record, and verifies.
+/// `POST /v1/audit/lookups`: whether a signature or an answer that somebody has is on record, and verifies.
 struct AuditLookupsCall: Sendable {
     let desk: AuditDesk
 
@@ -16,28 +16,43 @@ struct AuditLookupsCall: Sendable {
     ) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
         try request.requireJSON()
-        let presented = try AuditLookupRequest(request.body).presented
-        let trace = try await desk.search { search throws(AuditReadError) in try search.trace(presented) }
-        var count = 0
-        if case .recorded = trace { count = 1 }
-        let query = AuditQuery(fields: [.nonce: presented.nonce, .digest: presented.digest.hex])
-        await desk.note(AuditReading(caller: caller.id, route: .auditLookups, query: query, count: count))
-        guard case .recorded(let index, let entry) = trace else { throw .request(.noRecord(NoRecord(trace))) }
-        let key = snapshot.keyRing.keys.first { $0.id == presented.keyID }?.privateKey?.publicKey
-        return Self.response(index, entry, key?.verifies(presented.signature, of: presented.digest))
+        let asked = try AuditLookupRequest(request.body)
+        let trace = try await desk.search { search throws(AuditReadError) in try asked.trace(in: search) }
+        let found: [FoundEntry] = if case .recorded(let entries) = trace { entries } else { [] }
+        let reading = AuditReading(caller: caller.id, route: .auditLookups, query: asked.query, count: found.count)
+        await desk.note(reading)
+        if case .absent(let absence) = trace { throw .request(.noRecord(absence)) }
+        return Self.response(found, snapshot.keyRing)
     }
 
-    private static func response(_ index: Int64, _ entry: [UInt8], _ verifies: Bool?) -> Response {
-        var writer = JSONWriter(reserving: entry.count + 96)
+    private static func response(_ found: [FoundEntry], _ keyRing: KeyRing) -> Response {
+        var writer = JSONWriter(reserving: 1024 * found.count)
         writer.beginObject()
-        writer.name("index")
-        writer.integer(index)
-        writer.name("entry")
-        writer.value(json: entry)
-        writer.name("signatureVerifies")
-        if let verifies { writer.boolean(verifies) } else { writer.null() }
+        if let first = found.first { write(first, keyRing, to: &writer) }
+        writer.name("further")
+        writer.beginArray()
+        for entry in found.dropFirst() {
+            writer.beginObject()
+            write(entry, keyRing, to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
         writer.endObject()
         return .json(writer.bytes)
+    }
+
+    private static func write(_ found: FoundEntry, _ keyRing: KeyRing, to writer: inout JSONWriter) {
+        writer.name("index")
+        writer.integer(found.index)
+        writer.name("entry")
+        writer.value(json: found.entry)
+        writer.name("signatureVerifies")
+        let key = keyRing.keys.first { $0.id == found.signature?.keyID }?.privateKey?.publicKey
+        if let key, let signature = found.signature {
+            writer.boolean(key.verifies(signature.signature, of: signature.digest))
+        } else {
+            writer.null()
+        }
     }
 }
 
@@ -64,14 +79,54 @@ package struct NoRecord: Sendable {
     }
 }
 
-/// What a caller of `POST /v1/audit/lookups` sends.
-struct AuditLookupRequest: Sendable {
-    let presented: PresentedSignature
+/// What a caller of `POST /v1/audit/lookups` sends: a signature with all that it was made over, or an answer as it is.
+enum AuditLookupRequest: Sendable {
+    case signature(PresentedSignature)
+    /// One, or those of a batch.
+    case answers([PresentedAnswer])
+
+    /// What is asked for, as it is recorded.
+    var query: AuditQuery {
+        switch self {
+        case .signature(let presented):
+            return AuditQuery(fields: [.nonce: presented.nonce, .digest: presented.digest.hex])
+        case .answers(let answers):
+            var query = AuditQuery()
+            query.fields[.nonce] = answers.first?.nonce ?? answers.first?.jws?.nonce
+            query.fields[.grant] = answers.first?.grantID
+            return query
+        }
+    }
+
+    /// The entries of everything that was sent, or why one of them is not there.
+    func trace(in search: AuditSearch) throws(AuditReadError) -> AnswerTrace {
+        switch self {
+        case .signature(let presented):
+            let trace = try search.trace(presented)
+            guard case .recorded(let index, let entry) = trace else { return .absent(NoRecord(trace)) }
+            return .recorded([FoundEntry(index: index, entry: entry, signature: presented)])
+        case .answers(let answers):
+            var found: [FoundEntry] = []
+            for answer in answers {
+                guard case .recorded(let entries) = try search.trace(answer) else { return try search.trace(answer) }
+                found += entries
+            }
+            return .recorded(found)
+        }
+    }
+
+    /// An answer of a batch has up to 32 grants with their findings.
+    private static let limits = JSONLimits(maximumBytes: 65_536, maximumDepth: 12, maximumNodes: 8192)
 
     init(_ body: [UInt8]) throws(Refusal) {
         let document: JSONDocument
-        do { document = try JSONDocument(body) } catch { throw .request(.malformedJSON(error)) }
+        do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
         let mismatches = Mismatches()
+        if PresentedAnswer.isAnswer(document.root) {
+            self = .answers(PresentedAnswer.all(in: document.root, into: mismatches))
+            guard mismatches.all.isEmpty else { throw .invalid(mismatches) }
+            return
+        }
         var reader = ObjectReader(document.root, into: mismatches)
         let presented: PresentedSignature?
         if reader.member("jws") != nil {
@@ -83,7 +138,7 @@ struct AuditLookupRequest: Sendable {
         }
         reader.finish()
         guard mismatches.all.isEmpty, let presented else { throw .invalid(mismatches) }
-        self.presented = presented
+        self = .signature(presented)
     }
 
     private static func original(_ reader: inout ObjectReader) throws(Refusal) -> PresentedSignature? {

@@ -51,11 +51,10 @@ struct AuditSummaryRequest: Sendable {
     init(_ text: [UInt8]?, at now: Timestamp) throws(Refusal) {
         var parameters = QueryParameters(text)
         let step = parameters.value("step", "hour or day", Step.init(rawValue:)) ?? .hour
-        let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
-        let last = parameters.value("until", instant, Timestamp.init(rfc3339:)) ?? now
+        let last = parameters.time("until", at: now)?.instant ?? now
         let length = step.milliseconds
         let until = floored(last.milliseconds + length - 1, length)
-        let first = parameters.value("from", instant, Timestamp.init(rfc3339:))?.milliseconds
+        let first = parameters.time("from", at: now)?.instant.milliseconds
         let from = first.map { floored($0, length) } ?? until - step.standardCount * length
         if from >= until { parameters.note("from", "must be before until") }
         if until - from > Self.mostSteps * length {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import JSON
+import OfferDomain
 
 /// What is wrong with one parameter of a query.
 package struct ParameterFault: Hashable, Sendable {
@@ -63,6 +64,11 @@ package struct QueryParameters {
         if let parsed = parse(text) { return parsed }
         if !text.isEmpty { note(name, "must be \(expected()), and is \(printable(text))") }
         return nil
+    }
+
+    /// The instant that a parameter means, as ``TimeExpression`` reads it.
+    mutating func time(_ name: String, at now: Timestamp) -> TimeExpression? {
+        value(name, TimeExpression.expectation) { TimeExpression($0, at: now) }
     }
 
     /// Notes something about a parameter.

@@ -6,9 +6,8 @@ enum ReconciliationRequest {
     /// Without `from` and `until`, the last 30 days.
     static func query(_ text: [UInt8]?, at now: Timestamp) throws(Refusal) -> ReconciliationQuery {
         var parameters = QueryParameters(text)
-        let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
-        let until = parameters.value("until", instant, Timestamp.init(rfc3339:)) ?? now
-        let from = parameters.value("from", instant, Timestamp.init(rfc3339:))
+        let until = parameters.time("until", at: now)?.instant ?? now
+        let from = parameters.time("from", at: now)?.instant
         var query = ReconciliationQuery(from: from ?? until.adding(days: -ReconciliationQuery.usualDays), until: until)
         if query.from > until { parameters.note("from", "must not be after until") }
         if let environment = parameters.value("environment", "production or sandbox", StoreEnvironment.init(rawValue:))

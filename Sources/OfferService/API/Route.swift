@@ -25,6 +25,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case auditEntries = "/v1/audit/entries"
     case reconciliation = "/v1/audit/reconciliation"
     case auditLookups = "/v1/audit/lookups"
+    case auditCustomers = "/v1/audit/customers"
+    case auditNames = "/v1/audit/names"
     case auditSummary = "/v1/audit/summary"
     case live = "/health/live"
     case ready = "/health/ready"
@@ -43,7 +45,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .eligibility, .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers,
             .disableKey,
-            .enableKey, .unseal, .auditLookups:
+            .enableKey, .unseal, .auditLookups, .auditCustomers:
             [.post]
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]
@@ -51,7 +53,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .auditEntry, .auditEntryProof: [.get]
         case .live, .ready, .metrics, .openAPI, .logTile: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
-        case .auditEntries, .auditSummary: [.get]
+        case .auditEntries, .auditSummary, .auditNames: [.get]
         case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }

@@ -119,6 +119,10 @@ extension AuditEntry {
             writer.beginObject()
             writer.member("answer", plain: finding.answer.rawValue)
             writer.member("code", plain: finding.code.rawValue)
+            // Of `not`, what is not to hold; nothing else says why.
+            if finding.rule == "not", let child = finding.children.first {
+                writer.member("of", plain: child.code.rawValue)
+            }
             writer.member("rule", plain: finding.rule)
             writer.endObject()
         }

@@ -51,8 +51,9 @@ extension AuditEntry {
         case .noise(let noise): details(of: noise)
         case .refusalsCounted(let refusals): details(of: refusals)
         case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
-        case .customerLookedUp(let app, let users):
+        case .customerLookedUp(let app, let users, let caller):
             [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]
+                + (caller.map { [("caller", .text($0.text))] } ?? [])
         case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
         case .redemption(let entry, let bundleID, let namesGrant): details(of: entry, bundleID, namesGrant)
         case .googlePlayMessageReceived(let message, let app): details(of: message, app)

@@ -59,8 +59,8 @@ package enum AuditEvent: Sendable {
     case epochBegun(String)
     /// The secret of that epoch was destroyed, and with it what it was known by who its pseudonyms are.
     case epochDestroyed(String)
-    /// Somebody had the pseudonyms of a known customer told.
-    case customerLookedUp(AppName, users: [Pseudonym])
+    /// Somebody had the pseudonyms of a known customer told; `by` is `nil` of a command.
+    case customerLookedUp(AppName, users: [Pseudonym], by: CallerID? = nil)
     /// The store sent a notification that was not known before.
     case notificationReceived(NotificationReceipt, BundleID)
     /// A customer used an offer, or it is now known what came of that.

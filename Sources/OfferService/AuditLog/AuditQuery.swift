@@ -36,6 +36,10 @@ package struct AuditQuery: Hashable, Sendable {
     package static func fault(of value: String, in field: Field) -> String? {
         switch field {
         case .event: AuditEventName.fault(of: value)
+        case .user where !Pseudonym.isSearchable(value):
+            // What was given is not repeated: it may name somebody.
+            "must be a pseudonym as records have it, hmac:EPOCH:CODE; to find a customer by name, ask "
+                + "POST /v1/audit/customers, or run: offer-signer customers pseudonym"
         case .outcome where Outcome(rawValue: value) == nil:
             "expected \(Outcome.allCases.map(\.rawValue).joined(separator: ", ")), found \(printable(value))"
         default: nil
@@ -50,6 +54,10 @@ package struct AuditQuery: Hashable, Sendable {
     package var from: Timestamp?
     package var until: Timestamp?
     package var fields: [Field: String]
+    /// The code of one of the findings in `why`.
+    package var reason: FindingCode?
+    /// The events of which no entry is wanted.
+    package var excludedEvents: Set<AuditEventName> = []
     package var order: Order
     /// At most so many entries.
     package var limit: Int
@@ -70,7 +78,8 @@ package struct AuditQuery: Hashable, Sendable {
 
     /// Whether an entry meets every condition but those of time.
     func matches(_ entry: JSONObject) -> Bool {
-        fields.allSatisfy { field, wanted in
+        guard !isExcluded(entry), hasReason(entry) else { return false }
+        return fields.allSatisfy { field, wanted in
             if field == .user, tellsOfTransfer(entry, wanted) { return true }
             if field == .caller, Self.countedCallers(entry).contains(where: { $0.string(equals: wanted) }) {
                 return true
@@ -79,6 +88,18 @@ package struct AuditQuery: Hashable, Sendable {
             if let list = value.array { return list.contains { $0.string(equals: wanted) } }
             return value.string(equals: wanted)
         }
+    }
+
+    private func isExcluded(_ entry: JSONObject) -> Bool {
+        guard !excludedEvents.isEmpty, let event = entry[Field.event.member]?.string else { return false }
+        return AuditEventName(rawValue: event).map(excludedEvents.contains) ?? false
+    }
+
+    private func hasReason(_ entry: JSONObject) -> Bool {
+        guard let reason else { return true }
+        return entry["why"]?.array?.contains { finding in
+            ["code", "of"].contains { finding.object?[$0]?.string(equals: reason.rawValue) ?? false }
+        } ?? false
     }
 
     /// Of what was counted, who did it: an entry that sums up names several.

@@ -9,6 +9,7 @@ package enum AuditCall: String, CaseIterable, Hashable, Sendable {
     case entryProof = "/v1/audit/entries/{index}/proof"
     case entries = "/v1/audit/entries"
     case lookups = "/v1/audit/lookups"
+    case names = "/v1/audit/names"
     case summary = "/v1/audit/summary"
     case reconciliation = "/v1/audit/reconciliation"
     case keys = "/v1/keys"
@@ -104,6 +105,8 @@ extension AuditQuery {
         var conditions = Field.allCases.compactMap { field in
             fields[field].map { AuditCondition(name: field.rawValue, $0) }
         }
+        if let reason { conditions.append(AuditCondition("reason", reason.rawValue)) }
+        conditions += excludedEvents.map(\.rawValue).sorted().map { AuditCondition("exclude", $0) }
         if let from { conditions.append(AuditCondition("from", from.rfc3339)) }
         if let until { conditions.append(AuditCondition("until", until.rfc3339)) }
         return conditions

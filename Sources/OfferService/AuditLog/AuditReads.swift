@@ -29,6 +29,11 @@ package final class AuditReads: Sendable {
         }
     }
 
+    /// Records who looked a customer up; the pseudonyms may be told once it returns, and not if it fails.
+    func record(lookupOf users: [Pseudonym], in app: AppName, by caller: CallerID) async throws(LedgerError) {
+        try await committer.append([.customerLookedUp(app, users: users, by: caller)])
+    }
+
     /// Counts a part of the log that was fetched; `caller` is `nil` where the log is open to everybody.
     package func noteFetch(caller: CallerID?, call: AuditCall) {
         fetches.count(AuditFetch(caller: caller, call: call), at: clock.now())

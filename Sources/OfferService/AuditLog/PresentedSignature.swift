@@ -102,7 +102,7 @@ extension AuditSearch {
     }
 
     /// The first entries that match, at least one if there is any, however many pages it takes.
-    private func first(
+    func first(
         _ count: Int,
         _ fields: [AuditQuery.Field: String]
     ) throws(AuditReadError) -> [(index: Int64, entry: [UInt8])] {

@@ -58,6 +58,9 @@ package struct CallerDirectory: Sendable {
 
     package var isEmpty: Bool { owners.isEmpty }
 
+    /// The names of all callers, in their order.
+    package var ids: [String] { Set(owners.values.map(\.caller.id.text)).sorted() }
+
     /// The caller that presents this credential, or `nil`.
     ///
     /// Compared in constant time, and an unknown id costs as much as a known one, so that time tells nothing.

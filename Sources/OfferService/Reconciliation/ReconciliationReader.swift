@@ -24,7 +24,7 @@ package struct ReconciliationReader {
         (report.withoutRecord, next.withoutRecord) = try page(.ungranted, query, next.withoutRecord)
         (report.byAnotherAccount, next.byAnotherAccount) = try page(.otherAccount, query, next.byAnotherAccount)
         (report.neverRedeemed, next.neverRedeemed) = try neverRedeemed(query, until: settledUntil)
-        report.settled = try settled(from: query.from, until: settledUntil)
+        report.settled = try withNotified(settled(from: query.from, until: settledUntil))
         report.next = next.isAtEnd ? nil : next
         return report
     }
@@ -185,6 +185,20 @@ package struct ReconciliationReader {
             }
         }
         return settled.values.sorted { ($0.place.store, $0.place.app) < ($1.place.store, $1.place.app) }
+    }
+
+    /// The same with every other app that a store has told of: without grants, but known not to be silent.
+    private func withNotified(
+        _ settled: [ReconciliationReport.Settled]
+    ) throws(StorageError) -> [ReconciliationReport.Settled] {
+        var all = settled
+        try connection.rows(SQL("SELECT store, store_app, last_told_at FROM notified_apps")) { row in
+            let place = ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1))
+            let lastToldAt = row.optionalInteger(2).map(Timestamp.init(milliseconds:))
+            guard !settled.contains(where: { $0.place == place }) else { return }
+            all.append(ReconciliationReport.Settled(place: place, lastToldAt: lastToldAt))
+        }
+        return all.sorted { ($0.place.store, $0.place.app) < ($1.place.store, $1.place.app) }
     }
 
     private static let issuedByApp: StaticString = """

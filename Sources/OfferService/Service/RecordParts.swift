@@ -53,7 +53,7 @@ struct RecordParts: Sendable {
 extension RecordCalls {
     init(_ parts: RecordParts, isLogPublic: Bool) {
         let (signedLog, reads, readers) = (parts.signedLog, parts.reads, parts.readers)
-        queries = AuditCalls(index: parts.index, readers: readers) { await reads.note($0) }
+        queries = AuditCalls(index: parts.index, readers: readers, reads: reads)
         log = LogCalls(readers: readers, reads: reads, isPublic: isLogPublic) {
             [publisher = signedLog.publisher] in publisher.latest.map(PublishedCheckpoint.init)
         }

@@ -6,11 +6,13 @@ import OfferService
 /// Finding the record of a signature, and looking after the index.
 extension AuditCommand {
     static let signatureOptions = [
-        "--jws", "--bundle-id", "--product-id", "--offer-id", "--key-id", "--nonce", "--timestamp", "--signature",
+        "--answer", "--jws", "--bundle-id", "--product-id", "--offer-id", "--key-id", "--nonce", "--timestamp",
+        "--signature",
         "--app-account-token", "--application-username", "--public-key",
     ]
 
     static func find(_ arguments: Arguments, in ledger: LedgerAccess) throws(CommandError) -> ExitCode {
+        if let path = try arguments.value("--answer") { return try find(answer: path, arguments, in: ledger) }
         let presented = try presented(arguments)
         let key = try arguments.value("--public-key").map(PublicKeyFile.read)
         let trace: SignatureTrace
@@ -27,11 +29,10 @@ extension AuditCommand {
             try record(.recordsRead(read), in: ledger)
             return .failure
         }
-        let verifies = key.map { $0.verifies(presented.signature, of: presented.digest) ? "true" : "false" } ?? "null"
-        let text = String(decoding: entry, as: UTF8.self)
-        Terminal.say("{\"index\":\(index),\"entry\":\(text),\"signatureVerifies\":\(verifies)}")
+        let verifies = key?.verifies(presented.signature, of: presented.digest)
+        say(index, entry, verifies: verifies)
         try record(.recordsRead(read), in: ledger)
-        return verifies == "false" ? .failure : .success
+        return verifies == false ? .failure : .success
     }
 
     private static func presented(_ arguments: Arguments) throws(CommandError) -> PresentedSignature {
@@ -74,7 +75,7 @@ extension AuditCommand {
         _ parse: (String) -> Value?
     ) throws(CommandError) -> Value {
         guard let value = try arguments.value(name, expected, parse) else {
-            throw CommandError(usage: "find needs --jws, or \(name) and the other fields of the signature")
+            throw CommandError(usage: "find needs --answer, --jws, or \(name) and the other fields of the signature")
         }
         return value
     }

@@ -12,6 +12,8 @@ extension AuditCommand {
         kept, with --tiles an exported folder instead of the database. --key VKEY is the log's verifier key, as
         GET /v1/audit/log and audit-log.vkey of the example have it; without it, it is taken from the keys file.
 
+        key prints that verifier key, from the keys file; keep it where the log is verified.
+
         new-log is for a log that can't be put back as it was signed (docs/runbook.md, “Restore a backup”): with
         the service stopped, and the new name in the keys file, it records what is lost and begins a log of that
         name with the entries that are left.
@@ -63,7 +65,7 @@ extension AuditCommand {
         }
     }
 
-    private static func logKey(_ settings: Settings) throws(CommandError) -> LogKey {
+    static func logKey(_ settings: Settings) throws(CommandError) -> LogKey {
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
         do {
             return try LoadedConfiguration(settings).keys.logKey

@@ -17,6 +17,7 @@ enum AuditCommand: Command {
           offer-signer audit query [CONDITIONS] [--order oldest|newest] [--limit N] [--format ndjson|csv]
           offer-signer audit export [--from-index N] [--format ndjson|csv] | --tiles DIR
           offer-signer audit proof --index N | --nonce TEXT | --digest TEXT
+          offer-signer audit find --answer FILE [--public-key FILE]
           offer-signer audit find --jws JWS
           offer-signer audit find --bundle-id ID --product-id ID --offer-id ID --key-id ID --nonce UUID
                                   --timestamp MILLISECONDS --signature BASE64
@@ -24,6 +25,7 @@ enum AuditCommand: Command {
           offer-signer audit index --compare | --rebuild
           offer-signer audit reconcile [--from TIME] [--until TIME] [--environment E] [--recompute]
           offer-signer audit verify [--key VKEY] [--checkpoint FILE]… [--tiles DIR]
+          offer-signer audit key
           offer-signer audit new-log --origin NAME
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index. It uses the
@@ -32,8 +34,9 @@ enum AuditCommand: Command {
         writes the log into a folder as C2SP tlog-tiles has it, for verifiers, where what is there is compared and not
         overwritten. proof prints the proof that an entry is in the log, with the checkpoint that it leads to (C2SP
         tlog-proof). All of them record that they did: what was asked for, and how many entries were given.
-        find prints the entry of a signature, given what the app received and attached; with the key's public half in
-        PEM it also says whether the signature verifies. It exits with 1 if there is no record.
+        find prints the entry of a signature. --answer takes the service's answer as it is, and --jws a JWS; otherwise
+        give what the app received and attached. With the key's public half in PEM, find also says whether the signature
+        verifies. It exits with 1 if there is no record.
         index holds the index against the log, and exits with 1 if they differ; or makes it anew. The service may go on.
 
         reconcile compares what the stores told with what was granted, in the last 30 days; it ends with 1 if an
@@ -61,6 +64,7 @@ enum AuditCommand: Command {
         "find": signatureOptions,
         "index": ["--compare", "--rebuild"],
         "reconcile": ReconcileCommand.options + ReconcileCommand.flags,
+        "key": [],
         "verify": ["--key", "--checkpoint", "--tiles"],
         "new-log": ["--origin"],
     ]
@@ -91,13 +95,17 @@ enum AuditCommand: Command {
         case "verify":
             _ = try parsed.words("verify")
             try verify(parsed)
+        case "key":
+            _ = try parsed.words("key")
+            try printVerifierKey(parsed)
         case "new-log":
             _ = try parsed.words("new-log")
             try newLog(parsed)
         case "proof":
             _ = try parsed.words("proof")
             try prove(parsed, ledger)
-        default: throw CommandError(usage: "expected query, export, proof, find, index, reconcile, verify or new-log")
+        default:
+            throw CommandError(usage: "expected query, export, proof, find, index, reconcile, verify, key or new-log")
         }
         return .success
     }
@@ -151,11 +159,7 @@ enum AuditCommand: Command {
                 for (index, entry) in page.entries { format.append(index, entry, to: &lines) }
                 Terminal.say(bytes: lines)
             }
-            if count == 0, let key = query.fields[.key],
-                try pages(of: AuditQuery(fields: [.key: key], limit: 1), in: search, { _ in }) == 0
-            {
-                Terminal.complain("no entry names a key “\(key)”: it may be mistyped (keys list)")
-            }
+            if count == 0 { try complainOfUnknownNames(query, search) }
         } catch let error as AuditReadError {
             throw CommandError(error.description, .unavailable)
         } catch {
@@ -165,6 +169,19 @@ enum AuditCommand: Command {
             .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count)),
             in: ledger
         )
+    }
+
+    /// Warns of each name of a query that found nothing if no entry has it.
+    private static func complainOfUnknownNames(_ query: AuditQuery, _ search: AuditSearch) throws(AuditReadError) {
+        let lists: [AuditQuery.Field: String] = [.key: " (keys list)", .caller: " (callers list)"]
+        for field in AuditQuery.Field.named {
+            guard let value = query.fields[field],
+                try pages(of: AuditQuery(fields: [field: value], limit: 1), in: search, { _ in }) == 0
+            else { continue }
+            Terminal.complain(
+                "no entry names \(field == .offer ? "an" : "a") \(field.rawValue) “\(value)”: it may be mistyped\(lists[field] ?? "")"
+            )
+        }
     }
 
     /// Gives the answer page by page.

@@ -107,12 +107,10 @@ enum ReconcileCommand {
             let last = app.lastToldAt.map { "last told at \($0.rfc3339)" } ?? "never told"
             return "\(name(app.place)): \(app.notTold) grants, \(last)"
         }
+        let unknown = report.settled.reduce(0) { $0 + $1.notTold }
         return list("Granted until \(report.settledUntil.rfc3339) and never redeemed", count, grants)
-            + list(
-                "Not known, since the store has told nothing of the app since they were granted",
-                silent.count,
-                silent
-            )
+            + ["Granted, and not known whether redeemed, because the store has told nothing since: \(unknown)"]
+            + silent.map { "  \($0)" }
     }
 
     private static func list(_ title: String, _ count: Int, _ items: [String]) -> [String] {

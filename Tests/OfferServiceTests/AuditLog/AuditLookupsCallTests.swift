@@ -57,6 +57,62 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        #""customerId": "ada""#, #""formats": ["v1", "jws"], "customerId": "ada""#,
+        #""formats": ["jws"], "appAccountToken": "7E3FB204-2A6B-4B2F-9A3C-1B2C3D4E5F60""#,
+    ])
+    func `finds the entries of an answer as it is, with nothing added`(members: String) async throws {
+        try await withService { service async throws in
+            _ = try await service.sign(offer: "open", members)
+            let reply = try await service.sign(offer: "open", members)
+            let first = try service.entries("sign.intent").count - (members.contains("v1") ? 2 : 1)
+            let found = try await Self.look(service, reply.body)
+            #expect(found.status == 200, "\(found)")
+            let all = [found.json] + found.json["further"].elements
+            #expect(all.compactMap(\.["index"].integer) == (first..<first + all.count).map(Int64.init))
+            #expect(all.count == (members.contains("v1") ? 2 : 1))
+            #expect(all.allSatisfy { $0["signatureVerifies"] == .boolean(true) })
+            #expect(all.allSatisfy { $0["entry"]["grant"] == reply.json["grantId"] })
+        }
+    }
+
+    @Test func `finds the entries of a batch, of a nonce, and of a grant`() async throws {
+        try await withService { service async throws in
+            let reply = try await service.sign(offer: "open")
+            for name in ["grantId", "nonce"] {
+                let text = try #require(reply.json[name].text)
+                let found = try await Self.look(service, #"{"\#(name)": "\#(text)"}"#)
+                #expect(found.json["index"].integer == 0 && found.json["signatureVerifies"] == .null, "\(found)")
+            }
+            let other = try await service.sign(offer: "open")
+            let batch =
+                #"{"results": [{"status": 200, "grant": \#(reply.body)}, {"status": 403, "problem": {}}, "#
+                + #"{"status": 200, "grant": \#(other.body)}]}"#
+            let found = try await Self.look(service, batch)
+            #expect(found.json["index"].integer == 0 && found.json["further"][0]["index"].integer == 1, "\(found)")
+            #expect(found.json["further"][0]["signatureVerifies"] == .boolean(true))
+        }
+    }
+
+    /// What is changed in an answer, and what the problem points to.
+    static let changedAnswers: [(old: String, new: String, pointers: [String])] = [
+        (#""identifier":"store_open""#, #""identifier":"store_once""#, ["/identifier"]),
+        (#""keyIdentifier":"ACTIVE0001""#, #""keyIdentifier":"OTHERKEY01""#, ["/keyIdentifier"]),
+        (#""grantId":"0"#, #""grantId":"1"#, ["/grantId"]), (#""timestamp":1"#, #""timestamp":2"#, ["/timestamp"]),
+        (token, "00000000-0000-4000-8000-000000000000", []),
+    ]
+
+    @Test(.overSQLite, arguments: changedAnswers.indices)
+    func `says what of an answer is on record otherwise`(row: Int) async throws {
+        let (old, new, pointers) = Self.changedAnswers[row]
+        try await withService { service async throws in
+            let reply = try await service.sign(offer: "open", #""appAccountToken": "\#(Self.token)""#)
+            try #require(reply.body.contains(old))
+            let found = try await Self.look(service, reply.body.replacing(old, with: new))
+            #expect(found.problem == "no-record" && found.pointers == pointers, "\(found)")
+        }
+    }
+
     @Test func `finds the first of several entries of the same signature`() async throws {
         try await withService { service async throws in
             let call = service.call(offer: "open", #""customerId": "ada""#).with("Idempotency-Key", "k-1")
@@ -122,6 +178,9 @@ import Testing
         (#"{"timestamp": "5"}"#, "/timestamp"), (#"{"signature": "AAAA"}"#, "/signature"),
         (#"{"keyIdentifier": "short"}"#, "/keyIdentifier"), (#"{"colour": "red"}"#, "/colour"),
         (#"{"appAccountToken": "\#(token)", "applicationUsername": "ada"}"#, "/applicationUsername"),
+        (#"{"nonce": "x"}"#, "/nonce"), (#"{"grantId": 5}"#, "/grantId"),
+        (#"{"identifier": "store_open"}"#, "/grantId"),
+        (#"{"results": []}"#, "/results"), (#"{"results": [{"grant": {"nonce": "x"}}]}"#, "/results/0/grant/nonce"),
     ]
 
     @Test(.overSQLite, arguments: refused.indices)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OfferDomain
 import Testing
 
 @testable import OfferService
@@ -112,11 +113,19 @@ struct ConsoleFilesTests {
         #expect(reached == Set(try Self.names().filter { $0.hasSuffix(".js") }))
     }
 
-    @Test func `the search offers every event that there is, and no other`() throws {
-        let text = try Repository.text("\(Self.folder)/entries.js")
-        let list = try #require(text.firstMatch(of: #/(?s)const events = \[(.*?)\];/#)).1
-        let offered = list.matches(of: #/"([a-z.]+)"/#).map { String($0.1) }
-        #expect(Set(offered) == Set(AuditEventName.allCases.map(\.rawValue)) && Set(offered).count == offered.count)
+    /// The names to which a table of words.js gives words.
+    private static func explained(by table: String) throws -> [String] {
+        let text = try Repository.text("\(folder)/words.js")
+        let start = try #require(text.range(of: "export const \(table) = {")).upperBound
+        let list = text[start...].prefix { $0 != "}" }
+        return list.matches(of: #/(?m)^  "([a-z.-]+)": "[^"]+",$/#).map { String($0.1) }
+    }
+
+    @Test func `the console has words for every event and every finding that there is, and suggests no other`() throws {
+        let events = try Self.explained(by: "events")
+        #expect(Set(events) == Set(AuditEventName.allCases.map(\.rawValue)) && Set(events).count == events.count)
+        let findings = try Self.explained(by: "findings")
+        #expect(Set(findings) == Set(FindingCode.allCases.map(\.rawValue)) && Set(findings).count == findings.count)
     }
 
     @Test(arguments: Wire.allCases)

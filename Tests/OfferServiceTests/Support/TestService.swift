@@ -90,7 +90,7 @@ final class TestService: Sendable {
     // MARK: - Asking
 
     func send(_ call: Call) async throws -> Reply {
-        guard wire == .loopback else { return Reply(await service.api.respond(to: call.request)) }
+        guard wire == .loopback else { return Reply(try await service.api.respond(to: call.request).whole()) }
         return try await sendOverLoopback([call], to: service.port)[0]
     }
 

@@ -69,6 +69,15 @@ struct Call: Sendable {
     }
 }
 
+extension Response {
+    /// The same with everything that follows in its body.
+    func whole() async throws -> Response {
+        var response = self
+        while let piece = try await rest?.next() { response.body += piece }
+        return response
+    }
+}
+
 /// What a call was answered with.
 struct Reply: Hashable, Sendable, CustomStringConvertible {
     let status: Int

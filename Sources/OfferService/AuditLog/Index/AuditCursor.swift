@@ -34,6 +34,8 @@ package enum AuditCursor {
             guard let wanted = query.fields[field] else { continue }
             message += Array(field.rawValue.utf8) + UInt64(wanted.utf8.count).littleEndianBytes + Array(wanted.utf8)
         }
+        if let reason = query.reason { message += Array("reason=\(reason.rawValue);".utf8) }
+        for event in query.excludedEvents.map(\.rawValue).sorted() { message += Array("without=\(event);".utf8) }
         let first = key.code(of: message)
         return first.littleEndianBytes + key.code(of: message + first.littleEndianBytes).littleEndianBytes
     }

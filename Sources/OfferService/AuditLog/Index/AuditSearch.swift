@@ -149,6 +149,30 @@ package struct AuditSearch {
     }
 }
 
+extension AuditSearch {
+    /// The conditions with a value that no entry has, of a query that found nothing: it may be mistyped.
+    ///
+    /// `page` is the last of the query's answer. A condition that takes more than a page to look for is left out.
+    package func unknownConditions(
+        of query: AuditQuery,
+        after page: AuditPage
+    ) throws(AuditReadError) -> [AuditQuery.Field] {
+        guard page.entries.isEmpty, page.next == nil else { return [] }
+        var unknown: [AuditQuery.Field] = []
+        for field in AuditQuery.Field.named {
+            guard let value = query.fields[field] else { continue }
+            let found = try self.page(AuditQuery(fields: [field: value], limit: 1))
+            if found.entries.isEmpty, found.next == nil { unknown.append(field) }
+        }
+        return unknown
+    }
+}
+
+extension AuditQuery.Field {
+    /// Those whose values somebody has named: a search for one that no entry has is probably a slip.
+    package static let named: [AuditQuery.Field] = [.key, .caller, .bundle, .package, .product, .offer, .rule]
+}
+
 /// Some of the entries that match a query.
 package struct AuditPage: Sendable {
     /// In the order of the query.

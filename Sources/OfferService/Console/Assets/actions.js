@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What administrators do here: switch keys, seal and unseal. Each asks first, and the reason goes on record.
 
-import { announce, element, field, notice, paragraph, plain, replace, value } from "./elements.js";
+import { announce, element, field, instant, notice, paragraph, plain, replace, value } from "./elements.js";
 import { troubleNotice } from "./panels.js";
 import { getJSON, post } from "./service.js";
-import { formatted } from "./times.js";
+import { causeName } from "./words.js";
 
 /** Asks whether to go on, and for a reason where one is recorded; the dialog keeps the focus until it is closed. */
 function confirm({ title, explanation, button, asksReason, act }) {
@@ -100,7 +100,7 @@ export async function showSeal(session, signal) {
     "bad",
     "The service is sealed: nothing is signed",
     element("ul", null, state.causes.map(({ cause, since, detail }) =>
-      element("li", null, value(cause), ` since ${formatted(since)}`, detail && [": ", value(detail)]))),
+      element("li", null, value(causeName(cause)), " since ", instant(since), detail && [": ", value(detail)]))),
     button && element("p", null, button),
   );
 }

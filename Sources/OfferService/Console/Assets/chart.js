@@ -4,7 +4,8 @@
 import { element, plain, svg, table, value } from "./elements.js";
 import { day, formatted, shortDay } from "./times.js";
 
-const [rowHeight, left, right, top, bottom] = [116, 44, 8, 40, 22];
+// On the right there is room for half of the last day's name.
+const [rowHeight, left, right, top, bottom] = [116, 44, 18, 40, 22];
 
 /** A whole number, with a thin gap after each three digits. */
 export const grouped = (number) => Number(number).toLocaleString("en-GB");

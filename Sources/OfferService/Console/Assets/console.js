@@ -2,6 +2,7 @@
 // The page: who is signed in, which view is shown, and what stands above every view.
 
 import { showSeal } from "./actions.js";
+import { customers } from "./customers.js";
 import { entries } from "./entries.js";
 import { entry } from "./entry.js";
 import { announce, element, field, notice, paragraph, plain, replace, value } from "./elements.js";
@@ -16,6 +17,7 @@ const views = [
   { path: "", name: "Overview", show: overview },
   { path: "entries", name: "Entries", show: entries },
   { path: "find", name: "Find an answer", show: lookup },
+  { path: "customers", name: "Find a customer", show: customers },
   { path: "reconciliation", name: "Reconciliation", show: reconciliation },
   { path: "log", name: "Log", show: log },
 ];
@@ -61,7 +63,12 @@ async function show() {
   const title = element("h1", { tabindex: "-1" }, view?.name ?? "There is no such view");
   document.title = `${plain(title.textContent)} – offer-signer console`;
   const body = element("div", { class: "view" });
-  replace(main, title, body);
+  const refresh = element(
+    "button",
+    { type: "button", id: "refresh", click: () => document.dispatchEvent(new CustomEvent("reload-view")) },
+    "Refresh",
+  );
+  replace(main, element("div", { class: "title" }, title, view && refresh), body);
   const context = { route, session, signal: leaving.signal, title };
   if (view) view.show(body, context);
   else replace(body, paragraph("The address leads nowhere. ", element("a", { href: "#/" }, "Go to the overview"), "."));

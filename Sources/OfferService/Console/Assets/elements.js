@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How anything gets onto the page: as text. No markup is ever read from a string.
 
+import { formatted, localTime } from "./times.js";
+
 /** Whatever is invisible, changes the direction of text, or is a space other than the ordinary one. */
 const odd = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
 
@@ -58,6 +60,37 @@ export const svg = (name, attributes, ...children) => make("http://www.w3.org/20
 /** Something out of the record: set apart, so that its direction can't spill over. */
 export const value = (text, className = "value") => element("bdi", { class: className }, text ?? "–");
 
+/** A time in UTC, with the reader's own below it. */
+export function instant(at) {
+  const local = localTime(at);
+  const date = new Date(at);
+  return element(
+    "time",
+    { datetime: Number.isNaN(date.getTime()) ? null : date.toISOString() },
+    formatted(at),
+    local && element("small", { class: "local" }, local),
+  );
+}
+
+/** Text with its own line ends, such as a checkpoint, and a button that copies exactly that. */
+export function copyable(text, label) {
+  const lines = text.split("\n").flatMap((line, place) => (place === 0 ? [line] : [document.createTextNode("\n"), line]));
+  const shown = element("pre", { tabindex: "0", "aria-label": label }, lines);
+  const copy = async (event) => {
+    const button = event.currentTarget;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+      announce(`${label} is copied`);
+    } catch {
+      // Over plain HTTP there is no clipboard; what is selected can be copied by hand.
+      getSelection().selectAllChildren(shown);
+      button.textContent = "Selected; copy it with the keyboard";
+    }
+  };
+  return [shown, element("div", { class: "buttons" }, element("button", { type: "button", class: "copy", click: copy }, "Copy"))];
+}
+
 export const paragraph = (...children) => element("p", null, ...children);
 
 /** A part of a view, with its heading. */
@@ -75,9 +108,40 @@ export const field = (label, control, hint) =>
     hint && element("p", { class: "hint", id: `${control.id}-hint` }, hint),
   );
 
-/** A table whose cells know the name of their column, for screens too narrow for columns. */
+/** What a cell is sorted by: its text, or the number in it. */
+function sortKey(row, place, isNumber) {
+  const text = row.cells[place].textContent;
+  if (!isNumber) return text.toLowerCase();
+  const number = Number(text.replace(/[^\d.-]/g, "") || NaN);
+  return Number.isNaN(number) ? -Infinity : number;
+}
+
+/** A heading that sorts the rows below by its column, and the other way round the next time. */
+function sortingHead(column, place) {
+  const sort = (event) => {
+    const head = event.currentTarget.closest("th");
+    const body = head.closest("table").tBodies[0];
+    const isDescending = head.getAttribute("aria-sort") === "ascending";
+    for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
+    const rows = [...body.rows].map((row) => ({ row, key: sortKey(row, place, column.number) }));
+    rows.sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0) * (isDescending ? -1 : 1));
+    body.append(...rows.map(({ row }) => row));
+    announce(`Sorted by ${column.title}, ${isDescending ? "descending" : "ascending"}`);
+  };
+  return element("button", { type: "button", class: "sort", click: sort, title: "Sort the rows shown" }, column.title);
+}
+
+/** A table whose cells know the name of their column, for screens too narrow for columns, and whose headings sort. */
 export function table(caption, columns, rows, options = {}) {
-  const head = columns.map((column) => element("th", { scope: "col", class: column.number && "number" }, column.title));
+  const sorts = rows.length > 1;
+  const head = columns.map((column, place) =>
+    element(
+      "th",
+      { scope: "col", class: column.number && "number" },
+      sorts && column.title ? sortingHead(column, place) : column.title,
+    ),
+  );
   const body = rows.map((cells) =>
     element(
       "tr",
@@ -114,7 +178,7 @@ export const facts = (pairs) =>
 
 /** A word about a state: told by a sign and a word, not by colour alone. */
 export function badge(kind, text) {
-  const signs = { good: "✓", bad: "✗", warn: "!", neutral: "·" };
+  const signs = { good: "✓", bad: "✗", warn: "!", neutral: "?" };
   return element("span", { class: `badge ${kind}` }, element("span", { "aria-hidden": "true" }, signs[kind]), ` ${text}`);
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One entry in full, read from the very bytes whose hash is in the log, and its proof, verified here.
 
-import { announce, badge, element, facts, notice, paragraph, replace, section, value } from "./elements.js";
-import { entriesLink } from "./entries.js";
+import { announce, badge, copyable, element, facts, notice, paragraph, replace, section, value } from "./elements.js";
 import { pinned, pinControls, verifierKeys } from "./log.js";
 import { fill } from "./panels.js";
 import { decodeBase64, obstacle, verifyEntry } from "./proof.js";
+import { entriesLink } from "./query.js";
 import { getJSON, getText, pause } from "./service.js";
-import { formatted } from "./times.js";
+import { formatted, localTime } from "./times.js";
+import { eventName, findingSentence, outcomeName } from "./words.js";
 
 const meanings = {
   account: "service account", allow: "allows the offer", aud: "audience", base: "base plan", bundle: "bundle id",
@@ -28,12 +29,25 @@ function member(name, content) {
     return content.map((user) => element("div", null, element("a", { href: entriesLink({ user: String(user) }) }, value(user, "value mono"))));
   }
   if (name === "why" && Array.isArray(content)) {
-    return content.map((finding) => element("div", null, value([finding.rule, finding.answer, finding.code].join(", "))));
+    return content.map((finding) =>
+      typeof finding === "object" && finding !== null
+        ? element(
+            "div",
+            null,
+            value(findingSentence(finding)),
+            element("small", null, " (", element("code", null, value([finding.rule, finding.answer, finding.code].join(", "))), ")"),
+          )
+        : element("div", null, value(String(finding))));
   }
-  if ((name === "t" || name === "ts") && Number.isInteger(content)) return `${formatted(content)} (${content})`;
+  if ((name === "t" || name === "ts") && Number.isInteger(content)) {
+    const local = localTime(content);
+    return `${formatted(content)} UTC (${content})${local ? `, ${local}` : ""}`;
+  }
   if (content !== null && typeof content === "object") return value(JSON.stringify(content), "value mono");
   const shown = value(String(content), "value mono");
-  return searchable[name] ? element("a", { href: entriesLink({ [searchable[name]]: String(content) }) }, shown) : shown;
+  const linked = searchable[name] ? element("a", { href: entriesLink({ [searchable[name]]: String(content) }) }, shown) : shown;
+  const word = name === "ev" ? eventName(content) : name === "outcome" ? outcomeName(content) : content;
+  return word === content ? linked : [linked, element("span", { class: "hint" }, ` ${word}`)];
 }
 
 function content(bytes, text) {
@@ -118,7 +132,7 @@ async function verification(index, bytes, signal) {
     ),
     // A key is not to be trusted at the very moment when something does not fit.
     steps.every(({ outcome }) => outcome !== "bad") && pinControls(keys),
-    element("details", null, element("summary", null, "The proof (tlog-proof@v1)"), element("pre", { tabindex: "0", "aria-label": "The proof" }, proofFile)),
+    element("details", null, element("summary", null, "The proof (tlog-proof@v1)"), copyable(proofFile, "The proof")),
   ];
 }
 

@@ -2,13 +2,13 @@
 // The state of the log, and the key that its checkpoints are signed with, which can be pinned.
 
 import { grouped } from "./chart.js";
-import { announce, badge, element, facts, notice, paragraph, replace, section, table, value } from "./elements.js";
+import { announce, badge, copyable, element, facts, instant, notice, paragraph, section, table, value } from "./elements.js";
 import { fill } from "./panels.js";
 import { isSigned, Mismatch, obstacle, parseCheckpoint, parseVerifierKey } from "./proof.js";
 import { getJSON, getText } from "./service.js";
 import { ago, formatted } from "./times.js";
 
-// The only thing that this page ever writes to the disk: a public key.
+// Beside searches that somebody saves, the only thing that this page writes to the disk: a public key.
 const stored = "offer-signer.pinned-log-key";
 
 /** The pinned verifier key; null if there is none. */
@@ -89,7 +89,7 @@ const verificationBadge = (verification) => {
 };
 
 const quorumBadge = ({ quorum, witnesses }) => {
-  if (witnesses.length === 0) return "no witness, none needed";
+  if (witnesses.length === 0) return "not needed: no witness is configured";
   return badge(quorum.isMet ? "good" : "bad", quorum.isMet ? "met" : "not met");
 };
 
@@ -123,7 +123,7 @@ function witnessTable(witnesses) {
       value(name),
       badge(witnessKinds[state] ?? "neutral", state),
       size === null || size === undefined ? "–" : grouped(size),
-      cosignedAt ? formatted(cosignedAt) : "never",
+      cosignedAt ? instant(cosignedAt) : "never",
       detail ? value(detail) : "",
     ]),
     { class: "cards" },
@@ -142,7 +142,7 @@ async function checked(keys, signal) {
       signed
         ? notice("good", "The newest checkpoint is signed by the log's key", paragraph(`It is of ${grouped(checkpoint.size)} entries.`))
         : notice("warn", "Not verified", paragraph("This browser can't check Ed25519 signatures.")),
-      element("pre", { tabindex: "0", "aria-label": "The checkpoint" }, text),
+      copyable(text, "The checkpoint"),
     ];
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;

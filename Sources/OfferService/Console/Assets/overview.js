@@ -3,13 +3,14 @@
 
 import { keySwitch } from "./actions.js";
 import { grouped, keyName, share, usageChart } from "./chart.js";
-import { badge, element, notice, paragraph, table, value } from "./elements.js";
-import { entriesLink } from "./entries.js";
+import { badge, element, instant, notice, paragraph, table, value } from "./elements.js";
 import { logFacts } from "./log.js";
 import { panel } from "./panels.js";
+import { entriesLink } from "./query.js";
 import { findingCounts } from "./reconciliation.js";
 import { getJSON } from "./service.js";
-import { ago, day, formatted, hour, rfc3339, startOfDay } from "./times.js";
+import { ago, day, hour, rfc3339, startOfDay } from "./times.js";
+import { findingName } from "./words.js";
 
 const ranges = [
   { name: "24 hours", query: "1", days: 1, step: hour },
@@ -52,8 +53,7 @@ function usage(summary, range, { from, until }) {
   return [incomplete(summary), usageChart({ keys: summary.keys, from, until, step: range.step, link })];
 }
 
-const lastUse = (instant) =>
-  instant ? [`${formatted(instant)} `, element("span", { class: "hint" }, ago(instant))] : "never";
+const lastUse = (at) => (at ? [instant(at), " ", element("span", { class: "hint" }, ago(at))] : "never");
 
 async function keys(session, summary, { from, until }, signal) {
   // Without the summary, which its own panel misses, there are still keys to be shown, and to be disabled.
@@ -106,7 +106,10 @@ function refusals(summary, { from, until }) {
     [{ title: "Rule" }, { title: "Reason" }, { title: "Times", number: true }],
     most.map(({ rule, code, count }) => [
       element("a", { href: entriesLink({ rule, from: rfc3339(from), until: rfc3339(until), group: "event" }) }, value(rule)),
-      value(code),
+      [
+        element("a", { href: entriesLink({ rule, reason: code, from: rfc3339(from), until: rfc3339(until) }) }, value(findingName(code))),
+        element("small", { class: "code" }, value(code)),
+      ],
       grouped(count),
     ]),
     { class: "cards" },

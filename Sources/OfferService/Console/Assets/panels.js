@@ -13,6 +13,11 @@ export function troubleNotice(error, retry) {
     "bad",
     title,
     known ? error.detail && paragraph(error.detail) : paragraph(error.message),
+    known && error.errors.length > 1 && element(
+      "ul",
+      null,
+      error.errors.map(({ pointer, parameter, detail }) => element("li", null, element("code", null, pointer ?? parameter ?? ""), ` ${detail ?? ""}`)),
+    ),
     known && (error.advice || wait) && paragraph(`${error.advice ?? ""}${wait}`),
     known && error.instance && element("p", { class: "hint" }, `Request ${error.instance.replace("urn:uuid:", "")}`),
     retry && element("p", null, element("button", { type: "button", click: retry }, "Try again")),
@@ -22,11 +27,12 @@ export function troubleNotice(error, retry) {
 /**
  * Fills a container with what `load` answers; shows that it is waiting, and what went wrong.
  *
- * A key that is no longer accepted ends the session, for which there is an event.
+ * A key that is no longer accepted ends the session, for which there is an event. With `keeps`, what is there stays until
+ * there is something newer.
  */
-export async function fill(container, load, signal) {
+export async function fill(container, load, signal, { keeps = false } = {}) {
   container.setAttribute("aria-busy", "true");
-  replace(container, element("p", { class: "waiting" }, "Loading …"));
+  if (!keeps) replace(container, element("p", { class: "waiting" }, "Loading …"));
   try {
     const content = await load(signal);
     if (signal?.aborted) return;

@@ -7,9 +7,9 @@ let apiKey = null;
 
 /** A call that did not end well: what happened, and what can be done. */
 export class Trouble extends Error {
-  constructor({ status = 0, title, detail, advice, problem, instance, retryAfter }) {
+  constructor({ status = 0, title, detail, advice, problem, instance, retryAfter, errors = [] }) {
     super(title);
-    Object.assign(this, { status, title, detail, advice, problem, instance, retryAfter });
+    Object.assign(this, { status, title, detail, advice, problem, instance, retryAfter, errors });
   }
 }
 
@@ -58,6 +58,7 @@ function trouble(response, problem) {
     problem: problem?.type?.replace("/problems/", ""),
     instance: problem?.instance,
     retryAfter: seconds > 0 ? seconds : null,
+    errors: Array.isArray(problem?.errors) ? problem.errors : [],
   });
 }
 
@@ -101,7 +102,34 @@ async function read(response, how) {
 
 export const getJSON = async (path, query, signal) => read(await send(path, { query, signal }), "json");
 export const getText = async (path, query, signal) => read(await send(path, { query, signal }), "text");
-export const getBlob = async (path, query, signal) => read(await send(path, { query, signal }), "blob");
+
+/** A file of any length: `report` is told how much has come. What is kept in between lies where the browser has room. */
+export async function getFile(path, query, report, signal) {
+  const response = await send(path, { query, signal });
+  let [blob, parts, waiting, count] = [new Blob([]), [], 0, 0];
+  try {
+    const reader = response.body.getReader();
+    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+      parts.push(value);
+      waiting += value.length;
+      count += value.length;
+      if (waiting > 4_000_000) {
+        blob = new Blob([blob, ...parts]);
+        [parts, waiting] = [[], 0];
+        report(count);
+      }
+    }
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Trouble({
+      status: response.status,
+      title: "The file was cut off",
+      advice: "Nothing was kept of it. Try again; if it stays, look at what lies between you and the service.",
+    });
+  }
+  return new Blob([blob, ...parts]);
+}
+
 export const post = async (path, body) => read(await send(path, { method: "POST", body }), "json");
 
 /** Waits; ends early if the view is left. */

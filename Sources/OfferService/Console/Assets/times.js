@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instants in UTC, as the log has them, so that two auditors in two places read the same.
+// Instants in UTC, as the log has them, so that two auditors in two places read the same; and in local time beside it.
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -24,15 +24,19 @@ export function formatted(instant) {
 /** For an address, and for a call. */
 export const rfc3339 = (instant) => new Date(instant).toISOString();
 
-/** What an `input` of type `datetime-local` has, taken as UTC; null unless it is a time. */
-export function fromInput(text) {
-  const instant = text ? Date.parse(`${text}Z`) : NaN;
-  return Number.isNaN(instant) ? null : instant;
+/** What somebody typed as a time, for an address: the service reads days and spans like -24h by itself. */
+export function typedTime(text) {
+  const match = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?$/.exec(text);
+  return match ? `${match[1]}T${match[2]}${match[3] ?? ":00"}Z` : text;
 }
 
-export function toInput(text) {
-  const instant = Date.parse(text ?? "");
-  return Number.isNaN(instant) ? "" : new Date(instant).toISOString().slice(0, 19);
+/** The same instant where the reader is, as in "Tue 15:03:22 GMT+1"; null where that is UTC too. */
+export function localTime(instant) {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime()) || date.getTimezoneOffset() === 0) return null;
+  return date.toLocaleString("en-GB", {
+    weekday: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+  }).replace(",", "");
 }
 
 /** How long ago, in the largest fitting unit. */
@@ -57,13 +61,13 @@ export function recentDays(now = Date.now()) {
   });
 }
 
-/** Spans that are often asked for. */
+/** Spans that are often asked for; a relative one means the same whenever it is asked. */
 export function presets(now = Date.now()) {
   const until = startOfDay(now) + day;
   const span = (name, count) => ({ name, from: until - count * day, until });
   return [
-    { name: "Last hour", from: now - hour, until: null },
-    { name: "Last 24 hours", from: now - day, until: null },
+    { name: "Last hour", relative: "-1h" },
+    { name: "Last 24 hours", relative: "-24h" },
     span("Last 7 days", 7),
     span("Last 30 days", 30),
     span("Last 90 days", 90),

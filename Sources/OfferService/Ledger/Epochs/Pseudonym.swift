@@ -11,8 +11,17 @@ package struct Pseudonym: Hashable, Sendable {
     /// The same customer under the secrets of earlier epochs, the latest first; empty where there is but one.
     package var earlier: [Pseudonym] = []
 
+    /// The name of the secret that it was made with.
+    var epoch: String { String(text.split(separator: ":")[1]) }
+
     /// ``recordText`` as text.
     package var text: String { String(decoding: recordText, as: UTF8.self) }
+
+    /// Whether entries can be searched for it: the form of ``recordText``, or the 16 bytes of it by which transfers name a
+    /// customer.
+    package static func isSearchable(_ text: String) -> Bool {
+        isRecordText(text) || Base64.decodeURL(Array(text.utf8))?.count == 16
+    }
 
     /// Whether a text has the form of ``recordText``.
     package static func isRecordText(_ text: String) -> Bool {

@@ -14,6 +14,8 @@ import re
 import sys
 import time
 import traceback
+import urllib.request
+import uuid
 
 from accessibility import problems_of
 from tampering_proxy import TamperingProxy
@@ -331,26 +333,162 @@ def other_views(walk):
         walk.sign_in(route="log", width=width, dark=dark)
         browser.find("#checkpoint .notice.good", "signed by the log's key")
         walk.accept()
+        check_checkpoint(walk)
         walk.go("reconciliation")
         browser.find("h2", "Redeemed without a record")
+        browser.find(".badge.neutral", "not known: no notifications")
+        expect(not browser.all("main .badge.good"), "no store told anything, and something is said to be well")
+        headings = browser.run("return [...document.querySelectorAll('[aria-labelledby=apps] th')].map((head) => head.textContent)")
+        expect("Not known" in headings and "notTold" not in headings, f"headings {headings}")
         expect(not browser.all(".notice.bad"), browser.text(".notice.bad"))
         walk.accept()
-        walk.go("find")
-        walk.accept()
+        answer = json.loads(settings["answer"])
+        for pasted, title in ((settings["answer"], "This service signed it"), (answer["nonce"], "There is an entry"),
+                              (answer["grantId"], "There is an entry")):
+            walk.go("nowhere")
+            walk.go("find")
+            walk.accept()
+            browser.run("document.getElementById('found-answer').value = arguments[0]", pasted)
+            browser.find("form.lookup button.main").click()
+            browser.find("#lookup-outcome .notice", title)
+            expect(browser.find("#lookup-outcome table a").text == f"#{settings['index']}", "another entry")
+            walk.accept()
         browser.run("""
-            const field = document.getElementById("found-answer");
-            field.value = arguments[0];
-            field.dispatchEvent(new Event("input"));
+            document.getElementById("found-answer").value = arguments[0];
+            document.getElementById("found-timestamp").value = "5";
         """, settings["answer"])
-        for name in ("bundleId", "productId", "appAccountToken"):
-            if settings["attached"].get(name):
-                browser.find(f"#found-{name}").type(settings["attached"][name])
+        walk.expected_complaints = [r"status of 404"]
         browser.find("form.lookup button.main").click()
-        browser.find("#lookup-outcome .notice.good", "This service signed it")
-        expect(browser.find("#lookup-outcome table a").text == f"#{settings['index']}", "another entry")
-        walk.accept()
+        notice = browser.find("#lookup-outcome .notice.warn", "There is no such entry").text
+        expect("differs in timestamp" in notice, notice)
     walk.go("nowhere")
     browser.find("main p", "The address leads nowhere")
+
+
+def check_checkpoint(walk):
+    """The checkpoint is shown with its own line ends, and can be copied as it is."""
+    browser = walk.browser
+    shown = browser.run("return document.querySelector('#checkpoint pre').textContent")
+    expect(re.fullmatch(r"[^\n]+\n\d+\n[^\n]{44}\n\n(— [^\n]+\n)+", shown), f"not a checkpoint: {shown!r}")
+    expect("U+000A" not in browser.text("#checkpoint"), "line ends are shown as codes")
+    browser.find("#checkpoint button.copy").click()
+    wait_for("the checkpoint is copied, or selected",
+             lambda: re.match("Copied|Selected", browser.text("#checkpoint button.copy")))
+    if browser.text("#checkpoint button.copy").startswith("Selected"):
+        expect(browser.run("return getSelection().toString()").strip() == shown.strip(), "something else is selected")
+
+
+@scenario
+def customers(walk):
+    """A customer by name: what is recorded under the pseudonyms. The name stays out of addresses, log and browser."""
+    browser, settings = walk.browser, walk.settings
+    token = settings["attached"]["appAccountToken"]
+    for width, dark in ((1280, False), (390, True)):
+        walk.sign_in(route="customers", width=width, dark=dark)
+        wait_for("the app is suggested", lambda: browser.run("return document.getElementById('customer-app').value"))
+        walk.accept()
+        browser.run("document.getElementById('customer-kind').value = 'appAccountToken'")
+        browser.find("#customer-name").type(token)
+        browser.find("form.customer button.main").click()
+        browser.find("#customer-outcome h2", "What is on record")
+        links = [link.text for link in browser.all("#customer-outcome table.entries tbody th a")]
+        expect(links == [f"#{settings['index']}"], f"{links}")
+        expect(any("hmac:" in link.text for link in browser.all("#customer-outcome a .value")), "no pseudonym is shown")
+        walk.accept()
+        kept = browser.run("return JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage}) + location.href")
+        expect(token not in kept, "the name is kept")
+    browser.run("document.getElementById('customer-name').value = '00000000-0000-4000-8000-000000000000'")
+    browser.find("form.customer button.main").click()
+    browser.find("#customer-outcome .notice.warn", "No entry is about this customer")
+    for url in browser.requests():
+        expect(token not in url, f"the name is part of an address: {url}")
+    walk.go("entries?event=customer.lookup")
+    rows = browser.all("table.entries tbody tr")
+    expect(len(rows) == 3 and "security" in rows[0].text, "the lookups are not on record")
+    expect(token not in browser.text(), "the name is on record")
+
+
+def sign(settings):
+    """Has the service sign something for a new customer."""
+    body = json.loads(settings["request"])
+    body["appAccountToken"] = str(uuid.uuid4())
+    body["customerId"] = f"console-{body['appAccountToken']}"
+    body["facts"].pop("originalTransactionId", None)
+    request = urllib.request.Request(
+        f"{settings['url']}/v1/app-store/promotional-offers/signatures", json.dumps(body).encode(),
+        {"Authorization": f"Bearer {settings['apiKeys']['backend']}", "Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
+@scenario
+def list_comfort(walk):
+    """Reads are hidden, reasons have words, headings sort, new entries appear, searches are kept, slips are noticed."""
+    browser, settings = walk.browser, walk.settings
+    events = "return [...document.querySelectorAll('table.entries td[data-column=Event] small')].map((cell) => cell.textContent)"
+    walk.sign_in(route="entries")
+    expect("audit.read" not in browser.run(events), "reads of the log are shown")
+    walk.follow(browser.find(".reads a", "Show them").click)
+    expect("audit.read" in browser.run(events), "reads of the log stay hidden")
+    walk.go("entries?event=sign.deny")
+    row = browser.find("table.entries tbody tr").text
+    expect("Refused" in row and "sign.deny" in row and "the subscription" in row.lower(), f"no words in {row}")
+    walk.go("entries")
+    for order in ("ascending", "descending"):
+        browser.find("table.entries thead button", "Event").click()
+        browser.find(f"table.entries th[aria-sort={order}]", "Event")
+        shown = browser.run("return [...document.querySelectorAll('table.entries td[data-column=Event]')].map((cell) => cell.textContent.toLowerCase())")
+        expect(shown == sorted(shown, reverse=order == "descending"), f"not sorted: {shown}")
+    walk.accept()
+    walk.go("nowhere")
+    walk.go("entries")
+    before = browser.find("table.entries tbody a").text
+    browser.find("#follow").click()
+    grant = sign(settings)["grantId"]
+    wait_for("the new entry appears", lambda: browser.find("table.entries tbody a").text != before, 30)
+    walk.follow(browser.find("table.entries tbody a").click)
+    expect(grant in browser.text(".facts"), "another entry came first")
+    check_saved(walk)
+    check_slips(walk)
+    browser.devtools("Emulation.setTimezoneOverride", timezoneId="Asia/Tokyo")
+    walk.go("entries?from=-30d&event=sign.intent")
+    local = browser.find("table.entries time .local").text
+    browser.devtools("Emulation.setTimezoneOverride", timezoneId="")
+    expect("GMT+9" in local, f"the local time is {local}")
+    walk.go("entries")
+    browser.find("#refresh")
+    walk.follow(browser.find("#refresh").click)
+
+
+def check_saved(walk):
+    """A search that was saved is there after a reload, and until it is taken away."""
+    browser, settings = walk.browser, walk.settings
+    walk.go(f"entries?key={settings['key']}&event=sign.intent&from=-30d")
+    browser.find("details.save summary").click()
+    browser.find("#search-name").type("Uses of <b>our</b> key")
+    browser.find("details.save button").click()
+    walk.sign_in(route="entries")
+    walk.follow(browser.find("a.saved", "Uses of <b>our</b> key").click)
+    expect(f"key={settings['key']}" in browser.url and "from=-30d" in browser.url, browser.url)
+    browser.find("[aria-label='Forget: Uses of <b>our</b> key']").click()
+    expect(not browser.all("a.saved") and browser.run("return localStorage.length") == 0, "the search is still kept")
+
+
+def check_slips(walk):
+    """A name that no entry has is noticed, and so is a customer's name where a pseudonym belongs."""
+    browser = walk.browser
+    walk.go("entries")
+    wait_for("names are suggested", lambda: browser.run(
+        "return [...document.querySelectorAll('#names-caller option')].some((option) => option.value === 'campaigns')"))
+    walk.go("entries?caller=campaign")
+    browser.find(".notice.warn", "Something may be mistyped")
+    walk.accept()
+    walk.follow(browser.find(".notice.warn a", "campaigns").click)
+    expect(browser.all("table.entries tbody tr"), "the suggestion finds nothing")
+    walk.expected_complaints = [r"status of 400"]
+    walk.go("entries?user=customer-42")
+    notice = browser.find(".panel-body .notice.bad").text
+    expect("pseudonym" in notice and "/v1/audit/customers" in notice, notice)
 
 
 # With the keyboard alone

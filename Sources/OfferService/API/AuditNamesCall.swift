@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// `GET /v1/audit/names`: what keys, callers, apps and offers are called, for those who search the log.
+///
+/// From the files and callers in force, and of keys also those that the log tells of; nothing of a customer.
+struct AuditNamesCall: Sendable {
+    let desk: AuditDesk
+    let reads: AuditReads
+
+    func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        var parameters = QueryParameters(request.query)
+        try parameters.finish()
+        reads.noteFetch(caller: caller.id, call: .names)
+        var writer = JSONWriter(reserving: 1024)
+        writer.beginObject()
+        for (field, names) in names(snapshot) {
+            writer.name(text: field.rawValue)
+            writer.beginArray()
+            for name in Set(names).sorted() { writer.string(name) }
+            writer.endArray()
+        }
+        writer.endObject()
+        return .json(writer.bytes)
+    }
+
+    private func names(_ snapshot: Snapshot) -> [(AuditQuery.Field, [String])] {
+        let (catalog, offers) = (snapshot.catalog, snapshot.catalog.offers)
+        return [
+            (.key, snapshot.keyRing.keys.map(\.id.text) + desk.index.lastUses.keys),
+            (.caller, snapshot.callers.ids),
+            (.bundle, catalog.apps.keys.map(\.text)),
+            (.package, catalog.googlePlayApps.keys.map(\.text)),
+            (.product, offers.map { $0.appStore?.productID.text ?? $0.googlePlay?.productID.text ?? "" }),
+            (.offer, offers.compactMap { $0.appStore?.offerID?.text ?? $0.googlePlay?.offerID.text }),
+            (.rule, offers.map(\.id.text)),
+        ]
+    }
+}
