@@ -114,6 +114,7 @@ package final class OfferAuthorizer: Sendable {
             return GooglePlayOfferCheck.validate(key, region: region, hideTags: Set(place.app.hideTags), in: catalogue)
                 .mapError(AuthorizationObstacle.fault)
         } catch {
+            if error.isOfSetUp { return .failure(.refusedByStore) }
             return .failure(.storeUnavailable(retryAfterSeconds: error.retryAfterSeconds(at: now)))
         }
     }

@@ -75,6 +75,7 @@ package final class OfferDecider: Sendable {
         switch consume verdict {
         case .storeNeeded: throw .service(.storeUnavailable(retryAfterSeconds: nil))
         case .storeSilent:
+            if let store = request.knowledge.refusingStore { throw .service(.refusedByStore(store, request.offer.app)) }
             throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
         case .diskIsFull: throw .service(.auditUnavailable)
@@ -84,6 +85,7 @@ package final class OfferDecider: Sendable {
             throw .decision(.offerNotUsable(fault))
         case .obstructed(.storeUnavailable(let seconds)):
             throw .service(.storeUnavailable(retryAfterSeconds: seconds))
+        case .obstructed(.refusedByStore): throw .service(.refusedByStore(.googlePlay, request.offer.app))
         case .refused(let decision):
             count(decision, request.offer)
             let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
@@ -147,11 +149,24 @@ extension Caller {
 }
 
 extension StoreKnowledge {
-    /// The same when the store was asked and gave no answer.
-    func without(_ error: StoreError, at now: Timestamp, _ log: Log) -> StoreKnowledge {
-        log.onceAMinute(.warning, "the store could not be asked", reason: error.label)
+    /// The same when the store was asked about an app, as it calls it, and gave no answer.
+    func without(
+        _ error: StoreError,
+        of store: Store,
+        _ app: String,
+        at now: Timestamp,
+        _ log: Log
+    ) -> StoreKnowledge {
+        log.onceAMinute(
+            .warning,
+            "the store could not be asked",
+            reason: error.label,
+            app: app,
+            ["store": .text(store.recordName), "detail": .text(error.description)]
+        )
         var knowledge = self
         knowledge.isStoreDown = true
+        if error.isOfSetUp { knowledge.refusingStore = store }
         knowledge.retryAfterSeconds = error.retryAfterSeconds(at: now)
         return knowledge
     }

@@ -30,6 +30,8 @@ package enum RequestFault: Sendable {
     case invalid([Mismatch], more: Int = 0)
     /// Parameters of the query are unknown, repeated, or not as expected.
     case invalidParameters([ParameterFault])
+    /// A store refuses what a member names, by its own code, and always will.
+    case refusedByStore(Store, pointer: String, code: Int64)
     /// What claims to be signed by the App Store is not, or not for this app.
     case signedDataRefused(pointer: String, SignedDataFault)
     /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.
@@ -107,6 +109,8 @@ package enum ServiceFault: Sendable {
     case keyUnavailable(KeyPurpose)
     /// The store could not be asked, so nothing is decided.
     case storeUnavailable(retryAfterSeconds: Int?)
+    /// The store refuses this service's credentials or app, until an operator changes something.
+    case refusedByStore(Store, AppName)
     case auditUnavailable
     case overloaded
     /// The audit log could not be read, or is damaged.

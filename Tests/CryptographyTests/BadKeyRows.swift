@@ -31,9 +31,18 @@ struct BadKeyRow: CustomTestStringConvertible, Sendable {
         Self("a line end only", "The text holds no line “-----BEGIN …-----”") { _ in [10] },
         Self("Base64 only", "The text holds no line “-----BEGIN …-----”") { $0.dropFirst(28).dropLast(26) + [] },
         Self("text before", "There is text before the PEM block") { Array("# key\n".utf8) + $0 },
-        Self("a line end before", "There is text before the PEM block") { [10] + $0 },
+        Self("line ends written out", "The line ends are written out as \\n") { good in
+            Array(String(decoding: good, as: UTF8.self).split(separator: "\n").joined(separator: "\\n").utf8)
+        },
+        Self("CR LF written out", "The line ends are written out as \\n") { $0.dropLast() + Array("\\r\\n".utf8) },
+        Self("double quotes around", "The text is in quotes") { [0x22] + $0.dropLast() + [0x22] },
+        Self("a quote before", "The text is in quotes") { [10, 0x27] + $0 },
+        Self("a JSON key file", "The file is JSON") { good in
+            let text = String(decoding: good, as: UTF8.self).split(separator: "\n").joined(separator: "\\n")
+            return Array(" {\"private_key\": \"\(text)\"}".utf8)
+        },
         Self("text after", "There is text after the PEM block") { $0 + Array("# key\n".utf8) },
-        Self("text in the END line", "There is text after the PEM block") { $0.dropLast() + [0x20, 10] },
+        Self("text in the END line", "There is text after the PEM block") { $0.dropLast() + [0x20, 0x2D, 10] },
         Self("two keys", "There is a second PEM block") { try $0 + KeyTool.makeKey() },
         Self("the same key twice", "There is a second PEM block") { $0 + $0 },
         Self("a certificate after it", "There is a second PEM block") { try $0 + certificate($0) },
@@ -43,9 +52,6 @@ struct BadKeyRow: CustomTestStringConvertible, Sendable {
             replacing("END PRIVATE", with: "END SECRET", in: good)
         },
         Self("half a BEGIN line", "The PEM block has no END line") { $0.prefix(20) + [] },
-        Self("a space in the Base64", "The PEM block is not well-formed Base64") { good in
-            good.prefix(60) + [0x20] + good.dropFirst(60)
-        },
         Self("a header in the block", "The PEM block is not well-formed Base64") { good in
             good.prefix(28) + Array("Proc-Type: 4,ENCRYPTED\n\n".utf8) + good.dropFirst(28)
         },

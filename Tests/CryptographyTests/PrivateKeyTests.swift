@@ -41,6 +41,12 @@ struct PrivateKeyTests {
             let lines = String(decoding: good, as: UTF8.self).split(separator: "\n")
             return Array("\(lines[0])\n\(lines[1...3].joined())\n\(lines[4])\n".utf8)
         },
+        GoodKeyRow(testDescription: "a line end before") { [13, 10, 10] + $0 },
+        GoodKeyRow(testDescription: "CR alone") { $0.map { $0 == 10 ? 13 : $0 } },
+        GoodKeyRow(testDescription: "spaces for line ends") { $0.map { $0 == 10 ? 32 : $0 } },
+        GoodKeyRow(testDescription: "no line ends") { $0.filter { $0 != 10 } },
+        GoodKeyRow(testDescription: "blanks at line ends") { $0.flatMap { $0 == 10 ? [32, 9, 10] : [$0] } },
+        GoodKeyRow(testDescription: "a space in the Base64") { $0.prefix(60) + [0x20] + $0.dropFirst(60) },
         GoodKeyRow(testDescription: "without the public key") { good in
             KeyDER.pem(KeyDER.pkcs8(scalar: try KeyDER.numbers(in: good).scalar))
         },

@@ -51,6 +51,14 @@ struct SignedDataTests {
             let last = try stranger.rootDER()
             jws.set("x5c", TestJWS.array(try [authority.leafDER(), authority.intermediateDER(), last]))
         },
+        Row(testDescription: "a byte after the root in x5c[2]") { authority, jws in
+            let chain = try authority.chain()
+            jws.set("x5c", TestJWS.array([chain[0], chain[1], chain[2] + [0]]))
+        },
+        Row(testDescription: "no certificate in x5c[2]") { authority, jws in
+            let chain = try authority.chain()
+            jws.set("x5c", TestJWS.array([chain[0], chain[1], [0x30, 0x00]]))
+        },
         Row(testDescription: "slashes that JSON escapes") { _, jws in
             let index = jws.header.count - 1
             jws.header[index].value = jws.header[index].value.replacingOccurrences(of: "/", with: "\\/")

@@ -170,17 +170,9 @@ struct WrongChain: CustomTestStringConvertible, Sendable {
             let chain = try authority.chain()
             return [chain[0] + [0], chain[1], chain[2]]
         },
-        WrongChain("a byte after x5c[2]", .certificate(.trailingBytes(1), index: 2)) { authority in
-            let chain = try authority.chain()
-            return [chain[0], chain[1], chain[2] + [0]]
-        },
         WrongChain("a cut intermediate", .certificate(.notACertificate, index: 1)) { authority in
             let chain = try authority.chain()
             return [chain[0], Array(chain[1].dropLast()), chain[2]]
-        },
-        WrongChain("no certificate in x5c[2]", .certificate(.notACertificate, index: 2)) { authority in
-            let chain = try authority.chain()
-            return [chain[0], chain[1], [0x30, 0x00]]
         },
         WrongChain("a leaf in BER with a length that is too long", .certificate(.notDER, index: 0)) { authority in
             let chain = try authority.chain()

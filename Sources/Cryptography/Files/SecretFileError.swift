@@ -33,7 +33,8 @@ package enum SecretFileError: Error, Hashable, Sendable, CustomStringConvertible
             "The file belongs to the user with id \(userID); it was expected to belong to \(Self.owners(expected))."
         case .modeTooOpen(let mode, let policy):
             "The file's mode is \(Self.octal(mode)), which opens it to others; "
-                + (policy.allowsGroupRead ? "0440, 0400 or 0600" : "0400 or 0600") + " was expected."
+                + (policy.allowsGroupRead ? "0440, 0400 or 0600" : "0400 or 0600") + " was expected. "
+                + Self.remedy(mode, policy)
         case .directoryWritableByAll(let path, let mode):
             "Everybody may put another file in its place, because the mode of the directory \(path) is "
                 + "\(Self.octal(mode)); a directory that others may not write was expected."
@@ -50,6 +51,14 @@ package enum SecretFileError: Error, Hashable, Sendable, CustomStringConvertible
         case .cannotWrite(let code): "The file cannot be written: \(describe(code))."
         case .noRandom(let error): error.description
         }
+    }
+
+    /// How the mode is mended: Kubernetes mounts secrets 0440 where `fsGroup` is set, and there a setting has to allow it.
+    private static func remedy(_ mode: UInt32, _ policy: SecretFilePolicy) -> String {
+        let isForGroupAlone = mode & SecretFilePolicy(allowsGroupRead: true).forbiddenMode == 0
+        return isForGroupAlone && !policy.allowsGroupRead
+            ? "Use chmod 600, or set --group-readable-secrets yes if the group may read it, as with fsGroup of Kubernetes."
+            : "Use chmod 600."
     }
 
     private static func owners(_ userID: UInt32) -> String {

@@ -7,6 +7,8 @@
 package enum Ed25519PrivateKeyError: Error, Hashable, Sendable {
     /// Not exactly one PEM block, or a damaged one.
     case notOneBlock
+    /// The text around the block, or its line ends, are of another form.
+    case wrapped(PrivateKeyError)
     /// A PEM block of another kind: a certificate, a public key, OpenSSH's own form.
     case otherBlock
     case encrypted
@@ -22,6 +24,7 @@ package enum Ed25519PrivateKeyError: Error, Hashable, Sendable {
     /// What the readers of PEM and PKCS #8 say, in the words of Ed25519.
     init(_ error: PrivateKeyError) {
         switch error {
+        case .isJSON, .isQuoted, .lineEndsWrittenOut: self = .wrapped(error)
         case .containsNUL, .startsWithByteOrderMark, .isDER, .noPEMBlock, .textBeforeBlock, .textAfterBlock,
             .secondBlock, .blockNotEnded, .malformedBase64:
             self = .notOneBlock
@@ -50,6 +53,7 @@ extension Ed25519PrivateKeyError: CustomStringConvertible {
         switch self {
         case .notOneBlock:
             "The private key is not exactly one whole PEM block “PRIVATE KEY”; nothing else was expected."
+        case .wrapped(let error): error.description
         case .otherBlock: "The PEM block is of another kind; \(Self.expected)."
         case .encrypted: "The key is encrypted; an unencrypted one was expected."
         case .malformedPKCS8(let error): "The PEM block holds no well-formed PKCS #8 key. \(error)"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The textual form of a private key, held to exactly one block and nothing else.
+/// The textual form of a private key, held to exactly one block and nothing else but white space.
 ///
-/// Stricter than RFC 7468, and than OpenSSL, which skips what it does not know and takes the first key it meets.
+/// Stricter than RFC 7468, and than OpenSSL, which skips what it does not know and takes the first key it meets. White space
+/// may stand anywhere around and within the Base64, as forms and environment variables leave it: the key stays the same.
 enum PEM {
     /// The blocks that hold a PKCS #8 private key.
     enum Kind {
@@ -23,8 +24,11 @@ enum PEM {
     private static let begin: StaticString = "-----BEGIN "
     private static let end: StaticString = "-----END "
     private static let dashes: StaticString = "-----"
-    private static let newline = UInt8(ascii: "\n")
-    private static let carriageReturn = UInt8(ascii: "\r")
+
+    /// Space, tab, LF and CR.
+    fileprivate static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
 
     /// What a block is, by the words in its first line.
     private static let labels: [(words: StaticString, result: Result<Kind, PrivateKeyError>)] = [
@@ -48,17 +52,30 @@ enum PEM {
         // A SEQUENCE of more than 127 bytes, as every key is.
         guard !text.holds([0x30, 0x81]), !text.holds([0x30, 0x82]) else { throw .isDER }
         for index in 0..<text.count where text[index] == 0 { throw .containsNUL }
+        try checkWrapping(text)
     }
 
-    /// The words of the first line, and where the line after it starts.
+    /// What environment variables, forms and copies put around a key, or in the place of its line ends.
+    private static func checkWrapping(_ text: borrowing Span<UInt8>) throws(PrivateKeyError) {
+        switch text.firstVisible {
+        case UInt8(ascii: "{"): throw .isJSON
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): throw .isQuoted
+        default: break
+        }
+        guard text.firstIndex(of: "\\n", from: 0) == nil, text.firstIndex(of: "\\r", from: 0) == nil else {
+            throw .lineEndsWrittenOut
+        }
+    }
+
+    /// The words of the first line, and where what follows it starts.
     private static func beginning(of text: borrowing Span<UInt8>) throws(PrivateKeyError) -> (Range<Int>, Int) {
-        guard text.holds(begin, at: 0) else {
+        let start = text.visibleIndex(from: 0)
+        guard text.holds(begin, at: start) else {
             throw text.firstIndex(of: begin, from: 0) == nil ? .noPEMBlock : .textBeforeBlock
         }
-        let wordsStart = begin.utf8CodeUnitCount
+        let wordsStart = start + begin.utf8CodeUnitCount
         guard let wordsEnd = text.firstIndex(of: dashes, from: wordsStart) else { throw .blockNotEnded }
-        guard let lineEnd = text.lineEnd(at: wordsEnd + dashes.utf8CodeUnitCount) else { throw .blockNotEnded }
-        return (wordsStart..<wordsEnd, lineEnd)
+        return (wordsStart..<wordsEnd, wordsEnd + dashes.utf8CodeUnitCount)
     }
 
     private static func kind(of label: Range<Int>, in text: borrowing Span<UInt8>) throws(PrivateKeyError) -> Kind {
@@ -83,14 +100,11 @@ enum PEM {
         guard text.holds(dashes, at: next) else { throw .blockNotEnded }
         next += dashes.utf8CodeUnitCount
         guard text.firstIndex(of: begin, from: next) == nil else { throw .secondBlock }
-        while next < text.count {
-            guard text[next] == newline || text[next] == carriageReturn else { throw .textAfterBlock }
-            next += 1
-        }
+        guard text.visibleIndex(from: next) == text.count else { throw .textAfterBlock }
         return bodyEnd
     }
 
-    /// Decodes canonical Base64 in lines of any length that end in LF or CR LF.
+    /// Decodes canonical Base64 with white space anywhere in it.
     private static func decodeBase64(
         _ text: borrowing Span<UInt8>,
         in body: Range<Int>
@@ -117,26 +131,20 @@ enum PEM {
         return der
     }
 
-    /// Counts digits and padding, and sees that nothing else is there but line ends.
+    /// Counts digits and padding, and sees that nothing else is there but white space.
     private static func measure(
         _ text: borrowing Span<UInt8>,
         _ body: Range<Int>
     ) throws(PrivateKeyError) -> (digits: Int, padding: Int) {
         var digits = 0
         var padding = 0
-        var index = body.lowerBound
-        while index < body.upperBound {
-            if let afterLine = text.lineEnd(at: index) {
-                index = afterLine
-                continue
-            }
+        for index in body where !isWhiteSpace(text[index]) {
             if text[index] == Base64.paddingCharacter {
                 padding += 1
             } else {
                 guard padding == 0, Base64.value(text[index]) != nil else { throw .malformedBase64 }
                 digits += 1
             }
-            index += 1
         }
         return (digits, padding)
     }
@@ -177,8 +185,16 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// Where the next line starts, if a line ends at the offset with LF or CR LF.
-    fileprivate func lineEnd(at offset: Int) -> Int? {
-        holds("\n", at: offset) ? offset + 1 : holds("\r\n", at: offset) ? offset + 2 : nil
+    /// Where the next byte stands that is no white space; the end if there is none.
+    fileprivate func visibleIndex(from start: Int) -> Int {
+        var index = start
+        while index < count, PEM.isWhiteSpace(self[index]) { index += 1 }
+        return index
+    }
+
+    /// The first byte that is no white space.
+    fileprivate var firstVisible: UInt8? {
+        let index = visibleIndex(from: 0)
+        return index < count ? self[index] : nil
     }
 }

@@ -9,6 +9,11 @@ package enum PrivateKeyError: Error, Hashable, Sendable {
     case containsNUL
     case startsWithByteOrderMark
     case isDER
+    /// A JSON text, as the key file of a Google service account.
+    case isJSON
+    case isQuoted
+    /// The line ends are the two characters `\n`.
+    case lineEndsWrittenOut
     case noPEMBlock
     case textBeforeBlock
     case textAfterBlock
@@ -59,6 +64,12 @@ extension PrivateKeyError: CustomStringConvertible {
         case .containsNUL: "The text holds a NUL byte; \(Self.expected)."
         case .startsWithByteOrderMark: "The text starts with a byte order mark; plain ASCII was expected."
         case .isDER: "The file is binary DER; \(Self.expected)."
+        case .isJSON:
+            "The file is JSON, as the key file of a Google service account is; \(Self.expected). A Google key file belongs in "
+                + "googleServiceAccounts."
+        case .isQuoted: "The text is in quotes; take the quotes away, since the file must hold the PEM block alone."
+        case .lineEndsWrittenOut:
+            "The line ends are written out as \\n; put real line breaks in their place, as printf '%b' does."
         case .noPEMBlock: "The text holds no line “-----BEGIN …-----”; \(Self.expected)."
         case .textBeforeBlock: "There is text before the PEM block; only the block was expected."
         case .textAfterBlock: "There is text after the PEM block; only the block was expected."

@@ -7,6 +7,8 @@
 package enum RSAPrivateKeyError: Error, Hashable, Sendable {
     /// Not exactly one PEM block, or a damaged one.
     case notOneBlock
+    /// The text around the block, or its line ends, are of another form.
+    case wrapped(PrivateKeyError)
     /// A PEM block of another kind: a certificate, a public key.
     case otherBlock
     /// PKCS #1 (“RSA PRIVATE KEY”) instead of PKCS #8.
@@ -26,6 +28,7 @@ package enum RSAPrivateKeyError: Error, Hashable, Sendable {
     /// What the readers of PEM and PKCS #8 say, in the words of RSA.
     init(_ error: PrivateKeyError) {
         switch error {
+        case .isJSON, .isQuoted, .lineEndsWrittenOut: self = .wrapped(error)
         case .containsNUL, .startsWithByteOrderMark, .isDER, .noPEMBlock, .textBeforeBlock, .textAfterBlock,
             .secondBlock, .blockNotEnded, .malformedBase64:
             self = .notOneBlock
@@ -52,6 +55,7 @@ extension RSAPrivateKeyError: CustomStringConvertible {
         switch self {
         case .notOneBlock:
             "The private key is not exactly one whole PEM block “PRIVATE KEY”; nothing else was expected."
+        case .wrapped(let error): error.description
         case .otherBlock: "The PEM block is of another kind; an RSA key in a block “PRIVATE KEY” was expected."
         case .traditionalForm: "The key is in PKCS #1 form (“RSA PRIVATE KEY”); PKCS #8 was expected."
         case .encrypted: "The key is encrypted; Google's are not, and an unencrypted one was expected."

@@ -39,7 +39,10 @@ struct JWSHeader {
         }
     }
 
-    /// Reads all three, so that none is there just to be different; the third is used for nothing.
+    /// Reads the first two of three.
+    ///
+    /// The third is the root. The path has to end at a root that is trusted here, whatever the sender put in that place, so it
+    /// is held to no rules of its own.
     private static func certificates(_ value: JSONValue?) throws(SignedDataError) -> [Certificate] {
         guard let value else { throw .certificatesMissing }
         guard let elements = value.array else { throw .certificatesNotArray }
@@ -47,6 +50,7 @@ struct JWSHeader {
         var certificates: [Certificate] = []
         for (index, element) in elements.enumerated() {
             guard let text = element.stringBytes else { throw .certificatesNotArray }
+            if index == 2 { break }
             guard let der = Base64.decode(text) else { throw .certificateNotBase64(index: index) }
             do throws(CertificateError) {
                 certificates.append(try Certificate(der: der))

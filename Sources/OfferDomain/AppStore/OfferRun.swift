@@ -12,16 +12,13 @@ struct OfferRun {
 
     var records: [TransactionRecord] { parts.map(\.record) }
 
-    /// The use; nil if the type of offer is one that we don't know.
-    var use: OfferUse? {
-        type.known.map { type in
-            OfferUse(
-                type: type,
-                offerID: offerID.flatMap { try? OfferID($0) },
-                usedAt: records.first?.purchasedAt,
-                subscriptionGroup: records.first?.subscriptionGroup
-            )
-        }
+    var use: OfferUse {
+        OfferUse(
+            type: type.known,
+            offerID: offerID.flatMap { try? OfferID($0) },
+            usedAt: records.first?.purchasedAt,
+            subscriptionGroup: records.first?.subscriptionGroup
+        )
     }
 }
 

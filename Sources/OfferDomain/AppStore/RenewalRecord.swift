@@ -8,6 +8,8 @@ package struct RenewalRecord: Hashable, Sendable, Superseding {
     package var gracePeriodExpiresAt: Timestamp?
     package var expirationIntent: Reported<ExpirationIntent>?
     package var renewsAt: Timestamp?
+    /// The product that the next renewal is for.
+    package var autoRenewProductID: String?
     /// The offer of the next renewal.
     package var offerType: Reported<OfferType>?
     package var offerID: String?
@@ -61,6 +63,7 @@ package struct RenewalRecord: Hashable, Sendable, Superseding {
             signedAt: info.signedAt,
             source: source
         )
+        autoRenewProductID = info.autoRenewProductID
     }
 
     var contents: [Content] {
@@ -68,6 +71,7 @@ package struct RenewalRecord: Hashable, Sendable, Superseding {
             Content(productID), Content(autoRenews), Content(isInBillingRetry), Content(gracePeriodExpiresAt),
             Content(expirationIntent?.storeText), Content(renewsAt), Content(offerType?.storeText), Content(offerID),
             Content(environment.storeText), Content(source.rank), Content(String(eligibleWinBackOfferIDs.count)),
+            Content(autoRenewProductID),
         ] + eligibleWinBackOfferIDs.map { Content($0) }
     }
 }

@@ -16,13 +16,15 @@ extension SubscriptionStatus: StoreCode {
 }
 
 extension OfferType: StoreCode {
-    /// Source: Apple, [offerType](https://developer.apple.com/documentation/appstoreserverapi/offertype).
+    /// Sources: Apple, [offerType](https://developer.apple.com/documentation/appstoreserverapi/offertype), and of 5 the
+    /// session “Explore Retention Messaging in App Store Connect” of WWDC26.
     package var storeText: String {
         switch self {
         case .introductory: "1"
         case .promotional: "2"
         case .offerCode: "3"
         case .winBack: "4"
+        case .retention: "5"
         }
     }
 }

@@ -15,6 +15,8 @@ package struct SubscriptionEvidence: Hashable, Sendable {
     /// Set if this is the whole answer of Get Transaction History, all pages, asked without a filter or for
     /// auto-renewable subscriptions alone: when its first page was asked for.
     package var historyReadAt: Timestamp?
+    /// Whether the answer had entries that were left out, so that it is not the whole.
+    package var isPartial = false
 
     /// The status of one chain.
     package struct Status: Hashable, Sendable {

@@ -37,10 +37,9 @@ extension SubscriptionHistory {
 
     func tellOffers(_ facts: inout CustomerFacts) {
         let runs = offerRuns
-        let uses = runs.compactMap(\.use).sorted { $0.order < $1.order }
-        let isReadable = uses.count == runs.count
+        let uses = runs.map(\.use).sorted { $0.order < $1.order }
         facts.historyReadAt = historyCompleteAt
-        if let historyCompleteAt, isReadable {
+        if let historyCompleteAt {
             facts.offersUsed = Fact(uses, source: .storeAPI, observedAt: historyCompleteAt)
         } else if !uses.isEmpty, let newest = runs.flatMap(\.records).newest {
             facts.offersSeen = Fact(uses, source: newest.source, observedAt: newest.signedAt)
@@ -81,6 +80,7 @@ extension [TransactionRecord] {
 
 extension OfferUse {
     fileprivate var order: (Int64, String) {
-        (usedAt?.milliseconds ?? .min, "\(type.rawValue) \(offerID?.text ?? "") \(subscriptionGroup?.text ?? "")")
+        let name = [type?.rawValue, offerID?.text, subscriptionGroup?.text].map { $0 ?? "" }.joined(separator: " ")
+        return (usedAt?.milliseconds ?? .min, name)
     }
 }

@@ -54,6 +54,18 @@ extension SubscriptionHistory {
     }
 }
 
+extension SubscriptionHistory {
+    /// The group of the newest subscription, if there is none in `group` and the groups of all are known.
+    ///
+    /// A catalogue that names a wrong group leaves each customer undecided, and this is what shows it.
+    package func otherGroup(than group: SubscriptionGroupID) -> SubscriptionGroupID? {
+        let latest = within(preferredEnvironment).chains.values.compactMap(\.latest)
+        guard !isCutShort, !latest.isEmpty, latest.allSatisfy({ $0.subscriptionGroup.map { $0 != group } ?? false })
+        else { return nil }
+        return latest.max { $0.purchasedAt < $1.purchasedAt }?.subscriptionGroup
+    }
+}
+
 // MARK: - Which chain
 
 extension SubscriptionHistory {
@@ -126,6 +138,9 @@ extension ChainState {
         }
         guard let renewal else { return }
         facts.autoRenews = renewal.autoRenews.map {
+            Fact($0, source: renewal.source, observedAt: renewal.signedAt)
+        }
+        facts.renewsTo = renewal.autoRenewProductID.flatMap { try? ProductID($0) }.map {
             Fact($0, source: renewal.source, observedAt: renewal.signedAt)
         }
         facts.expirationIntent = renewal.expirationIntent?.known.map {

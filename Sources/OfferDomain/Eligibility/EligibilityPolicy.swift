@@ -33,7 +33,9 @@ package struct EligibilityPolicy: Hashable, Sendable {
     /// Who may have an introductory offer in a subscription group: whom the rule admits, or without one, who has used no
     /// introductory offer in that group.
     ///
-    /// The latter is the App Store's own condition. What is signed overrides it, so a rule replaces it as a whole.
+    /// The latter is the App Store's own condition. What is signed overrides it, so a rule replaces it as a whole. A running
+    /// subscription in the group does not matter to it: Apple's article asks for no used offer alone, and a subscriber who
+    /// never had one may take it with a change of plan. A rule with `status` is for teams that want it otherwise.
     ///
     /// Source: Apple, [Implementing introductory offers in your app](https://developer.apple.com/documentation/storekit/implementing-introductory-offers-in-your-app).
     package static func introductoryOffer(rule: Rule?, in group: SubscriptionGroupID) -> EligibilityPolicy {
@@ -58,7 +60,7 @@ package struct EligibilityPolicy: Hashable, Sendable {
     private static func hasFloor(_ type: OfferType) -> Bool {
         switch type {
         case .promotional, .winBack: true
-        case .introductory, .offerCode: false
+        case .introductory, .offerCode, .retention: false
         }
     }
 

@@ -18,6 +18,13 @@ extension Finding {
         case .autoRenewOn: "the subscription is set to renew"
         case .autoRenewOff: "the subscription is not set to renew"
         case .autoRenewUnknown: "nobody told whether the subscription is set to renew"
+        case .isActive: "the customer has access to the subscription"
+        case .isNotActive: "the customer has no access to the subscription"
+        case .isActiveUnknown: "nobody told whether the customer has access to the subscription"
+        case .cancelled, .cancelledTooShort, .cancelledTooLong, .notCancelled, .cancellationUnknown: cancelledSentence
+        case .renewsToMatches: "the next renewal is for one of the products listed"
+        case .renewsToDiffers: "the next renewal is for none of the products listed"
+        case .renewsToUnknown: "nobody told which product the next renewal is for"
         case .usedOffersWithinLimit, .usedOffersOverLimit, .usedOffersUnknown: usedOffersSentence
         case .customerUnproven:
             "nothing shows who the customer is: an app sends signedTransactions, or purchaseTokens at Google Play, or a "
@@ -38,6 +45,9 @@ extension Finding {
         case .attributeMatches, .attributeDiffers, .attributeExists, .attributeAbsent, .attributeUnknown,
             .attributeWrongType:
             attributeSentence
+        case .transactionUnknownToStore, .purchaseUnknownToStore, .purchaseExpiredTooLong, .purchaseReplaced,
+            .storeEntryUnreadable, .knownOfOtherGroup:
+            storeSentence
         }
     }
 
@@ -65,18 +75,27 @@ extension Finding {
 
     private var lapsedSentence: String {
         guard case .lapsed(let atLeastDays, let atMostDays) = subject else { return "" }
-        let bounds = [
-            atLeastDays.map { "\($0) needed" },
-            atMostDays.map { "at most \($0) allowed" },
-        ]
         switch code {
         case .notLapsed:
             guard case .status(let status) = observation else { return "the subscription has not ended yet" }
             return "the status is \(status.rawValue), not expired"
         case .lapseStatusUnknown: return "nobody told whether the subscription has expired for good"
         case .lapseExpiryUnknown: return "nobody told when the subscription expired"
-        default: return (["lapsed \(days(counted)) ago"] + bounds.compactMap(\.self)).joined(separator: ", ")
+        default: return "lapsed \(days(counted)) ago" + bounds(atLeastDays, atMostDays)
         }
+    }
+
+    private var cancelledSentence: String {
+        guard case .cancelled(let atLeastDays, let atMostDays) = subject else { return "" }
+        return switch code {
+        case .notCancelled: "the customer has not cancelled"
+        case .cancellationUnknown: "nobody told when the customer cancelled"
+        default: "cancelled \(days(counted)) ago" + bounds(atLeastDays, atMostDays)
+        }
+    }
+
+    private func bounds(_ atLeastDays: Int?, _ atMostDays: Int?) -> String {
+        [atLeastDays.map { ", \($0) needed" }, atMostDays.map { ", at most \($0) allowed" }].compactMap(\.self).joined()
     }
 
     private var usedOffersSentence: String {

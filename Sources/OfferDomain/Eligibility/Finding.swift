@@ -66,9 +66,11 @@ package struct Finding: Hashable, Sendable {
     /// When waiting alone, all facts staying as they are, turns yes into no or no into yes; nil if it doesn't.
     var turnsAt: Timestamp? { turn == .min ? nil : Timestamp(milliseconds: turn) }
 
-    /// The rule's name in an offers file; `appStoreFloor`, or `provenCustomer`, of what every offer asks.
+    /// The rule's name in an offers file; `appStoreFloor` or `provenCustomer` for what every offer asks, and `storeAnswer` for
+    /// what a store answered.
     package var rule: String {
         guard isFloor else { return subject.name }
+        if StoreFinding.codes.contains(code) { return "storeAnswer" }
         return code == .customerUnproven ? "provenCustomer" : "appStoreFloor"
     }
 
@@ -130,6 +132,17 @@ package enum FindingCode: String, CaseIterable, Sendable {
     case autoRenewOn = "auto-renew-on"
     case autoRenewOff = "auto-renew-off"
     case autoRenewUnknown = "auto-renew-unknown"
+    case isActive = "is-active"
+    case isNotActive = "is-not-active"
+    case isActiveUnknown = "is-active-unknown"
+    case cancelled
+    case cancelledTooShort = "cancelled-too-short"
+    case cancelledTooLong = "cancelled-too-long"
+    case notCancelled = "not-cancelled"
+    case cancellationUnknown = "cancellation-unknown"
+    case renewsToMatches = "renews-to-matches"
+    case renewsToDiffers = "renews-to-differs"
+    case renewsToUnknown = "renews-to-unknown"
     case usedOffersWithinLimit = "used-offers-within-limit"
     case usedOffersOverLimit = "used-offers-over-limit"
     case usedOffersUnknown = "used-offers-unknown"
@@ -166,4 +179,10 @@ package enum FindingCode: String, CaseIterable, Sendable {
     case attributeAbsent = "attribute-absent"
     case attributeUnknown = "attribute-unknown"
     case attributeWrongType = "attribute-wrong-type"
+    case transactionUnknownToStore = "transaction-unknown-to-store"
+    case purchaseUnknownToStore = "purchase-unknown-to-store"
+    case purchaseExpiredTooLong = "purchase-expired-too-long"
+    case purchaseReplaced = "purchase-replaced"
+    case storeEntryUnreadable = "store-entry-unreadable"
+    case knownOfOtherGroup = "known-of-other-group"
 }

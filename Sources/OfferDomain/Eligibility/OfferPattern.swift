@@ -7,6 +7,8 @@ struct OfferPattern {
     let group: SubscriptionGroupID?
 
     /// Whether a use is one of these; undecided if it may be, and it isn't known of which offer or group it was.
+    ///
+    /// A use whose type the store added later is of no type that a rule can name, and counts where any type does.
     func fits(_ use: OfferUse) -> Answer {
         guard type == nil || use.type == type else { return .notMet }
         // An introductory offer has no id, so it is none that has one.

@@ -11,6 +11,10 @@ extension Rule {
         case .status(let allowed): status(allowed, context.facts.status)
         case .lapsed(let atLeastDays, let atMostDays): lapsed(atLeastDays, atMostDays, context)
         case .autoRenew(let wanted): autoRenew(wanted, context.facts.autoRenews)
+        case .isActive(let wanted): isActive(wanted, context.facts.hasAccess)
+        case .cancelled(let atLeastDays, let atMostDays): cancelled(atLeastDays, atMostDays, context)
+        case .renewsTo(let allowed):
+            membership(context.facts.renewsTo, allowed, .renewsToMatches, .renewsToDiffers, .renewsToUnknown)
         case .usedOffers(let type, let offer, let group, let atMost):
             usedOffers(OfferPattern(type: type, offerID: offer, group: group), atMost, context.facts)
         case .grants(let atMost, let days, let scope, let stores): grants(atMost, days, scope, stores, context)
@@ -115,6 +119,27 @@ extension Rule {
     private func autoRenew(_ wanted: Bool, _ fact: Fact<Bool>?) -> Finding {
         guard let fact else { return Finding(self, .undecided, .autoRenewUnknown) }
         return Finding(self, Answer(fact.value == wanted), fact.value ? .autoRenewOn : .autoRenewOff)
+    }
+
+    private func isActive(_ wanted: Bool, _ hasAccess: Bool?) -> Finding {
+        guard let hasAccess else { return Finding(self, .undecided, .isActiveUnknown) }
+        return Finding(self, Answer(hasAccess == wanted), hasAccess ? .isActive : .isNotActive)
+    }
+
+    /// Who is set to renew has not cancelled, or has taken it back.
+    private func cancelled(_ atLeastDays: Int?, _ atMostDays: Int?, _ context: EvaluationContext) -> Finding {
+        if context.facts.autoRenews?.value == true { return Finding(self, .notMet, .notCancelled) }
+        guard let instant = context.facts.cancelledAt?.value else {
+            return Finding(self, .undecided, .cancellationUnknown)
+        }
+        guard instant <= context.now else { return Finding(self, .notMet, .notCancelled) }
+        let days = context.now.wholeDays(since: instant)
+        if let atLeastDays, days < atLeastDays {
+            return Finding(self, .notMet, .cancelledTooShort, .count(days), turnsAt: instant.adding(days: atLeastDays))
+        }
+        if let atMostDays, days > atMostDays { return Finding(self, .notMet, .cancelledTooLong, .count(days)) }
+        let turnsAt = atMostDays.map { instant.adding(days: $0).adding(days: 1) }
+        return Finding(self, .met, .cancelled, .count(days), turnsAt: turnsAt)
     }
 
     /// A use whose offer or group isn't known may be of those asked for; it counts where it makes no difference.

@@ -12,7 +12,7 @@ extension Rule {
                 + rules.enumerated().flatMap { $1.issues(at: "\(check.pointer)/\($0)") }
         case .not(let rule):
             return rule.issues(at: check.pointer)
-        case .subscribedBefore, .autoRenew, .ownership, .environment:
+        case .subscribedBefore, .autoRenew, .isActive, .ownership, .environment:
             return []
         case .status(let allowed):
             return check.list(allowed.map(\.rawValue), "/in")
@@ -20,7 +20,9 @@ extension Rule {
             return check.list(allowed.map(\.text), "/in")
         case .region(let allowed):
             return check.list(allowed.map(\.text), "/in")
-        case .lapsed(let atLeastDays, let atMostDays):
+        case .renewsTo(let allowed):
+            return check.list(allowed.map(\.text), "/in")
+        case .lapsed(let atLeastDays, let atMostDays), .cancelled(let atLeastDays, let atMostDays):
             return check.days(atLeastDays, "/atLeastDays", least: 0) + check.days(atMostDays, "/atMostDays", least: 0)
                 + check.bounds(atLeastDays, atMostDays)
         case .usedOffers(let type, let offer, _, let atMost):

@@ -16,10 +16,22 @@ extension Rule {
         case .budget(_, let days, let stores):
             needs.budget = days.map(BudgetSpan.days) ?? .forever
             needs.otherStore = stores == .both
-        case .subscribedBefore, .status, .lapsed, .autoRenew, .usedOffers, .window, .storefront, .region, .ownership,
-            .refunded, .environment, .attribute:
+        case .subscribedBefore, .status, .lapsed, .autoRenew, .isActive, .cancelled, .renewsTo, .usedOffers, .window,
+            .storefront, .region, .ownership, .refunded, .environment, .attribute:
             break
         }
         return needs
+    }
+}
+
+extension Rule {
+    /// The subscription groups that this rule and those inside it name.
+    package var groups: [SubscriptionGroupID] {
+        switch self {
+        case .all(let rules), .any(let rules): rules.flatMap(\.groups)
+        case .not(let rule): rule.groups
+        case .usedOffers(_, _, let group, _): group.map { [$0] } ?? []
+        default: []
+        }
     }
 }

@@ -16,6 +16,12 @@ package indirect enum Rule: Hashable, Sendable {
     /// The subscription has ended, so many whole days of 24 hours ago.
     case lapsed(atLeastDays: Int?, atMostDays: Int?)
     case autoRenew(Bool)
+    /// Whether the customer has what the subscription gives.
+    case isActive(Bool)
+    /// The customer cancelled, so many whole days of 24 hours ago.
+    case cancelled(atLeastDays: Int?, atMostDays: Int?)
+    /// The next renewal is for one of these products.
+    case renewsTo(in: [ProductID])
     /// The customer has used offers of this type, of this id and in this subscription group at most so many times;
     /// of what isn't given, any counts.
     case usedOffers(type: OfferType?, offer: OfferID?, group: SubscriptionGroupID? = nil, atMost: Int)
@@ -45,6 +51,9 @@ package indirect enum Rule: Hashable, Sendable {
         case .status: "status"
         case .lapsed: "lapsed"
         case .autoRenew: "autoRenew"
+        case .isActive: "isActive"
+        case .cancelled: "cancelled"
+        case .renewsTo: "renewsTo"
         case .usedOffers: "usedOffers"
         case .grants: "grants"
         case .cooldown: "cooldown"
@@ -61,8 +70,9 @@ package indirect enum Rule: Hashable, Sendable {
 
     /// The names of all rules, for suggestions to who misspells one.
     package static let names = [
-        "all", "any", "not", "subscribedBefore", "status", "lapsed", "autoRenew", "usedOffers", "grants", "cooldown",
-        "budget", "window", "storefront", "region", "ownership", "refunded", "environment", "attribute",
+        "all", "any", "not", "subscribedBefore", "status", "lapsed", "autoRenew", "isActive", "cancelled", "renewsTo",
+        "usedOffers", "grants", "cooldown", "budget", "window", "storefront", "region", "ownership", "refunded",
+        "environment", "attribute",
     ]
 }
 

@@ -77,6 +77,7 @@ extension CustomerFacts {
         expiresAt = other.expiresAt
         latestEndSeen = other.latestEndSeen
         autoRenews = other.autoRenews
+        (isActive, cancelledAt, renewsTo) = (other.isActive, other.cancelledAt, other.renewsTo)
         expirationIntent = other.expirationIntent
         ownership = other.ownership
     }
@@ -87,6 +88,7 @@ extension CustomerFacts {
         latestEndSeen = ends.max { $0.value < $1.value }
         hasSubscription = true
         (status, expiresAt, autoRenews, expirationIntent, ownership) = (nil, nil, nil, nil, nil)
+        (isActive, cancelledAt, renewsTo) = (nil, nil, nil)
     }
 
     /// How a store's subscription stands beside the other's.

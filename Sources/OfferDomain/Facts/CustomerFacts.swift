@@ -12,6 +12,12 @@ package struct CustomerFacts: Hashable, Sendable {
     /// The latest end that was seen, where a later one may exist: only the end itself is told by `expiresAt`.
     package var latestEndSeen: Fact<Timestamp>?
     package var autoRenews: Fact<Bool>?
+    /// Whether the customer has what the subscription gives; beside a status, what the status says.
+    package var isActive: Fact<Bool>?
+    /// When the customer cancelled, so that it will not renew.
+    package var cancelledAt: Fact<Timestamp>?
+    /// The product that the next renewal is for; another one than now where a change is planned.
+    package var renewsTo: Fact<ProductID>?
     /// Why the subscription ended.
     package var expirationIntent: Fact<ExpirationIntent>?
     /// Every offer that the customer has used; empty if it is known to be none.
@@ -59,14 +65,20 @@ package struct CustomerFacts: Hashable, Sendable {
         originalTransactionID: TransactionID?,
         subscriptionGroup: SubscriptionGroupID?,
         refundedAt: [Timestamp]?,
-        offersUsed: [OfferUse]?
+        offersUsed: [OfferUse]?,
+        isActive: Bool? = nil,
+        cancelledAt: Timestamp? = nil,
+        renewsTo: ProductID? = nil
     ) {
         func stated<Value>(_ value: Value?) -> Fact<Value>? {
             value.map { Fact($0, source: .statedByCaller, observedAt: instant) }
         }
-        self.status = stated(status)
+        self.status = stated(status ?? Self.status(isActive, expiresAt, at: instant))
         self.expiresAt = stated(expiresAt)
-        self.autoRenews = stated(autoRenews)
+        self.autoRenews = stated(autoRenews ?? (cancelledAt == nil ? nil : false))
+        self.isActive = stated(isActive)
+        self.cancelledAt = stated(cancelledAt)
+        self.renewsTo = stated(renewsTo)
         self.ownership = stated(ownership)
         self.environment = stated(environment)
         self.storefront = stated(storefront)
@@ -77,6 +89,30 @@ package struct CustomerFacts: Hashable, Sendable {
         self.offersUsed = stated(offersUsed)
         self.subscribedBefore =
             stated(subscribedBefore) ?? Self.subscribedBefore(self.status, self.expiresAt, self.ownership)
+    }
+
+    /// What SDKs say by “is active” and an end; nil if that does not tell the status.
+    ///
+    /// Access that goes on after the end is a grace period, and access that ended before it was taken back. Without an end,
+    /// who has no access may never have had any.
+    private static func status(_ isActive: Bool?, _ end: Timestamp?, at now: Timestamp) -> SubscriptionStatus? {
+        let isOver = end.map { $0 <= now }
+        return switch (isActive, isOver) {
+        case (true?, true?): .inGracePeriod
+        case (true?, _): .active
+        case (false?, true?): .expired
+        case (false?, false?): .revoked
+        case (false?, nil), (nil, _): nil
+        }
+    }
+
+    /// Whether the customer has what the subscription gives, as stated, or as the status says.
+    var hasAccess: Bool? {
+        switch status?.value {
+        case .active, .inGracePeriod: true
+        case .expired, .revoked, .paused, .inBillingRetry: false
+        case nil: isActive?.value
+        }
     }
 
     /// Adds what follows from these facts: who has a status or an end of a subscription has subscribed.
@@ -109,6 +145,9 @@ package struct CustomerFacts: Hashable, Sendable {
         facts.expiresAt = expiresAt ?? other.expiresAt
         facts.latestEndSeen = facts.expiresAt == nil ? latestEndSeen ?? other.latestEndSeen : nil
         facts.autoRenews = autoRenews ?? other.autoRenews
+        facts.isActive = isActive ?? other.isActive
+        facts.cancelledAt = cancelledAt ?? (autoRenews?.value == true ? nil : other.cancelledAt)
+        facts.renewsTo = renewsTo ?? other.renewsTo
         facts.expirationIntent = expirationIntent ?? other.expirationIntent
         facts.offersUsed = offersUsed ?? other.offersUsed
         facts.offersSeen = facts.offersUsed == nil ? offersSeen ?? other.offersSeen : nil
@@ -139,6 +178,7 @@ extension CustomerFacts {
         facts.hasSubscription = false
         (facts.status, facts.expiresAt, facts.latestEndSeen) = (nil, nil, nil)
         (facts.autoRenews, facts.expirationIntent, facts.ownership) = (nil, nil, nil)
+        (facts.isActive, facts.cancelledAt, facts.renewsTo) = (nil, nil, nil)
         facts.subscriptionGroup = nil
         return facts
     }
@@ -164,6 +204,9 @@ extension CustomerFacts {
         facts.status = fresh(status)
         facts.expiresAt = fresh(expiresAt)
         facts.autoRenews = fresh(autoRenews)
+        facts.isActive = fresh(isActive)
+        facts.cancelledAt = fresh(cancelledAt)
+        facts.renewsTo = fresh(renewsTo)
         facts.expirationIntent = fresh(expirationIntent)
         facts.eligibleWinBackOffers = fresh(eligibleWinBackOffers)
         facts.storefront = fresh(storefront)

@@ -17,13 +17,16 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
     package static let refunds = FactNeeds(rawValue: 1 << 8)
     /// No answer of the App Store tells it.
     package static let region = FactNeeds(rawValue: 1 << 9)
+    /// No answer of the App Store tells it.
+    package static let cancellation = FactNeeds(rawValue: 1 << 10)
+    package static let renewalProduct = FactNeeds(rawValue: 1 << 11)
 
     /// Each need by itself.
-    fileprivate static let each = (0..<10).map { FactNeeds(rawValue: 1 << $0) }
+    fileprivate static let each = (0..<12).map { FactNeeds(rawValue: 1 << $0) }
 
     /// What one call of Get All Subscription Statuses tells.
     package static let fromStatuses: FactNeeds = [
-        .subscribedBefore, .status, .expiry, .autoRenew, .ownership, .storefront, .environment,
+        .subscribedBefore, .status, .expiry, .autoRenew, .ownership, .storefront, .environment, .renewalProduct,
     ]
     /// What takes all pages of Get Transaction History.
     package static let fromHistory: FactNeeds = [.offersUsed, .refunds]
@@ -36,7 +39,9 @@ extension Rule {
         case .all(let rules), .any(let rules): rules.reduce([]) { $0.union($1.factNeeds) }
         case .not(let rule): rule.factNeeds
         case .subscribedBefore: .subscribedBefore
-        case .status: .status
+        case .status, .isActive: .status
+        case .cancelled: [.cancellation, .autoRenew]
+        case .renewsTo: .renewalProduct
         case .lapsed: [.status, .expiry]
         case .autoRenew: .autoRenew
         case .usedOffers: .offersUsed
@@ -92,7 +97,9 @@ extension CustomerFacts {
     private func observedAt(_ need: FactNeeds) -> Timestamp? {
         switch need {
         case .subscribedBefore: subscribedBefore?.observedAt
-        case .status: status?.observedAt
+        case .status: status?.observedAt ?? isActive?.observedAt
+        case .cancellation: cancelledAt?.observedAt
+        case .renewalProduct: renewsTo?.observedAt
         case .expiry: expiresAt?.observedAt
         case .autoRenew: autoRenews?.observedAt
         case .ownership: ownership?.observedAt

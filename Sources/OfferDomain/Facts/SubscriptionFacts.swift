@@ -24,6 +24,8 @@ package enum OfferType: String, CaseIterable, Sendable {
     case promotional
     case offerCode
     case winBack
+    /// Made in App Store Connect and shown by the App Store to a subscriber who cancels; nobody signs it.
+    case retention
 }
 
 /// How a customer came by a subscription.
@@ -44,7 +46,8 @@ package enum StoreEnvironment: String, CaseIterable, Sendable {
 
 /// One use that a customer made of an offer, however many discounted periods it had.
 package struct OfferUse: Hashable, Sendable {
-    package let type: OfferType
+    /// `nil` for a type that the store added after this was written: it is none of those above.
+    package let type: OfferType?
     /// The store's id of the offer; nil of an introductory offer, which has none, and where it isn't known.
     package let offerID: OfferID?
     package let usedAt: Timestamp?
@@ -52,7 +55,7 @@ package struct OfferUse: Hashable, Sendable {
     package let subscriptionGroup: SubscriptionGroupID?
 
     package init(
-        type: OfferType,
+        type: OfferType?,
         offerID: OfferID? = nil,
         usedAt: Timestamp? = nil,
         subscriptionGroup: SubscriptionGroupID? = nil

@@ -16,7 +16,9 @@ package typealias OfferID = Identifier<StoreOffer>
 package typealias CatalogOfferID = Identifier<CatalogOfferName>
 /// The id that App Store Connect gave to a key: 10 of A-Z 0-9.
 package typealias KeyID = Identifier<StoreKey>
-/// The id of an App Store transaction, original transaction or app transaction: 1 to 20 digits.
+/// The id of an App Store transaction, original transaction or app transaction: 1 to 20 digits, not all of them 0.
+///
+/// StoreKit gives 0 to what Xcode's local tests sell; the App Store knows nothing of it.
 package typealias TransactionID = Identifier<StoreTransaction>
 /// The id of a group of subscriptions of which a customer has one at a time: 1 to 64 of `[A-Za-z0-9._-]`.
 package typealias SubscriptionGroupID = Identifier<SubscriptionGroup>
@@ -65,7 +67,12 @@ package enum StoreKey: IdentifierKind {
 
 /// What a ``TransactionID`` names.
 package enum StoreTransaction: IdentifierKind {
-    package static let shape = IdentifierShape(.digits, length: 1...20, expectation: "1 to 20 digits")
+    package static let shape = IdentifierShape(
+        .digits,
+        length: 1...20,
+        admitsZero: false,
+        expectation: "1 to 20 digits, and not the 0 of Xcode's local tests"
+    )
 }
 
 /// What a ``SubscriptionGroupID`` names.

@@ -12,6 +12,8 @@ package struct IdentifierShape: Sendable {
     let leading: ByteSet
     /// Whether single spaces may stand between other characters.
     let admitsInnerSpaces: Bool
+    /// Whether it may be zeros alone.
+    let admitsZero: Bool
     /// What is expected, in words, where one phrase can say it: of other shapes, it is said what does not fit.
     let expectation: StaticString?
 
@@ -20,12 +22,14 @@ package struct IdentifierShape: Sendable {
         length: ClosedRange<Int> = 1...255,
         leading: ByteSet? = nil,
         admitsInnerSpaces: Bool = false,
+        admitsZero: Bool = true,
         expectation: StaticString? = nil
     ) {
         self.allowed = allowed
         self.length = length
         self.leading = leading ?? allowed
         self.admitsInnerSpaces = admitsInnerSpaces
+        self.admitsZero = admitsZero
         self.expectation = expectation
     }
 
@@ -35,12 +39,17 @@ package struct IdentifierShape: Sendable {
         if let expectation, !length.contains(bytes.count) { throw .wrongShape(expected: "\(expectation)") }
         guard bytes.count <= length.upperBound else { throw .tooLong(limit: length.upperBound) }
         // Most have no spaces and no faults, so that nothing need be known of where a byte stands.
-        if leading.contains(bytes[0]), allContained(bytes) { return }
-        try checkPlaces(bytes)
+        if !leading.contains(bytes[0]) || !allContained(bytes) { try checkPlaces(bytes) }
+        guard admitsZero || !isZero(bytes) else { throw .wrongShape(expected: "\(expectation ?? "a number above 0")") }
     }
 
     private func allContained(_ bytes: Span<UInt8>) -> Bool {
         for index in bytes.indices where !allowed.contains(bytes[index]) { return false }
+        return true
+    }
+
+    private func isZero(_ bytes: Span<UInt8>) -> Bool {
+        for index in bytes.indices where bytes[index] != 0x30 { return false }
         return true
     }
 

@@ -44,8 +44,9 @@ extension Timestamp {
 
     /// Reads a date and time with `T` and with `Z` or a numeric offset, all of it or nothing.
     ///
-    /// Nil of anything else: small letters, a second of 60, more than three decimals, a day that the month doesn't
-    /// have, an instant outside the years 0000 to 9999.
+    /// Letters may be lowercase, and the fraction of a second of any length: it is cut to milliseconds. A leap second counts
+    /// as the instant after it. Nil for anything else: a day that the month doesn't have, an instant outside the years 0000
+    /// to 9999.
     package init?(rfc3339 text: String) {
         self.init(rfc3339: Array(text.utf8)[...])
     }
@@ -56,11 +57,11 @@ extension Timestamp {
         guard
             let year = reader.number(digits: 4), reader.take(0x2D),
             let month = reader.number(digits: 2), reader.take(0x2D),
-            let day = reader.number(digits: 2), reader.take(0x54),
+            let day = reader.number(digits: 2), reader.takeLetter(0x54),
             let date = CivilDate(year: year, month: month, day: day),
             let hour = reader.number(digits: 2, below: 24), reader.take(0x3A),
             let minute = reader.number(digits: 2, below: 60), reader.take(0x3A),
-            let second = reader.number(digits: 2, below: 60),
+            let second = reader.number(digits: 2, below: 61),
             let fraction = reader.fraction(),
             let offsetInMinutes = reader.offset(),
             reader.isAtEnd
@@ -90,6 +91,9 @@ private struct DigitReader {
         return true
     }
 
+    /// Takes a letter, given as a capital, in either case.
+    mutating func takeLetter(_ capital: UInt8) -> Bool { take(capital) || take(capital | 0x20) }
+
     mutating func number(digits: Int, below limit: Int = .max) -> Int? {
         var number = 0
         for _ in 0..<digits {
@@ -100,17 +104,18 @@ private struct DigitReader {
         return number < limit ? number : nil
     }
 
-    /// Milliseconds: none, or a point and one to three digits.
+    /// Milliseconds: none, or a point and at least one digit; those after the third don't count.
     mutating func fraction() -> Int? {
         guard take(0x2E) else { return 0 }
         guard var milliseconds = number(digits: 1) else { return nil }
         for _ in 0..<2 { milliseconds = milliseconds * 10 + (number(digits: 1) ?? 0) }
+        while number(digits: 1) != nil {}
         return milliseconds
     }
 
     /// Minutes east of UTC.
     mutating func offset() -> Int? {
-        if take(0x5A) { return 0 }
+        if takeLetter(0x5A) { return 0 }
         let isWest = next == 0x2D
         guard
             take(isWest ? 0x2D : 0x2B),

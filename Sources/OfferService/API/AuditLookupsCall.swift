@@ -154,7 +154,7 @@ enum AuditLookupRequest: Sendable {
         }
         let binding = SignatureRequest.readBinding(&reader, .promotionalOffer)
         let signature = reader.required("signature", "the signature in base64") { value in
-            value.stringBytes.flatMap(Base64.decode).flatMap(ECDSASignature.init(der:))
+            value.stringBytes.flatMap(PresentedSignature.signature(base64:))
         }
         guard let bundleID, let productID, let offerID, let keyID, let nonce, let timestamp, let signature else {
             return nil

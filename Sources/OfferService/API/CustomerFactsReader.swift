@@ -19,10 +19,15 @@ struct CustomerFactsReader {
     private func read(_ value: JSONValue) -> CustomerFacts {
         var reader = ObjectReader(value, into: mismatches)
         defer { reader.finish() }
+        let status: SubscriptionStatus? = choice(&reader, "status")
+        let isActive = reader.optional("isActive", "true or false", \.bool)
+        if let status, let isActive, status.isActive.map({ $0 != isActive }) ?? false {
+            reader.note("isActive", "contradicts the status \(status.rawValue); leave one of them out")
+        }
         return CustomerFacts(
             statedAt: observedAt,
             subscribedBefore: reader.optional("subscribedBefore", "true or false", \.bool),
-            status: choice(&reader, "status"),
+            status: status,
             expiresAt: reader.optional("expiresAt", Self.instant, timestamp),
             autoRenews: reader.optional("autoRenew", "“on” or “off”") { ["on": true, "off": false][$0.string ?? ""] },
             ownership: choice(&reader, "ownership"),
@@ -32,15 +37,26 @@ struct CustomerFactsReader {
             originalTransactionID: reader.optional("originalTransactionId", text: TransactionID.init),
             subscriptionGroup: reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init),
             refundedAt: reader.member("refundedAt") == nil ? nil : refunds(&reader),
-            offersUsed: reader.member("offersUsed") == nil ? nil : uses(&reader)
+            offersUsed: reader.member("offersUsed") == nil ? nil : uses(&reader),
+            isActive: isActive,
+            cancelledAt: reader.optional("cancelledAt", Self.instant, timestamp),
+            renewsTo: reader.optional("renewsTo", text: ProductID.init)
         )
     }
 
-    private static let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
+    private static let instant =
+        "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z, or milliseconds since 1970 as an integer"
 
+    /// Milliseconds as Apple and SDKs write them; a number that could only be seconds is refused and not misread.
     private func timestamp(_ value: JSONValue) -> Timestamp? {
-        value.stringSlice.flatMap(Timestamp.init(rfc3339:))
+        if let milliseconds = value.integer {
+            return abs(milliseconds) < Self.leastMilliseconds ? nil : Timestamp(exactlyMilliseconds: milliseconds)
+        }
+        return value.stringSlice.flatMap(Timestamp.init(rfc3339:))
     }
+
+    /// In March 1973; as seconds, the year 5138.
+    private static let leastMilliseconds: Int64 = 100_000_000_000
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ reader: inout ObjectReader,
@@ -67,6 +83,17 @@ struct CustomerFactsReader {
             let group = use.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
             use.finish()
             return type.map { OfferUse(type: $0, offerID: offerID, usedAt: usedAt, subscriptionGroup: group) }
+        }
+    }
+}
+
+extension SubscriptionStatus {
+    /// Whether the customer has access; nil where that depends on the app.
+    fileprivate var isActive: Bool? {
+        switch self {
+        case .active, .inGracePeriod: true
+        case .expired, .revoked, .paused: false
+        case .inBillingRetry: nil
         }
     }
 }

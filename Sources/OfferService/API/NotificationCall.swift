@@ -19,7 +19,7 @@ struct NotificationCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let signedPayload = try Self.signedPayload(request.body)
+        let signedPayload = try signedPayload(request.body, under: snapshot)
         do throws(NotificationRefusal) {
             _ = try await receiver.receive(
                 signedPayload,
@@ -38,15 +38,32 @@ struct NotificationCall: Sendable {
     }
 
     /// Members that Apple may add to the body are passed over, unlike those that a caller of ours misspells.
-    private static func signedPayload(_ body: [UInt8]) throws(Refusal) -> [UInt8] {
+    private func signedPayload(_ body: [UInt8], under snapshot: Snapshot) throws(Refusal) -> [UInt8] {
         let document: JSONDocument
-        do { document = try JSONDocument(body, limits: limits) } catch { throw .request(.malformedJSON(error)) }
+        do {
+            document = try JSONDocument(body, limits: Self.limits)
+        } catch {
+            receiver.refuse(.notJSON, under: snapshot)
+            throw .request(.malformedJSON(error))
+        }
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
+        if reader.member("signedPayload") == nil, let old = VersionOneNotification(document.root) {
+            receiver.refuse(.versionOne(old), under: snapshot)
+            reader.note("signedPayload", Self.versionOne)
+            throw .invalid(mismatches)
+        }
         let signedPayload = reader.required("signedPayload", "a compact JWS in a string") { $0.stringBytes }
-        guard let signedPayload, mismatches.all.isEmpty else { throw .invalid(mismatches) }
+        guard let signedPayload, mismatches.all.isEmpty else {
+            receiver.refuse(.withoutPayload, under: snapshot)
+            throw .invalid(mismatches)
+        }
         return signedPayload
     }
+
+    private static let versionOne =
+        "is missing: this is a notification of version 1, which is not signed; choose version 2 in App Store Connect, under "
+        + "App Information, App Store Server Notifications"
 }
 
 extension ServiceFault {

@@ -27,6 +27,15 @@ extension Problem {
             let more = faults.count > 1 ? " (and \(faults.count - 1) more, see errors)" : ""
             self.init("invalid-parameter", "A parameter of the query is not as expected", 400, first + more)
             parameters = faults
+        case .refusedByStore(let store, let pointer, let code):
+            let reason = "is refused by \(store.title) (code \(code)\(store.meaning(of: code)))"
+            self.init(
+                "refused-by-store",
+                "The store refuses what the request names",
+                400,
+                "\(pointer) \(reason). Waiting does not help: send another value."
+            )
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: reason)]
         case .signedDataRefused(let pointer, let fault):
             self.init("invalid-signed-data", "Signed data is not acceptable", 400, "\(pointer): \(fault.description)")
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "\(fault.label): \(fault.description)")]
@@ -290,6 +299,14 @@ extension Problem {
                 "Whether the customer is eligible is not known, so nothing was signed. Try again."
             )
             headers = [("Retry-After", String(seconds ?? 5))]
+        case .refusedByStore(let store, let app):
+            self.init(
+                "store-refuses-service",
+                "The store refuses this service",
+                500,
+                "\(store.title.capitalizedFirst) refuses this service's credentials for \(app). Waiting does not help: an operator has to "
+                    + "run offer-signer check --live."
+            )
         case .auditUnavailable:
             self.init(
                 "audit-unavailable",
@@ -326,6 +343,37 @@ extension Problem {
         case .stillSealed(let obstacles):
             let reasons = obstacles.map { "\($0.cause.rawValue): \($0.reason)" }.joined(separator: "; ")
             self.init("still-sealed", "What sealed the service still holds", 409, "Nothing was lifted. \(reasons)")
+        }
+    }
+}
+
+extension String {
+    /// The same at the beginning of a sentence.
+    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+extension Store {
+    /// As its readers call it.
+    fileprivate var title: String {
+        switch self {
+        case .appStore: "the App Store"
+        case .googlePlay: "Google Play"
+        }
+    }
+
+    /// What Apple's codes mean that a request may bring about; empty for others.
+    ///
+    /// Source: Apple, [error codes](https://developer.apple.com/documentation/appstoreserverapi/error-codes).
+    fileprivate func meaning(of code: Int64) -> String {
+        guard self == .appStore else { return "" }
+        return switch code {
+        case 4_000_006: ": the transaction id is invalid"
+        case 4_000_008: ": the original transaction id is invalid"
+        case 4_000_047: ": the transaction is of a type that is not supported"
+        case 4_000_048: ": an app transaction id is not supported"
+        case 4_000_185: ": a transaction of family sharing is not supported"
+        case 4_000_187: ": it is not the id of an original transaction"
+        default: ""
         }
     }
 }

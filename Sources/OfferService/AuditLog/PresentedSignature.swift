@@ -57,6 +57,27 @@ package struct PresentedSignature: Sendable {
             + (claims["iat"]?.integer.map { [("iat", "ts", .seconds($0))] } ?? [])
     }
 
+    /// A signature in Base64, as DER or as r and s side by side; one in Base64 twice is unwrapped, and either alphabet and
+    /// missing padding are taken: which signature it is stays certain.
+    package static func signature(base64 text: [UInt8]) -> ECDSASignature? {
+        var next = SignatureText.decoded(text)
+        for _ in 0..<2 {
+            guard let bytes = next else { return nil }
+            if let signature = ECDSASignature(der: bytes) ?? (bytes.count == 64 ? ECDSASignature(rawRS: bytes) : nil) {
+                return signature
+            }
+            next = SignatureText.decoded(bytes)
+        }
+        return nil
+    }
+
+    private enum SignatureText {
+        static func decoded(_ text: [UInt8]) -> [UInt8]? {
+            let digits = text.filter { ![0x3D, 0x0A, 0x0D, 0x20].contains($0) }
+            return Base64.decodeURL(digits.map { $0 == 0x2B ? 0x2D : $0 == 0x2F ? 0x5F : $0 })
+        }
+    }
+
     private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
         guard let bytes = Base64.decodeURL(Array(part)) else { return nil }
         return (try? JSONDocument(bytes))?.root.object

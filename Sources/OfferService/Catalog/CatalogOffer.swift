@@ -176,7 +176,9 @@ extension CatalogOffer {
     var tellableFacts: FactNeeds {
         switch listing {
         case .appStore: FactNeeds.fromStatuses.union(.fromHistory)
-        case .googlePlay: FactNeeds.fromStatuses.union(.fromHistory).union(.region).subtracting(.storefront)
+        case .googlePlay:
+            FactNeeds.fromStatuses.union(.fromHistory).union([.region, .cancellation])
+                .subtracting([.storefront, .renewalProduct])
         }
     }
 }

@@ -55,6 +55,8 @@ struct RuleFile {
         case "autoRenew":
             if let isOn = ["on": true, "off": false][value.string ?? ""] { return .autoRenew(isOn) }
             return mismatches.none(value, expected("“on” or “off”", value))
+        case "isActive":
+            return value.bool.map(Rule.isActive) ?? mismatches.none(value, expected("true or false", value))
         case "ownership": return choice(value).map(Rule.ownership)
         case "environment": return choice(value).map(Rule.environment)
         default: return members(name, value)
@@ -70,6 +72,9 @@ struct RuleFile {
         case "status": rule = .status(in: list(&reader) { choice($0) })
         case "storefront": rule = .storefront(in: list(&reader) { identifier($0) })
         case "region": rule = .region(in: list(&reader) { identifier($0) })
+        case "renewsTo": rule = .renewsTo(in: list(&reader) { identifier($0) })
+        case "cancelled":
+            rule = .cancelled(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
         case "lapsed":
             rule = .lapsed(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
         case "cooldown":

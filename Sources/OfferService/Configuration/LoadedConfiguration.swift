@@ -12,7 +12,8 @@ package struct LoadedConfiguration: Sendable {
     package let logPolicy: LogPolicy?
     /// Over the settings that were in force when the files were read.
     package let settingsDigest: SHA256Digest
-    private let keysPath: String
+    let keysPath: String
+    let offersPath: String
     /// What is odd about the settings and stops nothing.
     private let settingsWarnings: [ConfigurationIssue]
 
@@ -46,6 +47,7 @@ package struct LoadedConfiguration: Sendable {
         self.catalog = catalog
         settingsDigest = settings.digest
         keysPath = settings.keysPath
+        offersPath = settings.offersPath
         settingsWarnings = [settings.sealWatch.folderFault].compactMap { fault in
             fault.map { ConfigurationIssue(.warning, place: Setting.sealFile.flag, $0) }
         }
@@ -106,23 +108,31 @@ package struct LoadedConfiguration: Sendable {
 
     /// Everything that does not stop the service and still should be looked at.
     package var warnings: [ConfigurationIssue] {
-        warningsToLog
-            + keys.ring.unfilled(catalog.keyNeeds).map { need in
-                let offers = need.purpose == .promotionalOffer ? "offers" : "introductory offers"
-                return ConfigurationIssue(
-                    .warning,
-                    place: "keys and offers",
-                    "no key is active for \(need.bundleID) and \(need.purpose.rawValue); its \(offers) can't be signed"
-                )
-            }
+        warningsToLog + ungrantable + unprovenWarnings + unmatchable
+    }
+
+    /// What keeps offers from ever being signed or authorized, whoever asks.
+    package var ungrantable: [ConfigurationIssue] {
+        keys.ring.unfilled(catalog.keyNeeds).map { need in
+            let offers = need.purpose == .promotionalOffer ? "offers" : "introductory offers"
+            return ConfigurationIssue(
+                .warning,
+                place: "keys and offers",
+                "no key is active for \(need.bundleID) and \(need.purpose.rawValue); its \(offers) can't be signed"
+                    + suggestion(for: need.bundleID.text, among: keys.ring.keys.flatMap(\.bundleIDs).map(\.text))
+            )
+        }
             + packagesWithoutAccount.map { packageName in
                 ConfigurationIssue(
                     .warning,
                     place: "keys and offers",
                     "no service account is for \(packageName); its offers at Google Play can't be authorized"
+                        + suggestion(
+                            for: packageName.text,
+                            among: keys.ring.serviceAccounts.flatMap(\.packageNames).map(\.text)
+                        )
                 )
             }
-            + unprovenWarnings
     }
 
     /// What it means that an offer is given to whoever an app says its customer is.
@@ -228,6 +238,15 @@ package struct LoadedConfiguration: Sendable {
     /// What keeps the secrets of customers' ids from being used with that database; little if there is none yet.
     package func epochIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
         EpochRegister.faults(keys.pseudonyms, try epochs(of: ledger)).map { ConfigurationIssue($0, path: keysPath) }
+    }
+
+    /// What is doubtful about the callers that are not revoked; nothing if there is no database yet.
+    package func callerIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
+        guard ledger.exists else { return [] }
+        let connection = try ledger.openForReading()
+        guard try Migrations.version(of: connection) > 0 else { return [] }
+        let callers = try CallerStore(connection: connection).all().filter { $0.revokedAt == nil }
+        return catalog.issues(of: callers.map(\.caller))
     }
 
     private func epochs(of ledger: LedgerAccess) throws(StorageError) -> [EpochTable.Entry] {

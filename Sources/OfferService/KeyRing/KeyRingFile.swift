@@ -77,17 +77,16 @@ package struct KeyRingFile {
         }
         let privateKey = readPrivateKey(&reader, status ?? .active)
         reader.finish()
-        if let name = reader.fileName, name.hasPrefix("AuthKey_") {
+        if let name = reader.fileName {
             let (line, column) = file.document.position(of: value.offset)
-            warnings.append(
+            warnings += Self.faults(ofName: name, id).map { fault in
                 ConfigurationIssue(
                     .warning,
                     place: "\(path):\(line):\(column)",
                     pointer: "\(value.pointer)/file",
-                    "is named AuthKey_…, as App Store Connect names API keys; offers are signed with an "
-                        + "In-App Purchase key, whose file is named SubscriptionKey_…"
+                    fault
                 )
-            )
+            }
         }
         guard let id, let issuerID, !bundleIDs.isEmpty else { return nil }
         return SigningKey(
@@ -98,6 +97,29 @@ package struct KeyRingFile {
             status: status ?? .active,
             privateKey: privateKey
         )
+    }
+
+    /// What is doubtful about the name of a key's file, beside the id of the key.
+    ///
+    /// App Store Connect names the file after the key: `SubscriptionKey_ABC123DEFG.p8`.
+    private static func faults(ofName name: String, _ id: KeyID?) -> [String] {
+        var faults: [String] = []
+        let name = name.hasPrefix("credential:") ? String(name.dropFirst("credential:".count)) : name
+        if name.hasPrefix("AuthKey_") {
+            faults.append(
+                "is named AuthKey_…, as App Store Connect names API keys; offers are signed with an "
+                    + "In-App Purchase key, whose file is named SubscriptionKey_…"
+            )
+        }
+        let named = ["SubscriptionKey_", "AuthKey_"].lazy.filter(name.hasPrefix)
+            .compactMap { try? KeyID(String(name.dropFirst($0.count).prefix { $0 != "." })) }.first
+        if let id, let named, named != id {
+            faults.append(
+                "is named for the key \(named), and the id here is \(id): one of them is wrong, and the App Store refuses what "
+                    + "is signed under a wrong id"
+            )
+        }
+        return faults
     }
 
     private func readBundleID(_ value: JSONValue, _ mismatches: Mismatches) -> BundleID? {

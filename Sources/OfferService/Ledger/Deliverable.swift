@@ -56,4 +56,6 @@ package enum AuthorizationObstacle: Error, Hashable, Sendable {
     case fault(OfferFault)
     /// The store's catalogue isn't known, or not well enough.
     case storeUnavailable(retryAfterSeconds: Int?)
+    /// The store refuses this service until an operator changes something, so it isn't known.
+    case refusedByStore
 }

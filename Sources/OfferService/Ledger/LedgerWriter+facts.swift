@@ -12,6 +12,13 @@ extension LedgerWriter {
         var subscriptions: [[UInt8]] = []
         /// What it is drawn from; `nil` if nobody had to look.
         var histories: StoreHistories?
+
+        /// What the stores' answers explain about a decision that too little is known for.
+        func explanations(_ request: DecisionRequest) -> [StoreFinding] {
+            var explanations = request.knowledge.findings
+            if facts.value.status == nil, let group = histories?.otherGroup { explanations.append(.otherGroup(group)) }
+            return explanations
+        }
     }
 
     /// Merges what the request brings, and puts what the ledger knows beside what the request states.

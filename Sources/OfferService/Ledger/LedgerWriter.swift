@@ -304,7 +304,8 @@ package final class LedgerWriter {
     /// What the rules say of what is known; and what the store should be asked for first, if that may change it.
     func evaluate(_ request: DecisionRequest) throws(LedgerError) -> Evaluation {
         let known = try knownCustomer(request)
-        let decision = request.offer.policy.decide(try context(request, known))
+        var decision = request.offer.policy.decide(try context(request, known))
+        if decision.outcome == .undecided { decision = decision.explained(by: known.explanations(request)) }
         var evaluation = Evaluation(decision: decision, subscriptions: known.subscriptions)
         if decision.outcome == .undecided, request.knowledge.mayAsk {
             let needs = known.facts.value.unmet(request.offer.factNeeds, olderThan: request.receivedAt)

@@ -24,6 +24,14 @@ struct StoreHistories {
         }
     }
 
+    /// The group of the customer's newest subscription in the App Store, if the offer's group is another one.
+    var otherGroup: SubscriptionGroupID? {
+        guard case .appStore(let listing) = request.offer.listing, let group = listing.subscriptionGroupID else {
+            return nil
+        }
+        return appStore?.otherGroup(than: group)
+    }
+
     /// What the offer's own store can be asked for.
     var tellableFacts: FactNeeds {
         let tellable = request.offer.tellableFacts

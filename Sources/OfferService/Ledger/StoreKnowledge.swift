@@ -14,11 +14,13 @@ package struct StoreKnowledge: Sendable {
         var successions: [KeySuccession] = []
         var shownNames: [PseudonymizedName] = []
         var shownPurchases: [[UInt8]] = []
+        var findings: [StoreFinding] = []
+        var refusingStore: Store?
 
         var isNothing: Bool {
             report == nil && googlePlayReport == nil && googlePlayPurchases.isEmpty && chains.isEmpty
                 && subjects.isEmpty && account.isEmpty && successions.isEmpty && shownNames.isEmpty
-                && shownPurchases.isEmpty
+                && shownPurchases.isEmpty && findings.isEmpty && refusingStore == nil
         }
     }
 
@@ -91,6 +93,16 @@ package struct StoreKnowledge: Sendable {
         get { shared?.value.shownPurchases ?? [] }
         set { told.shownPurchases = newValue }
     }
+    /// What the store answered that explains why too little is known.
+    package var findings: [StoreFinding] {
+        get { shared?.value.findings ?? [] }
+        set { told.findings = newValue }
+    }
+    /// The store that refuses this service until an operator changes something; then waiting does not help.
+    package var refusingStore: Store? {
+        get { shared?.value.refusingStore }
+        set { told.refusingStore = newValue }
+    }
     /// The keys of whom evidence shows.
     var shownSubjects: [[UInt8]] { shownNames.map(\.pseudonym.ledgerKey) + shownPurchases }
     /// Whether purchases under the names of the request are the customer's.
@@ -122,6 +134,8 @@ package struct StoreKnowledge: Sendable {
         knowledge.googlePlayPurchases.formUnion(other.googlePlayPurchases)
         knowledge.shownNames += other.shownNames.filter { !shownNames.contains($0) }
         knowledge.shownPurchases += other.shownPurchases.filter { !shownPurchases.contains($0) }
+        knowledge.findings += other.findings.filter { !findings.contains($0) }
+        knowledge.refusingStore = other.refusingStore
         knowledge.mayAsk = other.mayAsk
         knowledge.isStoreDown = other.isStoreDown
         knowledge.retryAfterSeconds = other.retryAfterSeconds

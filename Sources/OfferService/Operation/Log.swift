@@ -35,6 +35,7 @@ package final class Log: Sendable {
     private struct Cause: Hashable {
         let message: String
         let reason: String
+        let app: String
     }
 
     private let dropped: @Sendable () -> Int
@@ -64,6 +65,10 @@ package final class Log: Sendable {
         _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]
     ) {
         guard level.rawValue >= self.level.rawValue else { return }
+        write(level, message, Array(values()))
+    }
+
+    private func write(_ level: LogLevel, _ message: StaticString, _ values: [(key: StaticString, value: LogValue)]) {
         var writer = JSONWriter(reserving: 256)
         writer.beginObject()
         writer.name("time")
@@ -72,7 +77,7 @@ package final class Log: Sendable {
         writer.string(level.name)
         writer.name("message")
         writer.string("\(message)")
-        for (name, value) in values() {
+        for (name, value) in values {
             writer.name(name)
             switch value {
             case .text(let text): writer.string(text)
@@ -83,11 +88,33 @@ package final class Log: Sendable {
         sink(writer.bytes + [0x0A])
     }
 
-    /// Tells of something that callers may bring about without end: of each reason once a minute.
+    /// Logs something that callers may bring about without end: once a minute for each reason and app.
     ///
-    /// Reasons are to be of a closed list.
-    package func onceAMinute(_ level: LogLevel, _ message: StaticString, reason: String) {
-        guard told.admits(Cause(message: "\(message)", reason: reason), at: clock.now()) else { return }
-        self(level, message, ["reason": .text(reason)])
+    /// Reasons and apps are to be of a closed list; `values` are logged beside them.
+    package func onceAMinute(
+        _ level: LogLevel,
+        _ message: StaticString,
+        reason: String,
+        app: String? = nil,
+        _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]
+    ) {
+        guard admits(level, Cause(message: "\(message)", reason: reason, app: app ?? "")) else { return }
+        let app: [(key: StaticString, value: LogValue)] = app.map { [("app", .text($0))] } ?? []
+        write(level, message, [("reason", .text(reason))] + app + Array(values()))
+    }
+
+    /// Logs these values alone, once a minute for each cause.
+    package func onceAMinute(
+        _ level: LogLevel,
+        _ message: StaticString,
+        of cause: String,
+        _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue>
+    ) {
+        guard admits(level, Cause(message: "\(message)", reason: cause, app: "")) else { return }
+        write(level, message, Array(values()))
+    }
+
+    private func admits(_ level: LogLevel, _ cause: Cause) -> Bool {
+        level.rawValue >= self.level.rawValue && told.admits(cause, at: clock.now())
     }
 }

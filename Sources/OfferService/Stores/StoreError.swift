@@ -55,6 +55,23 @@ package enum StoreError: Error, Hashable, Sendable {
     }
 }
 
+extension StoreError {
+    /// Whether the store refuses this service, its key or its app, until an operator changes something.
+    var isOfSetUp: Bool {
+        switch self {
+        case .credentialsRefused, .notPermitted, .appUnknown: true
+        default: false
+        }
+    }
+
+    /// The store's own code, if it refuses what the request names and always will.
+    ///
+    /// Apple's codes of 4000000 and above are about the request; an answer without one may be a proxy's.
+    var finalCode: Int64? {
+        if case .requestRefused(_, let code) = self, (4_000_000..<5_000_000).contains(code) { code } else { nil }
+    }
+}
+
 extension StoreError: CustomStringConvertible {
     /// A sentence for whoever runs the service.
     package var description: String {

@@ -52,7 +52,7 @@ extension AuditCommand {
             }
         )
         let signature = try required(arguments, "--signature", "a signature in base64") { text in
-            Base64.decode(Array(text.utf8)).flatMap(ECDSASignature.init(der:))
+            PresentedSignature.signature(base64: Array(text.utf8))
         }
         do { return try PresentedSignature(payload, signature) } catch { throw CommandError(usage: "\(error)") }
     }

@@ -86,6 +86,10 @@ enum CallersCommand: Command {
         let expiresInDays = try days(arguments)
         let isNew = !ledger.exists
         let result = Callers(ledger: ledger, clock: .system).add(caller, expiresInDays: expiresInDays)
+        // Whoever adds a caller may have no right to read the files; check says it then.
+        if let catalog = try? CatalogFile.read(SettingsOptions.settings(arguments).offersPath) {
+            for issue in catalog.issues(of: [caller]) { Terminal.complain("\(issue)") }
+        }
         // Not on standard output, where the key goes.
         if isNew, ledger.exists { Terminal.complain("made a new database: \(ledger.name)") }
         return show(result)

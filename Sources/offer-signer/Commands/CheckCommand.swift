@@ -16,7 +16,10 @@ enum CheckCommand: Command {
         It opens every key and certificate, and compares the customers' ids and the log with the database and the
         checkpoint file as serve does; where there is no database yet, it says so. It changes nothing.
 
-        Usage: offer-signer check [--live] [OPTIONS]
+        Usage: offer-signer check [--live] [--strict] [OPTIONS]
+
+        --strict also ends with 1 if an offer could never be signed or authorized: no key is active for its app, or no
+        service account.
 
         --live also asks the App Store whether it takes the keys of the purpose app-store-server-api: one
         harmless question for each app and environment, about a transaction that nobody has. It says what is
@@ -37,6 +40,7 @@ enum CheckCommand: Command {
     }
 
     private static let live = "--live"
+    private static let strict = "--strict"
     private static let settings: [Setting] = [
         .keys, .offers, .database, .checkpointFile, .logPolicy, .tlsCertificate, .tlsKey, .appStoreRoots,
         .trustedCertificates, .appStoreURL, .appStoreSandboxURL, .googlePlayURL, .googleOAuthURL, .groupReadableSecrets,
@@ -44,7 +48,7 @@ enum CheckCommand: Command {
     ]
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(arguments, known: SettingsOptions.names, flags: [live])
+        let parsed = try Arguments(arguments, known: SettingsOptions.names, flags: [live, strict])
         _ = try parsed.words()
         let settings = try SettingsOptions.settings(parsed)
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
@@ -56,7 +60,8 @@ enum CheckCommand: Command {
             return .failure
         }
         if try contradictsDatabase(loaded, settings) { return .failure }
-        for warning in loaded.warnings { Terminal.complain("\(warning)") }
+        let warnings = try loaded.warnings + callerIssues(loaded, settings) + loaded.samples
+        for warning in warnings { Terminal.complain("\(warning)") }
         let keys = loaded.keys.ring.keys
         Terminal.say(
             "\(settings.keysPath): \(keys.count) key\(keys.count == 1 ? "" : "s"), "
@@ -64,7 +69,22 @@ enum CheckCommand: Command {
         )
         Terminal.say("\(settings.offersPath): \(loaded.catalog.offers.count) offers, \(loaded.catalog.policyName)")
         for note in loaded.notes { Terminal.say("note: \(note)") }
-        return parsed.flags.contains(live) ? try askStores(settings, loaded) : .success
+        let result = parsed.flags.contains(live) ? try askStores(settings, loaded) : .success
+        guard parsed.flags.contains(strict), result == .success, !loaded.ungrantable.isEmpty else { return result }
+        Terminal.complain("error: with --strict, an offer that can never be signed or authorized is an error")
+        return .failure
+    }
+
+    /// What is doubtful about the callers that the database has.
+    private static func callerIssues(
+        _ loaded: LoadedConfiguration,
+        _ settings: Settings
+    ) throws(CommandError) -> [ConfigurationIssue] {
+        do {
+            return try loaded.callerIssues(in: LedgerAccess(location: settings.database, clock: .system))
+        } catch {
+            throw CommandError(ServiceError.database(error))
+        }
     }
 
     /// Whether the database knows other secrets of customers' ids, or another log, than the keys file has; says what is

@@ -39,8 +39,8 @@ struct OffersFileTests {
         """
 
     private static let ruleNames =
-        " (known: all, any, attribute, autoRenew, budget, cooldown, environment, grants, lapsed, not, ownership, "
-        + "refunded, region, status, storefront, subscribedBefore, usedOffers, window)"
+        " (known: all, any, attribute, autoRenew, budget, cancelled, cooldown, environment, grants, isActive, lapsed, "
+        + "not, ownership, refunded, region, renewsTo, status, storefront, subscribedBefore, usedOffers, window)"
 
     private static let floor =
         "asks for who never subscribed, and the offer is only for customers who have subscribed before; one at Google "

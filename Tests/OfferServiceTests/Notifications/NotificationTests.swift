@@ -102,7 +102,7 @@ import Testing
             #expect(try world.store.counts().toAPI == 0)
             let page = try MetricsPage(try await world.service.send(.get("/metrics")))
             let refused = page.samples.filter { $0.key.hasPrefix("offer_signer_notifications_refused_total") }
-            #expect(refused.values.reduce(0, +) == Double(faults.count - 1), "\(refused)")
+            #expect(refused.values.reduce(0, +) == Double(faults.count), "\(refused)")
         }
     }
 
@@ -127,6 +127,48 @@ import Testing
             #expect(try await world.send(foreign).problem == "invalid-signed-data")
             #expect(try world.service.storeTables().isEmpty)
             #expect(try world.service.entries().isEmpty)
+        }
+    }
+
+    @Test func `says that a notification is of version 1, counts it and logs it once a minute`() async throws {
+        try await withStoreService { world in
+            for bundleID in ["com.example.app", "com.example.app", "com.attacker"] {
+                let body = """
+                    {"notification_type": "DID_RENEW", "bid": "\(bundleID)", "environment": "PROD", "password": "secret", \
+                    "unified_receipt": {"latest_receipt": "x"}}
+                    """
+                let reply = try await world.service.send(.notification(body))
+                #expect(reply.problem == "invalid-request" && reply.pointers == ["/signedPayload"], "\(reply)")
+                #expect(reply.body.contains("version 1") && reply.body.contains("choose version 2"))
+            }
+            #expect(world.service.metrics[.notificationsRefused(reason: "version-1")] == 3)
+            let lines = world.service.log.lines.filter { $0.contains("a notification was refused") }
+            #expect(
+                lines.count == 2 && lines.allSatisfy { $0.contains("DID_RENEW") && $0.contains("PROD") },
+                "\(lines)"
+            )
+            #expect(!lines.contains { $0.contains("attacker") || $0.contains("secret") })
+        }
+    }
+
+    @Test func `counts a body without a signed payload, and one that is no JSON`() async throws {
+        try await withStoreService { world async throws in
+            for body in ["{}", #"{"signedPayload": 7}"#, "no"] {
+                #expect(try await world.service.send(.notification(body)).status == 400)
+            }
+            #expect(world.service.metrics[.notificationsRefused(reason: "no-signed-payload")] == 2)
+            #expect(world.service.metrics[.notificationsRefused(reason: "body-not-json")] == 1)
+        }
+    }
+
+    @Test func `logs of what it refuses the member, the app, the type and the environment`() async throws {
+        try await withStoreService(environments: [.sandbox]) { world in
+            let ids = try world.customer([.init(.active)])
+            let id = ids.subscriptions[0].originalTransactionID
+            #expect(try await world.send(.init("DID_RENEW", transactionID: id)).problem == "invalid-signed-data")
+            let lines = world.service.log.lines.filter { $0.contains("a notification was refused") }
+            let words = ["/data/environment", "com.example.app", "DID_RENEW", "Production", "environment-not-taken"]
+            #expect(lines.count == 1 && words.allSatisfy { word in lines.allSatisfy { $0.contains(word) } }, "\(lines)")
         }
     }
 

@@ -134,7 +134,8 @@ struct ClaimTests {
 
     @Test(arguments: SignedKind.allCases)
     func `refuses a member of the wrong type, and names it`(kind: SignedKind) {
-        for member in kind.membersRead {
+        // Of a list, what is no text is left out.
+        for member in kind.membersRead where member != "eligibleWinBackOfferIds" {
             let fault = #expect(throws: SignedDataFault.self) {
                 try kind.read(kind.payload.with(member, #"[{"x": 1}]"#), by: reader)
             }

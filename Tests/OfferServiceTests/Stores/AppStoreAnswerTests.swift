@@ -133,16 +133,27 @@ struct AppStoreAnswerTests {
 
     /// Answers with status 200 that say nothing we may build on; above all, none of them is “no subscriptions”.
     static let badAnswers = [
-        "", "null", "[]", "{}", "<html></html>", #"{"data":null}"#, #"{"data":{}}"#, #"{"data":[1]}"#,
-        #"{"data":[{"subscriptionGroupIdentifier":"1"}]}"#, #"{"data":[{"lastTransactions":[]}]}"#,
+        "", "null", "[]", "{}", "<html></html>", #"{"data":null}"#, #"{"data":{}}"#,
+        #"{"data":[],"bundleId":"com.example.other"}"#, #"{"data":[],"environment":"Sandbox"}"#,
+        #"{"data":[],"environment":"Xcode"}"#, #"{"data":[],"data":[]}"#, #"{"data":[]} x"#,
+    ]
+
+    /// Answers with one entry that can't be read: it is left out, and that it was there is told.
+    static let badEntries = [
+        #"{"data":[1]}"#, #"{"data":[{"subscriptionGroupIdentifier":"1"}]}"#, #"{"data":[{"lastTransactions":[]}]}"#,
         #"{"data":[{"subscriptionGroupIdentifier":"a b","lastTransactions":[]}]}"#,
         #"{"data":[{"subscriptionGroupIdentifier":"1","lastTransactions":[{"status":1,"originalTransactionId":"1"}]}]}"#,
         #"{"data":[{"subscriptionGroupIdentifier":"1","lastTransactions":[{"status":"1","originalTransactionId":"1","signedTransactionInfo":"t"}]}]}"#,
         #"{"data":[{"subscriptionGroupIdentifier":"1","lastTransactions":[{"status":1,"originalTransactionId":"x","signedTransactionInfo":"t"}]}]}"#,
         #"{"data":[{"subscriptionGroupIdentifier":"1","lastTransactions":[{"status":1,"originalTransactionId":"1","signedTransactionInfo":""}]}]}"#,
-        #"{"data":[],"bundleId":"com.example.other"}"#, #"{"data":[],"environment":"Sandbox"}"#,
-        #"{"data":[],"environment":"Xcode"}"#, #"{"data":[],"data":[]}"#, #"{"data":[]} x"#,
     ]
+
+    @Test(arguments: badEntries)
+    func `leaves out an entry that is none, and says so`(body: String) async throws {
+        let answer = try await TestStore(ScriptedTransport(.json(body))).api.subscriptionStatuses(of: id, asking).answer
+        #expect(answer.groups.flatMap(\.lastTransactions).isEmpty)
+        #expect(answer.unreadable.count == 1)
+    }
 
     @Test(arguments: badAnswers)
     func `refuses an answer that is none`(body: String) async throws {

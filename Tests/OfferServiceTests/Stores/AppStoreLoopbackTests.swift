@@ -188,7 +188,9 @@ struct AppStoreLoopbackTests {
             await withTaskGroup(of: StoreError?.self) { group in
                 for number in 0..<200 {
                     group.addTask {
-                        await failure { try await store.api.transactionInfo(of: TransactionID("\(number)"), asking) }
+                        await failure {
+                            try await store.api.transactionInfo(of: TransactionID("\(number + 1)"), asking)
+                        }
                     }
                 }
                 for await error in group { #expect(error?.label == "unavailable") }

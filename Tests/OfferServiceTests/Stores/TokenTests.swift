@@ -107,9 +107,10 @@ struct TokenTests {
         store.clock.advance(milliseconds: -1000)
         #expect(try await ask() == "Bearer token4")
         #expect(try await ask() == "Bearer token4")
-        #expect(try await ask() == "Bearer token4")
+        // The refused question is asked once more with a new one, and nobody is told.
         #expect(try await ask() == "Bearer token5")
-        #expect(store.log.lines.contains { $0.contains("refuses our credentials") && $0.contains("KEYNUMBER2") })
+        #expect(try await ask() == "Bearer token5")
+        #expect(!store.log.lines.contains { $0.contains("refuses our credentials") })
         #expect(!store.log.lines.contains { $0.contains("token") })
         for request in store.signer.requests {
             #expect(request.expiresAt.milliseconds - request.issuedAt.milliseconds <= 3_600_000)
@@ -121,7 +122,7 @@ struct TokenTests {
         let store = TestStore(ScriptedTransport(.statuses()))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<50 {
-                let id = try TransactionID("\(index)")
+                let id = try TransactionID("\(index + 1)")
                 group.addTask { _ = try await store.api.subscriptionStatuses(of: id, asking) }
             }
             try await group.waitForAll()

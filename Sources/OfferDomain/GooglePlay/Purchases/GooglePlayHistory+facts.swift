@@ -219,7 +219,8 @@ extension OfferUse {
 
     /// In the order of time; of one instant, in any that is always the same.
     fileprivate var order: (Int64, String) {
-        (usedAt?.milliseconds ?? .min, "\(type.rawValue) \(subscriptionGroup?.text ?? "") \(offerID?.text ?? "")")
+        let name = [type?.rawValue, subscriptionGroup?.text, offerID?.text].map { $0 ?? "" }.joined(separator: " ")
+        return (usedAt?.milliseconds ?? .min, name)
     }
 }
 
@@ -238,6 +239,7 @@ extension GooglePlayPurchaseStanding {
             } else {
                 renews(scope).map(fact)
             }
+        facts.cancelledAt = latest.cancelledAt.map(fact)
         facts.expirationIntent = expirationIntent.map(fact)
     }
 

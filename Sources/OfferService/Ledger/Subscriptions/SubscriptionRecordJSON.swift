@@ -68,6 +68,7 @@ extension RenewalRecord {
         writer.member("gracePeriodExpiresDate", gracePeriodExpiresAt)
         writer.member("expirationIntent", expirationIntent?.storeText)
         writer.member("renewalDate", renewsAt)
+        writer.member("autoRenewProductId", autoRenewProductID)
         writer.member("offerType", offerType?.storeText)
         writer.member("offerIdentifier", offerID)
         writer.member("eligibleWinBackOfferIds", eligibleWinBackOfferIDs)
@@ -97,6 +98,7 @@ extension RenewalRecord {
             signedAt: signedAt,
             source: source
         )
+        autoRenewProductID = reader.text("autoRenewProductId")
     }
 }
 

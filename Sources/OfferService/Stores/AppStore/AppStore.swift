@@ -76,17 +76,17 @@ package final class AppStore: Sendable {
         )
         if !question.needs.isDisjoint(with: .fromStatuses) {
             let answer = try await api.subscriptionStatuses(of: question.transactionID, asking)
+            let place = AnswerPlace(app: question.app, environment: answer.environment)
             evidence = try await verified(question.party, evidence) { evidence throws(StoreError) in
-                try self.add(answer.answer, of: question.app, to: &evidence, at: now)
+                try self.add(answer.answer, of: place, to: &evidence, at: now)
             }
         }
         if !question.needs.isDisjoint(with: .fromHistory) {
             let answer = try await api.transactionHistory(of: question.transactionID, asking, .subscriptions)
-            let signed = answer.answer.signedTransactions.map(\.bytes)
+            let place = AnswerPlace(app: question.app, environment: answer.environment)
             evidence = try await verified(question.party, evidence) { evidence throws(StoreError) in
-                try self.read(signed, [], of: question.app, into: &evidence, at: now)
+                try self.add(answer.answer, of: place, to: &evidence, at: now)
             }
-            if answer.answer.isComplete { evidence.historyReadAt = now }
         }
         return evidence
     }
@@ -110,18 +110,32 @@ package final class AppStore: Sendable {
         return try result.get()
     }
 
+    /// Where an answer comes from.
+    private struct AnswerPlace: Sendable {
+        let app: AppStoreApp
+        let environment: StoreEnvironment
+    }
+
     private func add(
         _ statuses: SubscriptionStatuses,
-        of app: AppStoreApp,
+        of place: AnswerPlace,
         to evidence: inout SubscriptionEvidence,
         at now: Timestamp
     ) throws(StoreError) {
+        var entries = AnswerEntries()
+        for member in statuses.unreadable { leaveOut(member, "unreadable-entry", of: place, &entries) }
         for item in statuses.groups.flatMap(\.lastTransactions) {
             let renewal = item.signedRenewalInfo.map { [$0.bytes] } ?? []
-            let read = try read([item.signedTransaction.bytes], renewal, of: app, into: &evidence, at: now)
-            guard read.transactions.allSatisfy({ $0.originalTransactionID == item.originalTransactionID }) else {
-                throw .badAnswer(reason: "a status comes with a transaction of another subscription")
+            guard let read = try read([item.signedTransaction.bytes], renewal, of: place, &entries, at: now) else {
+                continue
             }
+            guard read.transactions.allSatisfy({ $0.originalTransactionID == item.originalTransactionID }) else {
+                leaveOut("/originalTransactionId", "other-subscription", of: place, &entries)
+                continue
+            }
+            entries.taken += 1
+            evidence.transactions += read.transactions
+            evidence.renewals += read.renewals
             let signedAt = (read.transactions.map(\.signedAt) + read.renewals.map(\.signedAt)).max() ?? now
             evidence.statuses.append(
                 SubscriptionEvidence.Status(
@@ -131,31 +145,81 @@ package final class AppStore: Sendable {
                 )
             )
         }
-        evidence.statusesReadAt = now
+        try entries.requireTrust()
+        if entries.leftOut == 0 { evidence.statusesReadAt = now } else { evidence.isPartial = true }
     }
 
-    @discardableResult
+    private func add(
+        _ history: TransactionHistory,
+        of place: AnswerPlace,
+        to evidence: inout SubscriptionEvidence,
+        at now: Timestamp
+    ) throws(StoreError) {
+        var entries = AnswerEntries()
+        for member in history.unreadable { leaveOut(member, "unreadable-entry", of: place, &entries) }
+        for signed in history.signedTransactions {
+            guard let read = try read([signed.bytes], [], of: place, &entries, at: now) else { continue }
+            entries.taken += 1
+            evidence.transactions += read.transactions
+        }
+        try entries.requireTrust()
+        if entries.leftOut > 0 { evidence.isPartial = true } else if history.isComplete { evidence.historyReadAt = now }
+    }
+
+    /// What became of the entries of one answer.
+    private struct AnswerEntries {
+        var taken = 0
+        var leftOut = 0
+        /// Of the first entry that is not signed as it must be.
+        var distrust: String?
+
+        /// An answer of which nothing is signed as it must be is none: it may come from somebody else.
+        func requireTrust() throws(StoreError) {
+            if taken == 0, let distrust { throw .badAnswer(reason: distrust) }
+        }
+    }
+
+    private func leaveOut(
+        _ member: String,
+        _ reason: String,
+        of place: AnswerPlace,
+        _ entries: inout AnswerEntries
+    ) {
+        entries.leftOut += 1
+        api.leftOut(member, place.app.bundleID, place.environment, reason: reason)
+    }
+
+    /// One entry of an answer, verified; `nil` if it had to be left out, which spoils nothing else.
     private func read(
         _ transactions: [[UInt8]],
         _ renewalInfos: [[UInt8]],
-        of app: AppStoreApp,
-        into evidence: inout SubscriptionEvidence,
+        of place: AnswerPlace,
+        _ entries: inout AnswerEntries,
         at now: Timestamp
-    ) throws(StoreError) -> SubscriptionEvidence {
+    ) throws(StoreError) -> SubscriptionEvidence? {
         do {
-            let read = try reader(of: [app]).evidence(
+            return try reader(of: [place.app]).evidence(
                 transactions: transactions,
                 renewalInfos: renewalInfos,
                 pairing: .byStore,
                 source: .storeAPI,
                 at: now
             )
-            evidence.transactions += read.transactions
-            evidence.renewals += read.renewals
-            return read
         } catch {
             if error.fault.isTemporary { throw .unavailable(retryAfter: nil) }
-            throw .badAnswer(reason: error.fault.label)
+            if !error.fault.isOfGenuineData { entries.distrust = entries.distrust ?? error.fault.label }
+            leaveOut(error.piece.memberOfAnswer + (error.fault.pointer ?? ""), error.fault.label, of: place, &entries)
+            return nil
+        }
+    }
+}
+
+extension EvidenceFault.Piece {
+    /// What the App Store calls it in answers and notifications.
+    var memberOfAnswer: String {
+        switch self {
+        case .transaction: "/signedTransactionInfo"
+        case .renewalInfo: "/signedRenewalInfo"
         }
     }
 }

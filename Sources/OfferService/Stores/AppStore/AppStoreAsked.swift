@@ -14,11 +14,15 @@ struct AppStoreAsked: KnowledgeSource {
         do {
             let evidence = try await store.evidence(question, at: request.receivedAt)
             customer.add(evidence, to: &knowledge)
+            if evidence.isPartial { knowledge.findings.append(.entryUnreadable) }
         } catch .notFound {
             // The store knows no such transaction, so nothing more is known of the customer.
-            return knowledge
+            knowledge.findings.append(.transactionUnknown(customer.questionedMember))
         } catch {
-            return knowledge.without(error, at: request.receivedAt, log)
+            if let code = error.finalCode {
+                throw .request(.refusedByStore(.appStore, pointer: customer.questionedMember.pointer, code: code))
+            }
+            return knowledge.without(error, of: .appStore, question.app.bundleID.text, at: request.receivedAt, log)
         }
         return knowledge
     }

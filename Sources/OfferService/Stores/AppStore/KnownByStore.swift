@@ -218,6 +218,13 @@ final class KnownByStore: Sendable {
         }
     }
 
+    /// The member of the request that names the transaction that is asked about.
+    var questionedMember: TransactionMember {
+        if case .introductoryOfferEligibility = statement, request.transactionID != nil { return .transactionID }
+        if evidence.transactions.isEmpty == false { return .signedTransaction }
+        return request.transactionID == nil ? .signedAppTransaction : .transactionID
+    }
+
     /// Takes the store's answer in; of somebody else's account it is kept for the ledger, and tells nothing here.
     func add(_ answer: SubscriptionEvidence, to knowledge: inout StoreKnowledge) {
         let isCustomers = isOfCustomer(answer)

@@ -10,17 +10,34 @@ protocol AppStoreAnswer: Sendable {
 
 /// Reads the members of one JSON object of an answer, and notes what does not fit.
 ///
-/// An array that is missing is a mismatch, never an empty one: “no subscriptions” must have been said.
+/// An array that is missing is a mismatch, never an empty one: “no subscriptions” must have been said. An entry of one that
+/// does not fit is left out, and spoils nothing else. An empty optional text counts as absent.
 struct AnswerReader {
     private(set) var object: ObjectReader
     private let mismatches: Mismatches
+    private let leftOut: LeftOut
 
-    init(_ value: JSONValue, into mismatches: Mismatches) {
-        object = ObjectReader(value, into: mismatches)
-        self.mismatches = mismatches
+    /// Where entries stand that were left out.
+    private final class LeftOut {
+        var pointers: [String] = []
     }
 
-    mutating func text(_ name: StaticString) -> String? { object.optional(name, "a string") { $0.string } }
+    init(_ value: JSONValue, into mismatches: Mismatches) {
+        self.init(value, mismatches, LeftOut())
+    }
+
+    private init(_ value: JSONValue, _ mismatches: Mismatches, _ leftOut: LeftOut) {
+        object = ObjectReader(value, into: mismatches)
+        self.mismatches = mismatches
+        self.leftOut = leftOut
+    }
+
+    /// Where entries stand that were left out so far, as JSON pointers.
+    var unreadable: [String] { leftOut.pointers }
+
+    mutating func text(_ name: StaticString) -> String? {
+        object.optional(name, "a string") { $0.string }.flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     mutating func requiredText(_ name: StaticString) -> String? { object.required(name, "a string") { $0.string } }
 
@@ -30,7 +47,9 @@ struct AnswerReader {
 
     mutating func requiredBoolean(_ name: StaticString) -> Bool? { object.required(name, "true or false") { $0.bool } }
 
-    mutating func jws(_ name: StaticString) -> UnverifiedJWS? { object.optional(name, "a JWS", Self.jws) }
+    mutating func jws(_ name: StaticString) -> UnverifiedJWS? {
+        object.member(name)?.stringBytes?.isEmpty == true ? nil : object.optional(name, "a JWS", Self.jws)
+    }
 
     mutating func requiredJWS(_ name: StaticString) -> UnverifiedJWS? { object.required(name, "a JWS", Self.jws) }
 
@@ -40,19 +59,29 @@ struct AnswerReader {
 
     /// The strings of an array that must be there.
     mutating func signedTexts(_ name: StaticString) -> [UnverifiedJWS] {
-        elements(name) { [mismatches] in Self.jws($0) ?? mismatches.none($0, "expected a JWS") }
+        elements(name) { value, mismatches in Self.jws(value) ?? mismatches.none(value, "expected a JWS") }
     }
 
     /// The objects of an array that must be there.
     mutating func objects<Value>(_ name: StaticString, _ read: (inout AnswerReader) -> Value?) -> [Value] {
-        elements(name) { [mismatches] value in
-            var reader = AnswerReader(value, into: mismatches)
+        elements(name) { [leftOut] value, mismatches in
+            var reader = AnswerReader(value, mismatches, leftOut)
             return read(&reader)
         }
     }
 
-    private mutating func elements<Value>(_ name: StaticString, _ read: (JSONValue) -> Value?) -> [Value] {
-        object.required(name, "an array") { $0.array }?.compactMap(read) ?? []
+    private mutating func elements<Value>(
+        _ name: StaticString,
+        _ read: (JSONValue, Mismatches) -> Value?
+    ) -> [Value] {
+        let array = object.required(name, "an array") { $0.array }
+        return array?.compactMap { [leftOut] value in
+            let own = Mismatches()
+            let read = read(value, own)
+            if read != nil, own.all.isEmpty { return read }
+            leftOut.pointers.append(own.all.first?.pointer ?? value.pointer)
+            return nil
+        } ?? []
     }
 
     private static func jws(_ value: JSONValue) -> UnverifiedJWS? {
@@ -77,6 +106,7 @@ extension SubscriptionStatuses: AppStoreAnswer {
             let items = reader.objects("lastTransactions", Item.init)
             return id.map { Group(id: $0, lastTransactions: items) }
         }
+        unreadable = reader.unreadable
     }
 }
 
@@ -101,11 +131,13 @@ struct TransactionHistoryPage: AppStoreAnswer {
     let signedTransactions: [UnverifiedJWS]
     let revision: String?
     let hasMore: Bool
+    let unreadable: [String]
 
     init?(_ reader: inout AnswerReader) {
         appAppleID = reader.integer("appAppleId")
         signedTransactions = reader.signedTexts("signedTransactions")
         revision = reader.text("revision")
+        unreadable = reader.unreadable
         guard let hasMore = reader.requiredBoolean("hasMore") else { return nil }
         self.hasMore = hasMore
     }
@@ -117,6 +149,7 @@ extension NotificationHistory: AppStoreAnswer {
             guard let payload = reader.requiredJWS("signedPayload") else { return nil }
             return Item(signedPayload: payload, attempts: reader.attempts())
         }
+        unreadable = reader.unreadable
         let token = reader.text("paginationToken")
         guard let hasMore = reader.requiredBoolean("hasMore") else { return nil }
         guard !hasMore || token != nil else { return nil }

@@ -60,10 +60,13 @@ package struct SubscriptionStatuses: Hashable, Sendable {
 
     package let appAppleID: Int64?
     package let groups: [Group]
+    /// Where entries stand that could not be read, as JSON pointers; they are left out.
+    package let unreadable: [String]
 
-    package init(appAppleID: Int64?, groups: [Group]) {
+    package init(appAppleID: Int64?, groups: [Group], unreadable: [String] = []) {
         self.appAppleID = appAppleID
         self.groups = groups
+        self.unreadable = unreadable
     }
 }
 
@@ -78,12 +81,21 @@ package struct TransactionHistory: Hashable, Sendable {
     package let revision: String?
     /// Whether these are all: false if there are more than the limit of pages.
     package let isComplete: Bool
+    /// Where entries stand that could not be read, as JSON pointers; they are left out.
+    package let unreadable: [String]
 
-    package init(appAppleID: Int64?, signedTransactions: [UnverifiedJWS], revision: String?, isComplete: Bool) {
+    package init(
+        appAppleID: Int64?,
+        signedTransactions: [UnverifiedJWS],
+        revision: String?,
+        isComplete: Bool,
+        unreadable: [String] = []
+    ) {
         self.appAppleID = appAppleID
         self.signedTransactions = signedTransactions
         self.revision = revision
         self.isComplete = isComplete
+        self.unreadable = unreadable
     }
 }
 
@@ -104,12 +116,15 @@ package struct NotificationHistory: Hashable, Sendable {
     package let items: [Item]
     /// Where to go on; `nil` at the end.
     package let nextPage: String?
+    /// Where entries stand that could not be read, as JSON pointers; they are left out.
+    package let unreadable: [String]
 
     package var isComplete: Bool { nextPage == nil }
 
-    package init(items: [Item], nextPage: String?) {
+    package init(items: [Item], nextPage: String?, unreadable: [String] = []) {
         self.items = items
         self.nextPage = nextPage
+        self.unreadable = unreadable
     }
 }
 

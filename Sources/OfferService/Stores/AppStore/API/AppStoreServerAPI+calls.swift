@@ -83,7 +83,7 @@ extension AppStoreServerAPI {
         var items: [NotificationHistory.Item] = []
         var next = page
         for _ in 0..<min(mostPages, maximumPages) {
-            let page: NotificationHistory = try await ask(
+            let page: NotificationHistory = try await askThere(
                 .notificationHistory,
                 in: environment,
                 asking,
@@ -94,6 +94,7 @@ extension AppStoreServerAPI {
                 body: query.body
             )
             items += page.items
+            for member in page.unreadable { leftOut(member, asking.bundleID, environment) }
             guard page.nextPage != next || next == nil else { throw .badAnswer(reason: "a page leads to itself") }
             next = page.nextPage
             if next == nil { break }
@@ -106,7 +107,7 @@ extension AppStoreServerAPI {
         in environment: StoreEnvironment,
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> TestNotificationToken {
-        let answer: TestNotificationAnswer = try await ask(
+        let answer: TestNotificationAnswer = try await askThere(
             .requestTestNotification,
             in: environment,
             asking,
@@ -123,7 +124,7 @@ extension AppStoreServerAPI {
         in environment: StoreEnvironment,
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> TestNotificationStatus {
-        try await ask(
+        try await askThere(
             .testNotificationStatus,
             in: environment,
             asking,
@@ -133,6 +134,34 @@ extension AppStoreServerAPI {
     }
 
     // MARK: - Parts
+
+    /// A question about an app in one environment, where a refusal of the key ends it.
+    private func askThere<Answer: AppStoreAnswer>(
+        _ endpoint: AppStoreEndpoint,
+        in environment: StoreEnvironment,
+        _ asking: AppStoreAsking,
+        before deadline: Deadline,
+        _ method: HTTP.Method = .get,
+        path: [String],
+        query: [(name: String, value: String)] = [],
+        body: [UInt8] = []
+    ) async throws(StoreError) -> Answer {
+        do throws(StoreError) {
+            return try await ask(
+                endpoint,
+                in: environment,
+                asking,
+                before: deadline,
+                method,
+                path: path,
+                query: query,
+                body: body
+            )
+        } catch {
+            if error == .credentialsRefused { refused(asking.bundleID, environment) }
+            throw error
+        }
+    }
 
     private func question(
         _ endpoint: AppStoreEndpoint,
@@ -166,6 +195,7 @@ extension AppStoreServerAPI {
         _ deadline: Deadline
     ) async throws(StoreError) -> TransactionHistory {
         var (signed, next, appAppleID): ([UnverifiedJWS], String?, Int64?) = ([], revision, nil)
+        var unreadable: [String] = []
         for _ in 0..<maximumPages {
             let page: TransactionHistoryPage = try await ask(
                 .transactionHistory,
@@ -176,21 +206,23 @@ extension AppStoreServerAPI {
                 query: filter.query + (next.map { [("revision", $0)] } ?? [])
             )
             signed += page.signedTransactions
+            unreadable += page.unreadable
             appAppleID = page.appAppleID ?? appAppleID
             guard page.hasMore else {
-                return history(appAppleID, signed, page.revision ?? next, isComplete: true)
+                return history(appAppleID, signed, unreadable, page.revision ?? next, isComplete: true)
             }
             guard let following = page.revision, following != next else {
                 throw .badAnswer(reason: "a page leads nowhere or to itself")
             }
             next = following
         }
-        return history(appAppleID, signed, next, isComplete: false)
+        return history(appAppleID, signed, unreadable, next, isComplete: false)
     }
 
     private func history(
         _ appAppleID: Int64?,
         _ signed: [UnverifiedJWS],
+        _ unreadable: [String],
         _ revision: String?,
         isComplete: Bool
     ) -> TransactionHistory {
@@ -198,7 +230,8 @@ extension AppStoreServerAPI {
             appAppleID: appAppleID,
             signedTransactions: signed,
             revision: revision,
-            isComplete: isComplete
+            isComplete: isComplete,
+            unreadable: unreadable
         )
     }
 }

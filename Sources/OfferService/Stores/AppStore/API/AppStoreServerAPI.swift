@@ -6,7 +6,7 @@ import OfferDomain
 ///
 /// Answers hold what Apple signed as it came: whoever uses them verifies it. The same question asked by several at once is
 /// asked of Apple once. Where a transaction's environment is not known, production is asked, and the sandbox only if
-/// production says that it does not know the transaction.
+/// production does not know the transaction, or refuses the app, as it does until the app's first release.
 ///
 /// Source: Apple, [App Store Server API](https://developer.apple.com/documentation/appstoreserverapi).
 package final class AppStoreServerAPI: Sendable {
@@ -28,6 +28,7 @@ package final class AppStoreServerAPI: Sendable {
     let clock: WallClock
     let log: Log
     private let learned = Guarded(RecentValues<Learned, StoreEnvironment>(capacity: mostLearned))
+    let releases: AppReleases
     let statuses: Coalescer<Question, Answered<SubscriptionStatuses>>
     let histories: Coalescer<Question, Answered<TransactionHistory>>
     let signedTexts: Coalescer<Question, Answered<UnverifiedJWS>>
@@ -60,6 +61,7 @@ package final class AppStoreServerAPI: Sendable {
         self.maximumPages = maximumPages
         clock = runtime.clock
         log = runtime.log
+        releases = AppReleases(log: runtime.log, clock: runtime.clock)
         tokens = BearerTokens(signer: signer, clock: runtime.clock)
         let metrics = runtime.metrics
         let joined: @Sendable (Question) -> Void = {
@@ -73,6 +75,9 @@ package final class AppStoreServerAPI: Sendable {
     static let storeName = "app-store"
 
     /// Runs `ask` in the environments where the transaction may be, until one knows it.
+    ///
+    /// Production answers 401 to each question about an app that was never released, whose purchases the sandbox knows. So
+    /// that does not end the question; the sandbox, which takes the same key, shows whether the key is wrong.
     func inItsEnvironment<Answer: Sendable>(
         _ id: TransactionID,
         _ asking: AppStoreAsking,
@@ -81,23 +86,38 @@ package final class AppStoreServerAPI: Sendable {
         let name = Learned(bundleID: asking.bundleID, transactionID: id)
         let learned = learned.withLock { $0[name] }
         let candidates = (asking.environment ?? learned).map { [$0] } ?? environments
-        var error = StoreError.notFound(code: AppStoreReading.transactionIDNotFound)
+        var isRefused = false
         for environment in candidates {
             do throws(StoreError) {
                 let answer = try await ask(environment)
                 self.learned.withLock { $0[name] = environment }
+                note(environment, asking, isRefused: isRefused)
                 return answer
-            } catch .notFound(code: AppStoreReading.transactionIDNotFound) {
+            } catch {
+                if error == .credentialsRefused, environment != candidates.last, !releases.isReleased(asking.bundleID) {
+                    isRefused = true
+                    continue
+                }
+                guard error == .notFound(code: AppStoreReading.transactionIDNotFound) else {
+                    if error == .credentialsRefused { refused(asking.bundleID, environment) }
+                    throw error
+                }
                 if learned == environment { self.learned.withLock { $0[name] = nil } }
-                error = .notFound(code: AppStoreReading.transactionIDNotFound)
-            } catch let other {
-                throw other
+                note(environment, asking, isRefused: isRefused)
             }
         }
-        throw error
+        throw .notFound(code: AppStoreReading.transactionIDNotFound)
     }
 
-    /// One request to one environment, with its retries.
+    /// Notes that an environment took the key.
+    private func note(_ environment: StoreEnvironment, _ asking: AppStoreAsking, isRefused: Bool) {
+        if environment == .production { return releases.noteReleased(asking.bundleID) }
+        if isRefused { releases.noteUnreleased(asking.bundleID) }
+    }
+
+    /// One request to one environment, with its retries; after a 401 once more with a new token.
+    ///
+    /// The App Store answers 401 now and then to a token that is good.
     func ask<Answer: AppStoreAnswer>(
         _ endpoint: AppStoreEndpoint,
         in environment: StoreEnvironment,
@@ -119,18 +139,25 @@ package final class AppStoreServerAPI: Sendable {
             quota: .perHour(endpoint.perHour(in: environment)),
             party: asking.party
         )
-        var token: SignedToken?
-        do throws(StoreError) {
-            return try await gateway.ask(call, before: deadline) { milliseconds throws(StoreError) in
-                let current = try await tokens.token(for: asking.bundleID)
-                token = current
-                return try Self.request(call.origin, method, path, query, body, current, milliseconds)
-            } read: {
-                AppStoreReading(bundleID: asking.bundleID, environment: environment, now: clock.now()).read($0)
+        var isRenewed = environment == .production && releases.isUnreleased(asking.bundleID)
+        while true {
+            var token: SignedToken?
+            do throws(StoreError) {
+                return try await gateway.ask(call, before: deadline) { milliseconds throws(StoreError) in
+                    let current = try await tokens.token(for: asking.bundleID)
+                    token = current
+                    return try Self.request(call.origin, method, path, query, body, current, milliseconds)
+                } read: {
+                    AppStoreReading(bundleID: asking.bundleID, environment: environment, now: clock.now()).read($0)
+                }
+            } catch {
+                guard error == .credentialsRefused, !isRenewed, let token else {
+                    note(error, call)
+                    throw error
+                }
+                isRenewed = true
+                tokens.discard(token, for: asking.bundleID)
             }
-        } catch {
-            if error == .credentialsRefused, let token { refused(token, asking.bundleID, environment) }
-            throw error
         }
     }
 
@@ -141,13 +168,69 @@ package final class AppStoreServerAPI: Sendable {
         )
     }
 
-    private func refused(_ token: SignedToken, _ bundleID: BundleID, _ environment: StoreEnvironment) {
-        tokens.discard(token, for: bundleID)
+    /// Logs that the key is refused, where no other environment may take it.
+    func refused(_ bundleID: BundleID, _ environment: StoreEnvironment) {
         log(
             .error,
             "the App Store refuses our credentials",
-            ["app": .text(bundleID.text), "key": .text(token.keyID.text), "environment": .text(environment.rawValue)]
+            [
+                "app": .text(bundleID.text), "key": .text(tokens.keyID(for: bundleID)?.text ?? ""),
+                "environment": .text(environment.rawValue), "hint": "run offer-signer check --live",
+            ]
         )
+    }
+
+    /// Logs that an entry of an answer was left out, with where its fault is.
+    ///
+    /// The member tells no value: that may be a customer's.
+    func leftOut(
+        _ member: String,
+        _ bundleID: BundleID,
+        _ environment: StoreEnvironment,
+        reason: String = "unreadable-entry"
+    ) {
+        log.onceAMinute(
+            .warning,
+            "an entry of the App Store's answer was left out",
+            reason: reason,
+            app: bundleID.text,
+            ["member": .text(member), "environment": .text(environment.rawValue)]
+        )
+    }
+
+    /// Logs what only the operator, or whoever sends requests, can put right; the code is Apple's own.
+    private func note(_ error: StoreError, _ call: StoreCall) {
+        let account = call.account
+        switch error {
+        case .requestRefused(let status, let code):
+            log.onceAMinute(
+                .warning,
+                "the App Store refuses a question",
+                reason: "\(code)",
+                app: account.app,
+                [
+                    "code": .integer(code), "status": .integer(Int64(status)),
+                    "environment": .text(account.environment), "endpoint": .text(account.endpoint),
+                ]
+            )
+        case .appUnknown(let code):
+            log.onceAMinute(
+                .error,
+                "the App Store does not know the app",
+                reason: "\(code)",
+                app: account.app,
+                ["code": .integer(code), "environment": .text(account.environment)]
+            )
+        case .badAnswer(let reason):
+            log.onceAMinute(
+                .warning,
+                "an answer of the App Store cannot be read",
+                reason: reason,
+                app: account.app,
+                ["environment": .text(account.environment), "endpoint": .text(account.endpoint)]
+            )
+        default: break
+        }
     }
 
     private static func request(

@@ -37,6 +37,9 @@ final class BearerTokens: Sendable {
         }
     }
 
+    /// The key that signs for the app now.
+    func keyID(for bundleID: BundleID) -> KeyID? { signer.keyID(for: bundleID) }
+
     /// Forgets a token that was refused, unless another has taken its place.
     func discard(_ token: SignedToken, for bundleID: BundleID) {
         kept.withLock { kept in

@@ -99,20 +99,60 @@ package struct NotificationReceiver: Sendable {
         do {
             notification = try reader.notification(signedPayload, at: now)
         } catch {
-            throw refusal(error, isOurs: error.isOfOurApp)
+            throw refusal(error, at: "", of: signedPayload, isOurs: error.isOfOurApp)
         }
         do {
             return (notification, try reader.evidence(of: notification, at: now))
         } catch {
-            throw refusal(error.fault, isOurs: true)
+            throw refusal(error.fault, at: "/data" + error.piece.memberOfAnswer, of: signedPayload, isOurs: true)
         }
     }
 
-    private func refusal(_ fault: SignedDataFault, isOurs: Bool) -> NotificationRefusal {
+    /// Counts and logs a refusal, with what the notification says of itself if the App Store signed it.
+    private func refusal(
+        _ fault: SignedDataFault,
+        at place: String,
+        of signedPayload: [UInt8],
+        isOurs: Bool
+    ) -> NotificationRefusal {
         metrics.count(.notificationsRefused(reason: fault.label))
-        // What strangers send is counted only, or they could fill the log.
-        log(isOurs ? .warning : .debug, "a notification was refused", ["reason": .text(fault.label)])
+        guard isOurs || fault.isOfGenuineData else {
+            // What strangers send is counted only, or they could fill the log.
+            log(.debug, Self.refused, ["reason": .text(fault.label)])
+            return .unacceptable(fault)
+        }
+        let glimpse = NotificationGlimpse(signedPayload)
+        let values: KeyValuePairs<StaticString, LogValue> = [
+            "reason": .text(fault.label), "member": .text(place + (fault.pointer ?? "")), "app": .text(glimpse.app),
+            "type": .text(glimpse.type), "environment": .text(glimpse.environment),
+            "detail": .text(fault.description),
+        ]
+        if isOurs {
+            log(.warning, Self.refused, values)
+        } else {
+            // Of other apps there is no end, and whoever has one may send its notifications.
+            log.onceAMinute(.warning, Self.refused, of: fault.label, values)
+        }
         return .unacceptable(fault)
+    }
+
+    private static let refused: StaticString = "a notification was refused"
+
+    /// Counts and logs a body without a signed notification, which anybody may send.
+    func refuse(_ body: UnsignedNotification, under configuration: Snapshot) {
+        metrics.count(.notificationsRefused(reason: body.label))
+        guard case .versionOne(let notification) = body else {
+            log(.debug, Self.refused, ["reason": .text(body.label)])
+            return
+        }
+        let isOurs = configuration.catalog.apps.keys.contains { $0.text == notification.bundleID }
+        let values: KeyValuePairs<StaticString, LogValue> = [
+            "member": "/signedPayload", "type": .text(notification.type),
+            "environment": .text(notification.environment),
+            "hint": "choose version 2 for the notifications of the app in App Store Connect",
+        ]
+        let app = isOurs ? notification.bundleID : "unknown"
+        log.onceAMinute(.warning, Self.refused, reason: body.label, app: app, values)
     }
 
     private func count(_ notification: AppStoreNotification, _ outcome: String) {

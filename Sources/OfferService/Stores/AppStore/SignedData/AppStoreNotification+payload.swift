@@ -5,6 +5,7 @@ extension AppStoreNotification {
     /// Reads a verified payload whose claims `check` accepts; what it is about decides where they stand.
     init(payload: [UInt8], _ check: ClaimCheck) throws(SignedDataFault) {
         let reader = try PayloadReader(payload)
+        try reader.require(.notification)
         let (content, claims) = try Self.readContent(reader)
         let app = try check.app(claims)
         let environment = try Self.environment(of: content, claims, app, check)

@@ -13,6 +13,7 @@ extension AppStoreRenewalInfo {
         _ check: ClaimCheck
     ) throws(SignedDataFault) {
         let reader = try PayloadReader(payload)
+        try reader.require(.renewalInfo)
         self.init(
             originalTransactionID: try reader.required(
                 "originalTransactionId",

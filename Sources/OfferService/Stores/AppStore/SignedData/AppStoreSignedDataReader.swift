@@ -47,7 +47,7 @@ package struct AppStoreSignedDataReader: Sendable {
         at now: Timestamp,
         notSignedBefore: Timestamp? = nil
     ) throws(SignedDataFault) -> AppStoreTransaction {
-        try AppStoreTransaction(payload: payload(of: jws, at: now), check(now, notSignedBefore))
+        try AppStoreTransaction(payload: payload(of: jws, as: .transaction, at: now), check(now, notSignedBefore))
     }
 
     /// Reads a signed renewal info that goes with one of `transactions`, which this reader has read.
@@ -59,7 +59,7 @@ package struct AppStoreSignedDataReader: Sendable {
         notSignedBefore: Timestamp? = nil
     ) throws(SignedDataFault) -> AppStoreRenewalInfo {
         try AppStoreRenewalInfo(
-            payload: payload(of: jws, at: now),
+            payload: payload(of: jws, as: .renewalInfo, at: now),
             pairedWith: transactions,
             pairing,
             check(now, notSignedBefore)
@@ -71,7 +71,7 @@ package struct AppStoreSignedDataReader: Sendable {
         at now: Timestamp,
         notSignedBefore: Timestamp? = nil
     ) throws(SignedDataFault) -> AppTransaction {
-        try AppTransaction(payload: payload(of: jws, at: now), check(now, notSignedBefore))
+        try AppTransaction(payload: payload(of: jws, as: .appTransaction, at: now), check(now, notSignedBefore))
     }
 
     /// Reads a notification, and leaves the JWS inside it as they are; ``evidence(of:at:)`` reads those.
@@ -80,7 +80,8 @@ package struct AppStoreSignedDataReader: Sendable {
         at now: Timestamp,
         notSignedBefore: Timestamp? = nil
     ) throws(SignedDataFault) -> AppStoreNotification {
-        let payload = try payload(of: jws, at: now, maximumBytes: Self.maximumNotificationBytes)
+        let most = Self.maximumNotificationBytes
+        let payload = try payload(of: jws, as: .notification, at: now, maximumBytes: most)
         return try AppStoreNotification(payload: payload, check(now, notSignedBefore))
     }
 
@@ -89,7 +90,7 @@ package struct AppStoreSignedDataReader: Sendable {
         at now: Timestamp,
         notSignedBefore: Timestamp? = nil
     ) throws(SignedDataFault) -> RealtimeRequest {
-        try RealtimeRequest(payload: payload(of: jws, at: now), check(now, notSignedBefore))
+        try RealtimeRequest(payload: payload(of: jws, as: .realtimeRequest, at: now), check(now, notSignedBefore))
     }
 
     private func check(_ now: Timestamp, _ notSignedBefore: Timestamp?) -> ClaimCheck {
@@ -98,13 +99,15 @@ package struct AppStoreSignedDataReader: Sendable {
 
     private func payload(
         of jws: [UInt8],
+        as kind: SignedDataKind,
         at now: Timestamp,
         maximumBytes: Int = maximumBytes
     ) throws(SignedDataFault) -> [UInt8] {
+        let text = SignedDataText(jws)
         do {
-            return try authenticator.payload(of: jws, at: now.seconds, maximumBytes: maximumBytes)
+            return try authenticator.payload(of: text.bytes, at: now.seconds, maximumBytes: maximumBytes)
         } catch {
-            throw .notVerified(error)
+            throw text.fault(error, expected: kind) ?? .notVerified(error)
         }
     }
 }

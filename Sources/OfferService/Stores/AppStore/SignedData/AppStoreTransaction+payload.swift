@@ -5,6 +5,7 @@ extension AppStoreTransaction {
     /// Reads a verified payload whose claims `check` accepts.
     init(payload: [UInt8], _ check: ClaimCheck) throws(SignedDataFault) {
         let reader = try PayloadReader(payload)
+        try reader.require(.transaction)
         let app = try check.app(reader)
         self.init(
             transactionID: try reader.required("transactionId", reader.identifier("transactionId")),

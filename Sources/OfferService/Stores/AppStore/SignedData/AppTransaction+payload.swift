@@ -5,6 +5,7 @@ extension AppTransaction {
     /// Reads a verified payload whose claims `check` accepts.
     init(payload: [UInt8], _ check: ClaimCheck) throws(SignedDataFault) {
         let reader = try PayloadReader(payload)
+        try reader.require(.appTransaction)
         let app = try check.app(reader)
         let environment = try check.environment(reader, "receiptType", of: app)
         self.init(
@@ -22,6 +23,7 @@ extension RealtimeRequest {
     /// Reads a verified payload; only the app's number says whose it is, and in the sandbox nothing does.
     init(payload: [UInt8], _ check: ClaimCheck) throws(SignedDataFault) {
         let reader = try PayloadReader(payload)
+        try reader.require(.realtimeRequest)
         let environment = try check.environment(reader, takenBy: check.apps)
         let appAppleID = try reader.integer("appAppleId")
         if environment == .production {

@@ -4,7 +4,8 @@ import OfferDomain
 
 /// Reads the members of signed data: strict on the type of what is read, and blind to what nobody asks for.
 ///
-/// Apple adds members and values without notice, and neither may break anything. `null` is as good as absent.
+/// Apple adds members and values without notice, and neither may break anything. `null` is as good as absent, and so is an
+/// empty text.
 struct PayloadReader {
     private let object: JSONObject
     private let pointer: String
@@ -26,7 +27,7 @@ struct PayloadReader {
     private static let limits = JSONLimits(
         maximumBytes: 131_072,
         maximumDepth: 16,
-        maximumNodes: 4096,
+        maximumNodes: 16_384,
         maximumStringBytes: 65_536
     )
 
@@ -39,8 +40,14 @@ struct PayloadReader {
     }
 
     private func value(_ name: String) -> JSONValue? {
-        guard let value = object[name], !value.isNull else { return nil }
+        guard let value = object[name], !value.isNull, value.stringSlice?.isEmpty != true else { return nil }
         return value
+    }
+
+    /// Throws if the members are those of another kind of signed data; a kind that nobody here knows is read as asked.
+    func require(_ kind: SignedDataKind) throws(SignedDataFault) {
+        guard let found = SignedDataKind(object), found != kind else { return }
+        throw .otherKind(found: found, expected: kind)
     }
 
     /// The member as `parse` reads it; `parse` answers nil for a value of another type.
@@ -116,11 +123,12 @@ extension PayloadReader {
         try integer(name).map { Reported("\($0)") }
     }
 
+    /// The first 64 texts of at most 255 bytes; others are left out, since a long list is no reason to lose the rest.
     func texts(_ name: String) throws(SignedDataFault) -> [String]? {
         try read(name, .texts) { value in
-            guard let array = value.array, array.count <= 64 else { return nil }
-            let texts = array.compactMap { $0.string.flatMap { $0.utf8.count <= 255 ? $0 : nil } }
-            return texts.count == array.count ? texts : nil
+            guard let array = value.array else { return nil }
+            let texts = array.lazy.compactMap { $0.string.flatMap { (1...255).contains($0.utf8.count) ? $0 : nil } }
+            return Array(texts.prefix(64))
         }
     }
 

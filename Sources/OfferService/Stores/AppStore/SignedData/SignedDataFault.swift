@@ -20,6 +20,10 @@ package enum SignedDataFault: Error, Hashable, Sendable {
     case appAppleIDNotSet
     /// Xcode and LocalTesting data is signed by nobody.
     case localTestData
+    /// It is signed data of another kind than its place is for.
+    case otherKind(found: SignedDataKind, expected: SignedDataKind)
+    /// It is no signed data of the App Store, and can be told what it is.
+    case notSignedData(UnsignedData, expected: SignedDataKind)
     case environmentNotTaken(pointer: String)
     /// By more than five minutes of clock skew.
     case signedInFuture
@@ -36,7 +40,7 @@ package enum SignedDataFault: Error, Hashable, Sendable {
         case instant = "a time in milliseconds since 1970"
         case integer = "an integer"
         case boolean = "true or false"
-        case texts = "an array of at most 64 texts"
+        case texts = "an array of texts"
         case uuid = "a UUID"
         case signedData = "a compact JWS"
     }
@@ -44,11 +48,30 @@ package enum SignedDataFault: Error, Hashable, Sendable {
     /// Whether the same data may be taken later: nothing is wrong with it, but too little is known just now.
     package var isTemporary: Bool { self == .notVerified(.revocationUnknown) }
 
+    /// Whether the App Store signed it, so that what it says of itself is true.
+    var isOfGenuineData: Bool {
+        switch self {
+        case .notVerified, .localTestData, .notSignedData: false
+        default: true
+        }
+    }
+
     /// Whether a renewal info is not of what it came with, and nothing else is wrong with it.
     var isOfPairing: Bool {
         switch self {
         case .renewalWithoutTransaction, .renewalOfOtherTransaction: true
         default: false
+        }
+    }
+
+    /// Where in the signed text the fault is, as a JSON pointer; `nil` if it is not at a member.
+    var pointer: String? {
+        switch self {
+        case .notObject(let pointer), .missing(let pointer), .unfit(let pointer, _), .otherApp(let pointer),
+            .otherAppAppleID(let pointer), .environmentNotTaken(let pointer), .renewalOfOtherTransaction(let pointer):
+            pointer
+        case .appAppleIDNotSet: "/appAppleId"
+        default: nil
         }
     }
 
@@ -65,6 +88,8 @@ package enum SignedDataFault: Error, Hashable, Sendable {
         case .otherAppAppleID: "other-app-apple-id"
         case .appAppleIDNotSet: "app-apple-id-not-set"
         case .localTestData: "local-test-data"
+        case .otherKind: "other-kind"
+        case .notSignedData(let data, _): data.label
         case .environmentNotTaken: "environment-not-taken"
         case .signedInFuture: "signed-in-future"
         case .tooOld: "too-old"
@@ -87,7 +112,13 @@ extension SignedDataFault: CustomStringConvertible {
         case .otherAppAppleID(let pointer): "\(Self.place(pointer)) is not the App Store's number of this app."
         case .appAppleIDNotSet:
             "Production data names the app by its number in the App Store; set the app's appAppleId to compare it."
-        case .localTestData: "The data is of a local test in Xcode, which the App Store did not sign."
+        case .localTestData:
+            "The data is of a local test in Xcode, which the App Store did not sign. Test with a sandbox account, without a "
+                + "StoreKit configuration file."
+        case .otherKind(let found, let expected):
+            "This is \(found.noun); \(expected.signedNoun) was expected.\(found.advice)"
+        case .notSignedData(let data, let expected):
+            "This is \(data.noun); \(expected.signedNoun) was expected. \(data.advice)"
         case .environmentNotTaken(let pointer):
             "\(Self.place(pointer)) is not an environment that this app's settings take."
         case .signedInFuture: "The data was signed more than five minutes in the future; a clock is wrong."

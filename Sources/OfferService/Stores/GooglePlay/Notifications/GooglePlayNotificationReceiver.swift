@@ -85,7 +85,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         guard let message = PushMessage(request.body) else { return drop("malformed-message") }
         guard let notification = DeveloperNotification(message.data) else { return drop("malformed-notification") }
         guard let place = GooglePlayPlace(notification.packageName, under: configuration) else {
-            return drop("unknown-package")
+            return drop("unknown-package", notification)
         }
         let delivery = Delivery(packageName: notification.packageName, messageID: message.id)
         if recent.withLock({ $0[delivery] }) == true {
@@ -205,7 +205,10 @@ package struct GooglePlayNotificationReceiver: Sendable {
         log(
             .warning,
             "a message of Google Play can't be taken in",
-            ["reason": .text(label), "type": .text(notification?.type ?? "unknown")]
+            [
+                "reason": .text(label), "type": .text(notification?.type ?? "unknown"),
+                "app": .text(notification?.packageName.text ?? "unknown"), "environment": "unknown",
+            ]
         )
         return .dropped(label: label)
     }

@@ -27,8 +27,14 @@ struct GooglePlayAsked: KnowledgeSource {
                 at: decision.receivedAt
             )
         } catch {
-            return knowledge.without(error, at: decision.receivedAt, log)
+            if error.isFinal, case .requestRefused(let status, _) = error {
+                let pointer = tokens.count == 1 ? "/purchaseTokens/0" : "/purchaseTokens"
+                throw .request(.refusedByStore(.googlePlay, pointer: pointer, code: Int64(status)))
+            }
+            let app = place.app.packageName.text
+            return knowledge.without(error, of: .googlePlay, app, at: decision.receivedAt, log)
         }
+        knowledge.findings += tokens.indices.compactMap { evidence.finding(of: tokens[$0], at: $0) }
         let others = try await othersPurchases(evidence, decision)
         if refusesOthers, let index = others.first {
             throw .request(.purchaseOfOtherAccount(pointer: "/purchaseTokens/\(index)"))
@@ -67,5 +73,17 @@ struct GooglePlayAsked: KnowledgeSource {
             throw .service(ServiceFault(error))
         }
         return tokens.indices.filter { others.contains(place.keys.purchaseKey(of: tokens[$0])) }
+    }
+}
+
+extension GooglePlayEvidence {
+    /// Why the answer about the token at an index of the request tells too little; `nil` if it tells of a purchase.
+    fileprivate func finding(of token: PurchaseToken, at index: Int) -> StoreFinding? {
+        switch purchases.first(where: { $0.token == token })?.answer {
+        case .notFound: .purchaseUnknown(index: index)
+        case .gone(isSuperseded: false): .purchaseExpiredTooLong(index: index)
+        case .gone(isSuperseded: true): .purchaseReplaced(index: index)
+        case .purchase, nil: nil
+        }
     }
 }

@@ -143,9 +143,9 @@ extension ObjectReader {
     /// One of a list of texts that Google may lengthen.
     fileprivate mutating func code<Known>(_ name: StaticString) -> Reported<Known>? { text(name).map { Reported($0) } }
 
-    /// A time as RFC 3339 writes it; Google tells up to nine decimals, and those past the third are dropped.
+    /// A time as RFC 3339 writes it, with decimals of any number.
     fileprivate mutating func time(_ name: StaticString) -> Timestamp? {
-        optional(name, "a time as RFC 3339 writes it") { $0.stringSlice.flatMap(Timestamp.init(googleTime:)) }
+        optional(name, "a time as RFC 3339 writes it") { $0.stringSlice.flatMap(Timestamp.init(rfc3339:)) }
     }
 }
 
@@ -159,20 +159,6 @@ extension JSONValue {
         }
         let members = names.sorted().map { Reported<Known>($0) }
         return members.first { $0.known != nil } ?? members.first
-    }
-}
-
-extension Timestamp {
-    /// Reads what Google writes: RFC 3339 with up to nine decimals.
-    package init?(googleTime text: ArraySlice<UInt8>) {
-        let point = UInt8(ascii: ".")
-        guard let start = text.firstIndex(of: point) else {
-            self.init(rfc3339: text)
-            return
-        }
-        let decimals = text[(start + 1)...].prefix { (0x30...0x39).contains($0) }
-        guard decimals.count <= 9 else { return nil }
-        self.init(rfc3339: text[...start] + decimals.prefix(3) + text[decimals.endIndex...])
     }
 }
 

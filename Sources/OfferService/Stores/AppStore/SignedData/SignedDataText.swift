@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+
+/// A text that claims to be signed data, looked at without believing it: to say what it is.
+struct SignedDataText {
+    let bytes: [UInt8]
+
+    /// Takes a text; one that is a JWS in Base64 once more is unwrapped, since it can be nothing else.
+    init(_ text: [UInt8]) {
+        // The beginning of every header, `{"`, in Base64 twice.
+        guard text.starts(with: "ZXlK".utf8), !text.contains(UInt8(ascii: ".")),
+            let inner = Self.decoded(text), inner.contains(UInt8(ascii: "."))
+        else {
+            bytes = text
+            return
+        }
+        bytes = inner
+    }
+
+    /// Base64 of either alphabet, with padding or without.
+    private static func decoded(_ text: [UInt8]) -> [UInt8]? {
+        let digits = text.filter { $0 != UInt8(ascii: "=") }.map { byte -> UInt8 in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+        return Base64.decodeURL(digits)
+    }
+
+    /// What explains why the text was not believed better than `error` does; `nil` if nothing does.
+    func fault(_ error: SignedDataError, expected: SignedDataKind) -> SignedDataFault? {
+        switch error {
+        case .notThreeSegments: unsignedData.map { .notSignedData($0, expected: expected) }
+        case .notThreeCertificates, .certificatesMissing, .certificate, .chain(.untrustedRoot):
+            isLocalTest ? .localTestData : isOwn(error) ? .notSignedData(.ownJWS, expected: expected) : nil
+        default: nil
+        }
+    }
+
+    /// The members of a JWS's payload, which nobody has verified.
+    var payload: JSONObject? {
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64.decodeURL(Array(parts[1])) else { return nil }
+        return (try? JSONDocument(payload, limits: Self.limits))?.root.object
+    }
+
+    private static let limits = JSONLimits(maximumBytes: 65_536, maximumStringBytes: 65_536)
+
+    /// A receipt is PKCS #7 in DER, or of old a property list, in Base64.
+    private var unsignedData: UnsignedData? {
+        let text = bytes.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        if text.first == UInt8(ascii: "{") {
+            let object = (try? JSONDocument(Array(text), limits: Self.limits))?.root.object
+            return object.map { .json(SignedDataKind($0)) }
+        }
+        guard bytes.count >= 64, !bytes.contains(UInt8(ascii: ".")) else { return nil }
+        return ["MII", "ewo"].contains { bytes.starts(with: $0.utf8) } ? .receipt : nil
+    }
+
+    private var isLocalTest: Bool {
+        guard let payload else { return false }
+        return ["environment", "receiptType"].contains { name in
+            payload[name].map { $0.string(equals: "Xcode") || $0.string(equals: "LocalTesting") } ?? false
+        }
+    }
+
+    private func isOwn(_ error: SignedDataError) -> Bool {
+        error == .certificatesMissing && payload?["aud"] != nil
+    }
+}
+
+/// What a notification says of itself, for the log; to be read only of one that the App Store signed.
+struct NotificationGlimpse {
+    private(set) var type = "unknown"
+    private(set) var app = "unknown"
+    private(set) var environment = "unknown"
+
+    init(_ signedPayload: [UInt8]) {
+        guard let payload = SignedDataText(signedPayload).payload else { return }
+        type = payload["notificationType"]?.string ?? type
+        let names = ["data", "summary", "externalPurchaseToken", "appData"]
+        let claims = names.lazy.compactMap { payload[$0]?.object }.first
+        // A transaction in the place of a notification names its app itself.
+        let named = claims ?? payload
+        app = named["bundleId"]?.string ?? app
+        environment = named["environment"]?.string ?? environment
+    }
+}
