@@ -26,7 +26,7 @@ extension Route {
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
             .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .live, .ready, .metrics, .openAPI,
-            .ownCaller, .console, .consoleFile, .consoleDoor:
+            .problem, .problems, .ownCaller, .console, .consoleFile, .consoleDoor:
             true
         }
     }
