@@ -8,6 +8,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY Package.swift openapi.yaml keys.example offers.example ./
+COPY docs/problems.md ./docs/problems.md
 COPY Sources ./Sources
 COPY Tests ./Tests
 RUN swift build -c release --disable-local-rpath --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer \

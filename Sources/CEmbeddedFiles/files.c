@@ -9,6 +9,9 @@
 static const unsigned char openapi_yaml[] = {
 #embed "../../openapi.yaml"
 };
+static const unsigned char problems_md[] = {
+#embed "../../docs/problems.md"
+};
 static const unsigned char keys_example[] = {
 #embed "../../keys.example"
 };
@@ -95,6 +98,7 @@ static const unsigned char words_js[] = {
 
 static const struct embedded_file files[] = {
     FILE_OF("openapi.yaml", openapi_yaml),
+    FILE_OF("problems.md", problems_md),
     FILE_OF("keys.example", keys_example),
     FILE_OF("offers.example", offers_example),
     FILE_OF("console/actions.js", actions_js),

@@ -88,7 +88,9 @@ package final class OfferDecider: Sendable {
         case .obstructed(.refusedByStore): throw .service(.refusedByStore(.googlePlay, request.offer.app))
         case .refused(let decision):
             count(decision, request.offer)
-            let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
+            // An app learns nothing of the names that a backend has linked.
+            let told = caller.role == .app ? decision.counted(by: []) : decision
+            let json = DecisionJSON(told, of: request.offer, policyName: request.policyName)
             throw .decision(.notEligible(decision.outcome, json, showsFindings: showsFindings(to: caller)))
         case .granted(let basis, let otherTerms):
             switch basis {

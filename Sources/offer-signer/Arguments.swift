@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
+import OfferService
 
 /// A command line taken apart: plain words, and options with their values.
 ///
@@ -27,8 +28,7 @@ struct Arguments {
             }
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard known.contains(parts[0]) else {
-                let suggestion = nearest(to: parts[0], among: known + knownFlags).map { "; did you mean \($0)?" } ?? ""
-                throw CommandError(usage: "\(parts[0]) is not an option here\(suggestion)")
+                throw Self.unknown(parts[0], among: known + knownFlags)
             }
             guard let value = parts.count == 2 ? parts[1] : iterator.next() else {
                 throw CommandError(usage: "\(parts[0]) needs a value")
@@ -56,6 +56,26 @@ struct Arguments {
         }
     }
 
+    /// An option that there is not, with the one that was most likely meant.
+    private static func unknown(_ option: String, among known: [String]) -> CommandError {
+        let other = familiar[option].flatMap { known.contains($0) ? $0 : nil } ?? nearest(to: option, among: known)
+        let suggestion = other.map { "; did you mean \($0)?" } ?? ""
+        return CommandError(usage: "\(option) is not an option here\(suggestion)")
+    }
+
+    /// What other programs call our options.
+    private static let familiar = [
+        "--port": Setting.listen.flag, "--host": Setting.listen.flag, "--bind": Setting.listen.flag,
+        "--address": Setting.listen.flag, "--addr": Setting.listen.flag, "--config": Setting.keys.flag,
+        "--catalog": Setting.offers.flag, "--catalogue": Setting.offers.flag, "--db": Setting.database.flag,
+        "--log-level": Setting.log.flag, "--verbose": Setting.log.flag, "--cert": Setting.tlsCertificate.flag,
+        "--tls-cert": Setting.tlsCertificate.flag, "--bundle": "--bundle-id", "--bundle-id": "--bundle",
+        "--product": "--product-id", "--offer": "--offer-id", "--key-id": "--key", "--since": "--from",
+        "--to": "--until",
+        "--output": "--format", "--dir": "--directory", "--file": "--p8", "--key": "--p8", "--app": "--bundle",
+        "--issuer-id": "--issuer", "--product-id": "--product", "--offer-id": "--offer", "--group-id": "--group",
+    ]
+
     /// Every value of an option that may be given more than once.
     func values(_ name: String) -> [String] {
         options.filter { $0.name == name }.map(\.value)
@@ -79,6 +99,15 @@ struct Arguments {
             throw CommandError(usage: "\(name): expected \(expected), found “\(text)”")
         }
         return value
+    }
+
+    /// That the first word is no subcommand, with the one that was most likely meant.
+    func unknownSubcommand(of names: [String]) -> CommandError {
+        let last = names.last ?? ""
+        let list = names.count > 1 ? names.dropLast().joined(separator: ", ") + " or " + last : last
+        guard let word = words.first else { return CommandError(usage: "expected \(list)") }
+        let suggestion = nearest(to: word, among: names).map { "; did you mean “\($0)”?" } ?? ""
+        return CommandError(usage: "expected \(list), found “\(word)”\(suggestion)")
     }
 
     /// Demands that exactly these plain words are there, and gives them.

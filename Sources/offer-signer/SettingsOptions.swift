@@ -23,10 +23,12 @@ enum SettingsOptions {
     static func help(_ settings: [Setting] = Setting.allCases) -> String {
         settings.map { setting in
             let standard = setting.defaultText.map { " (\($0))" } ?? ""
+            let variable = "      \(setting.variable): \(setting.expected)"
+            let isShort = variable.count <= 115
             return """
-                  \(setting.flag)  \(setting.expected)
+                  \(setting.flag) \(OptionValue.of(setting).placeholder)
                       \(setting.help)\(standard)
-                      \(setting.variable)
+                \(isShort ? variable : "      \(setting.variable):\n        \(setting.expected)")
                 """
         }.joined(separator: "\n")
     }

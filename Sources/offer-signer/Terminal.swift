@@ -26,6 +26,32 @@ enum Terminal {
         write(Array((line + "\n").utf8), to: STDERR_FILENO)
     }
 
+    /// Writes to standard error without ending the line.
+    static func hint(_ text: String) {
+        write(Array(text.utf8), to: STDERR_FILENO)
+    }
+
+    /// How the program was called, for commands that are printed to be pasted.
+    static var programName: String {
+        guard let word = CommandLine.arguments.first, word.contains("/") else { return "offer-signer" }
+        return word
+    }
+
+    /// Whether standard error is a terminal, on which a line can be kept up to date.
+    static var canShow: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether somebody can be asked: questions go to standard error, answers come from standard input.
+    static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+    /// Asks the person at the keyboard.
+    ///
+    /// - Returns: What they wrote, without spaces around it; `nil` once nothing more comes.
+    static func ask(_ question: String) -> String? {
+        write(Array(question.utf8), to: STDERR_FILENO)
+        guard let line = readLine() else { return nil }
+        return String(line.trimmingSpaces)
+    }
+
     private static func write(_ text: [UInt8], to descriptor: Int32) {
         if descriptor == STDOUT_FILENO, isCut { return }
         var bytes = text[...]
@@ -39,6 +65,16 @@ enum Terminal {
             }
             bytes = bytes.dropFirst(count)
         }
+    }
+}
+
+extension String {
+    /// Without white space at either end.
+    fileprivate var trimmingSpaces: Substring {
+        var text = self[...]
+        while text.first?.isWhitespace == true { text = text.dropFirst() }
+        while text.last?.isWhitespace == true { text = text.dropLast() }
+        return text
     }
 }
 

@@ -142,6 +142,7 @@ extension EndToEnd {
 
         @Test func `records can be asked who used a key, and exported byte for byte`() async throws {
             let demo = try await DemoFolder()
+            try demo.edit("offers", replacing: "atMost: 100,", with: "atMost: 3,")
             let service = try await RunningService(demo)
             let database = ["--database", demo.location]
             let body = demo.text(of: "request.json")

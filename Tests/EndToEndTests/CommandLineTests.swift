@@ -7,7 +7,8 @@ extension EndToEnd {
     /// What the program says to the person at the keyboard.
     @Suite struct CommandLineTests {
         private static let commands = [
-            "demo", "check", "serve", "callers", "keys", "customers", "seal", "unseal", "notifications", "audit",
+            "demo", "init", "check", "serve", "verify", "completion", "callers", "keys", "customers", "seal", "unseal",
+            "notifications", "audit",
         ]
 
         @Test func `the list of commands names each of them`() async throws {
@@ -129,7 +130,7 @@ extension EndToEnd {
 
         @Test func `check refuses an address to listen on that serve would refuse`() async throws {
             let demo = try await DemoFolder()
-            let check = try await Program.run(["check", "--listen", "localhost:8080"] + demo.options())
+            let check = try await Program.run(["check", "--listen", "example.com:8080"] + demo.options())
             #expect(check.end == .exited(1) && check.errors.contains("127.0.0.1:8080"), "\(check)")
         }
 
@@ -185,7 +186,18 @@ struct CommandLineRow: CustomTestStringConvertible {
         CommandLineRow(arguments: ["serve", "--lisen", "127.0.0.1:0"], complaint: "did you mean --listen"),
         CommandLineRow(arguments: ["serve", "--listen"], complaint: "--listen needs a value"),
         CommandLineRow(arguments: ["serve", "now"], complaint: "no further words"),
-        CommandLineRow(arguments: ["demo"], complaint: "DIRECTORY"),
+        CommandLineRow(arguments: ["demo", "a", "b"], complaint: "DIRECTORY"),
+        CommandLineRow(arguments: ["sever"], complaint: "did you mean “serve”"),
+        CommandLineRow(arguments: ["start"], complaint: "did you mean “serve”"),
+        CommandLineRow(arguments: ["callers", "lst"], complaint: "did you mean “list”"),
+        CommandLineRow(arguments: ["audit", "exprt"], complaint: "did you mean “export”"),
+        CommandLineRow(arguments: ["serve", "--port", "8080"], complaint: "did you mean --listen"),
+        CommandLineRow(arguments: ["serve", "--log-level", "debug"], complaint: "did you mean --log?"),
+        CommandLineRow(arguments: ["completion", "tcsh"], complaint: "expected bash, zsh or fish"),
+        CommandLineRow(
+            arguments: ["init", "--p8", "k.p8", "--offer", "o"],
+            complaint: "--issuer, --bundle, --product, --group"
+        ),
         CommandLineRow(arguments: ["keys"], complaint: "list"),
         CommandLineRow(arguments: ["keys", "disable"], complaint: "KEY_ID"),
         CommandLineRow(

@@ -11,7 +11,7 @@ extension EndToEnd {
             let lines = guide.split(separator: "\n", omittingEmptySubsequences: false)
             let first = lines.firstIndex { $0.hasPrefix("curl ") } ?? lines.endIndex
             let last = lines[first...].firstIndex { !$0.hasSuffix("\\") } ?? lines.endIndex - 1
-            return lines[first...last].joined(separator: "\n")
+            return lines[first...last].joined(separator: "\n").replacingOccurrences(of: " | tee answer.json", with: "")
         }
 
         @Test func `the printed command gives signatures that openssl and PyJWT accept`() async throws {
@@ -50,12 +50,29 @@ extension EndToEnd {
             )
         }
 
-        @Test func `the fourth request of the example is refused, as its guide says`() async throws {
+        @Test func `the example admits a hundred requests, and then says by which names it counted`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
             let body = demo.text(of: "request.json")
-            let statuses = try (0..<4).map { _ in try service.sign(body).status }
-            #expect(statuses == [200, 200, 200, 403])
+            let replies = try (0..<101).map { _ in try service.sign(body) }
+            #expect(replies.map(\.status) == Array(repeating: 200, count: 100) + [403])
+            #expect(replies.last?.body.contains(#""countedBy":["appAccountToken","originalTransactionId"]"#) == true)
+        }
+
+        @Test func `the command saves the answer for verify`() async throws {
+            let demo = try await DemoFolder()
+            #expect(demo.guide.contains("-d @\(demo.path(of: "request.json")) | tee answer.json\n"))
+            #expect(demo.guide.contains("verify answer.json --public-key \(demo.publicKey)"))
+        }
+
+        @Test func `the example lies in demo unless another folder is named, and names the port that is set`()
+            async throws
+        {
+            let directory = try TemporaryDirectory()
+            let script = #"cd "$0" && OFFER_SIGNER_LISTEN=:18080 "$1" demo"#
+            let outcome = try await runProcess(["sh", "-c", script, directory.path, Program.path])
+            #expect(outcome.succeeded && outcome.output.contains("curl -sS http://127.0.0.1:18080/v1/"), "\(outcome)")
+            #expect(FileManager.default.fileExists(atPath: directory.path(of: "demo/request.json")))
         }
 
         @Test(.aboutSQLite) func `an example that is there already is left as it is, and is whole`() async throws {

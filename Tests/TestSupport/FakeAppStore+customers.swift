@@ -193,6 +193,19 @@ extension FakeAppStore {
         try perform("registerKey", key)
     }
 
+    /// Lets tokens for the App Store Connect API in that are signed with this key.
+    package func registerConnectKey(keyID: String, issuerID: String, publicKeyPEM: String) throws {
+        try perform(
+            "registerConnectKey",
+            ["keyId": keyID, "issuerId": issuerID, "publicKeyPEM": publicKeyPEM]
+        )
+    }
+
+    /// What App Store Connect has, as the fake's README.md describes it.
+    package func setConnect(_ apps: [ConnectApp]) throws {
+        try perform("setConnect", ["apps": apps])
+    }
+
     /// Lets no token of the key in any more.
     package func revokeKey(_ keyID: String) throws {
         try perform("revokeKey", ["keyId": keyID])

@@ -22,6 +22,9 @@ package enum SecretFileError: Error, Hashable, Sendable, CustomStringConvertible
     case cannotWrite(code: Int32)
     case noRandom(RandomError)
 
+    /// Whether there is no such file.
+    package var isMissing: Bool { self == .cannotOpen(code: 2) }
+
     package var description: String {
         switch self {
         case .cannotOpen(let code): "The file cannot be opened: \(describe(code))."

@@ -6,25 +6,27 @@ extension Finding {
         switch code {
         case .allMet: "all of what follows is met"
         case .allNotMet: "not all of what follows is met"
-        case .allUndecided: "part of what follows is undecided, and nothing in it is against"
+        case .allUndecided: "part of what follows is undecided, and nothing in it is against; send what that asks for"
         case .anyMet: "at least one of what follows is met"
         case .anyNotMet: "none of what follows is met"
-        case .anyUndecided: "none of what follows is met, and part of it is undecided"
-        case .notMet, .notNotMet, .notUndecided: "the opposite of what follows"
+        case .anyUndecided: "none of what follows is met, and part of it is undecided; send what that asks for"
+        case .notMet, .notNotMet: "the opposite of what follows"
+        case .notUndecided: "the opposite of what follows, which is undecided; send what that asks for"
         case .subscribedBefore, .neverSubscribed, .subscribedBeforeUnknown: subscribedBeforeSentence
         case .statusMatches, .statusDiffers, .statusUnknown: statusSentence
         case .lapsed, .lapsedTooShort, .lapsedTooLong, .notLapsed, .lapseStatusUnknown, .lapseExpiryUnknown:
             lapsedSentence
         case .autoRenewOn: "the subscription is set to renew"
         case .autoRenewOff: "the subscription is not set to renew"
-        case .autoRenewUnknown: "nobody told whether the subscription is set to renew"
+        case .autoRenewUnknown: "nobody told whether the subscription is set to renew; \(Self.sending("autoRenew"))"
         case .isActive: "the customer has access to the subscription"
         case .isNotActive: "the customer has no access to the subscription"
-        case .isActiveUnknown: "nobody told whether the customer has access to the subscription"
+        case .isActiveUnknown:
+            "nobody told whether the customer has access to the subscription; \(Self.sending("isActive", "status"))"
         case .cancelled, .cancelledTooShort, .cancelledTooLong, .notCancelled, .cancellationUnknown: cancelledSentence
         case .renewsToMatches: "the next renewal is for one of the products listed"
         case .renewsToDiffers: "the next renewal is for none of the products listed"
-        case .renewsToUnknown: "nobody told which product the next renewal is for"
+        case .renewsToUnknown: "nobody told which product the next renewal is for; \(Self.sending("renewsTo"))"
         case .usedOffersWithinLimit, .usedOffersOverLimit, .usedOffersUnknown: usedOffersSentence
         case .customerUnproven:
             "nothing shows who the customer is: an app sends signedTransactions, or purchaseTokens at Google Play, or a "
@@ -35,10 +37,10 @@ extension Finding {
         case .windowOpen, .windowNotYetOpen, .windowClosed: windowSentence
         case .storefrontMatches: "the customer's storefront is one of those listed"
         case .storefrontDiffers: "the customer's storefront is not one of those listed"
-        case .storefrontUnknown: "nobody told the customer's storefront"
+        case .storefrontUnknown: "nobody told the customer's storefront; \(Self.sending("storefront"))"
         case .regionMatches: "the customer's region is one of those listed"
         case .regionDiffers: "the customer's region is not one of those listed"
-        case .regionUnknown: "nobody told the customer's region"
+        case .regionUnknown: "nobody told the customer's region; \(Self.sending("region"))"
         case .ownershipMatches, .ownershipDiffers, .ownershipUnknown: ownershipSentence
         case .refunded, .notRefunded, .refundsUnknown: refundedSentence
         case .environmentMatches, .environmentDiffers, .environmentUnknown: environmentSentence
@@ -51,6 +53,12 @@ extension Finding {
         }
     }
 
+    /// How to make a fact known that the store or the caller's backend has.
+    private static func sending(_ facts: String...) -> String {
+        let names = facts.map { "facts.\($0)" }.joined(separator: " or ")
+        return "send signedTransactions or a transactionId (at Google Play, purchaseTokens), or as a backend \(names)"
+    }
+
     var counted: Int {
         if case .count(let count) = observation { count } else { 0 }
     }
@@ -60,14 +68,16 @@ extension Finding {
             switch code {
             case .subscribedBefore: "has or had a subscription in the app"
             case .neverSubscribed: "never had a subscription in the app"
-            default: "nobody told whether there ever was a subscription in the app"
+            default:
+                "nobody told whether there ever was a subscription in the app; "
+                    + Self.sending("subscribedBefore", "status")
             }
         return isFloor ? sentence + "; the App Store gives such offers to current and past subscribers only" : sentence
     }
 
     private var statusSentence: String {
         guard case .status(let allowed) = subject, case .status(let status) = observation else {
-            return "nobody told the status of the subscription"
+            return "nobody told the status of the subscription; \(Self.sending("status"))"
         }
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         return "the status is \(status.rawValue), \(code == .statusMatches ? "one of" : "not one of") \(list)"
@@ -79,8 +89,9 @@ extension Finding {
         case .notLapsed:
             guard case .status(let status) = observation else { return "the subscription has not ended yet" }
             return "the status is \(status.rawValue), not expired"
-        case .lapseStatusUnknown: return "nobody told whether the subscription has expired for good"
-        case .lapseExpiryUnknown: return "nobody told when the subscription expired"
+        case .lapseStatusUnknown:
+            return "nobody told whether the subscription has expired for good; \(Self.sending("status", "expiresAt"))"
+        case .lapseExpiryUnknown: return "nobody told when the subscription expired; \(Self.sending("expiresAt"))"
         default: return "lapsed \(days(counted)) ago" + bounds(atLeastDays, atMostDays)
         }
     }
@@ -89,7 +100,7 @@ extension Finding {
         guard case .cancelled(let atLeastDays, let atMostDays) = subject else { return "" }
         return switch code {
         case .notCancelled: "the customer has not cancelled"
-        case .cancellationUnknown: "nobody told when the customer cancelled"
+        case .cancellationUnknown: "nobody told when the customer cancelled; \(Self.sending("cancelledAt"))"
         default: "cancelled \(days(counted)) ago" + bounds(atLeastDays, atMostDays)
         }
     }
@@ -103,7 +114,7 @@ extension Finding {
         let what = [type?.rawValue, offer.map { "\"\($0)\"" }].compactMap(\.self).joined(separator: " ")
         let offers = (what.isEmpty ? "offers" : "\(what) offers") + (group.map { " in the group \($0)" } ?? "")
         return code == .usedOffersUnknown
-            ? "nobody told how many \(offers) the customer has used"
+            ? "nobody told how many \(offers) the customer has used; \(Self.sending("offersUsed"))"
             : "has used \(counted) \(offers), at most \(atMost) allowed"
     }
 
@@ -118,7 +129,7 @@ extension Finding {
 
     private var ownershipSentence: String {
         guard case .ownership(let wanted) = subject, code != .ownershipUnknown else {
-            return "nobody told how the customer came by the subscription"
+            return "nobody told how the customer came by the subscription; \(Self.sending("ownership"))"
         }
         return code == .ownershipMatches
             ? "the subscription is \(wanted.rawValue)" : "the subscription is not \(wanted.rawValue)"
@@ -126,7 +137,7 @@ extension Finding {
 
     private var environmentSentence: String {
         guard case .environment(let wanted) = subject, code != .environmentUnknown else {
-            return "nobody told the store environment"
+            return "nobody told the store environment; \(Self.sending("environment"))"
         }
         return code == .environmentMatches
             ? "the environment is \(wanted.rawValue)" : "the environment is not \(wanted.rawValue)"
@@ -134,7 +145,7 @@ extension Finding {
 
     private var refundedSentence: String {
         guard case .refunded(let withinDays) = subject, code != .refundsUnknown else {
-            return "nobody told whether there were refunds"
+            return "nobody told whether there were refunds; \(Self.sending("refundedAt"))"
         }
         return "\(code == .refunded ? "a" : "no") refund in the last \(days(withinDays))"
     }
@@ -147,8 +158,10 @@ extension Finding {
         case .attributeDiffers: return "the attribute \(name) is not as required"
         case .attributeExists: return "the attribute \(name) is stated"
         case .attributeAbsent: return "the attribute \(name) is not stated"
-        case .attributeWrongType: return "the attribute \(name) is of another type than the rule asks for"
-        default: return "no trusted caller stated the attribute \(name)"
+        case .attributeWrongType:
+            return
+                "the attribute \(name) is of another type than the rule asks for; send attributes.\(name) as the rule has it"
+        default: return "no trusted caller stated the attribute \(name); a backend sends attributes.\(name)"
         }
     }
 }
@@ -167,8 +180,11 @@ extension Finding {
     private var capSentence: String {
         switch code {
         case .customerUnknown:
-            return "it is not known whose grants to count: no customer id, anonymous id, token or user name"
-        case .originalTransactionUnknown: return "it is not known whose grants to count: no original transaction"
+            return "it is not known whose grants to count: no customer id, anonymous id, token or user name; send "
+                + "customerId, anonymousId, appAccountToken or applicationUsername"
+        case .originalTransactionUnknown:
+            return "it is not known whose grants to count: no original transaction; "
+                + Self.sending("originalTransactionId")
         default: break
         }
         switch subject {

@@ -8,7 +8,7 @@
 /// Laid out to be small, 40 bytes: findings go from the thread that decides to the one that answers.
 package struct Finding: Hashable, Sendable {
     /// The rules inside this one, in their order.
-    package let children: [Finding]
+    package internal(set) var children: [Finding]
     let subject: Rule
     /// In milliseconds; `Int64.min` if it never turns.
     private let turn: Int64
@@ -18,6 +18,8 @@ package struct Finding: Hashable, Sendable {
     /// The reason, for programs.
     package let code: FindingCode
     let isFloor: Bool
+    /// Of a cap that is reached, by which of the customer's names it counted; empty where nobody looked.
+    package internal(set) var countedBy: CountedNames = []
 
     /// What a sentence tells of the facts.
     enum Observation: Hashable, Sendable {
@@ -82,6 +84,7 @@ package struct Finding: Hashable, Sendable {
         let observation: Observation
         let turnsAt: Timestamp?
         let isFloor: Bool
+        let countedBy: CountedNames
     }
 
     /// See ``Variable``; nil if there are rules inside.
@@ -89,7 +92,14 @@ package struct Finding: Hashable, Sendable {
         guard children.isEmpty else { return nil }
         // Of that number there follows only whether it is one grant or several.
         let observation = leadingCount.map { .count(min($0, 2)) } ?? observation
-        return Variable(answer: answer, code: code, observation: observation, turnsAt: turnsAt, isFloor: isFloor)
+        return Variable(
+            answer: answer,
+            code: code,
+            observation: observation,
+            turnsAt: turnsAt,
+            isFloor: isFloor,
+            countedBy: countedBy
+        )
     }
 
     /// Hands out of each finding, in their order, what can differ of it, and the number that its sentence begins with.

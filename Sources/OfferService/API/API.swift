@@ -21,6 +21,7 @@ package final class API: Responder {
     private let clock: WallClock
     private let random: any RandomSource
     private let log: Log
+    private let decisions: DecisionLog
 
     init(
         current: CurrentSnapshot,
@@ -40,6 +41,7 @@ package final class API: Responder {
         clock = runtime.clock
         random = runtime.random
         log = runtime.log
+        decisions = calls.offers.signatures.decisions
     }
 
     package func respond(to request: Request) async -> Response {
@@ -54,6 +56,8 @@ package final class API: Responder {
             let problem = Problem(error)
             if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
             response = problem.response(requestID: requestID)
+            let caller = try? current.value.callers.authenticate(request.headers, at: now)
+            decisions.refused(error, at: route, to: caller, requestID: requestID, since: now)
         }
         if !request.isOfKnownClient, knows(request, at: now) { response.isToKnownClient = true }
         metrics.count(.requests(route: route, status: response.status))
@@ -150,6 +154,8 @@ package final class API: Responder {
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()
         case .openAPI: return operation.openAPI()
+        case .problem: return try ProblemPages.response(for: match.parameters[0])
+        case .problems: return ProblemPages.all()
         case .ownCaller: return try OwnCallerCall().respond(to: request, under: current.value, at: now)
         case .console: return try ConsoleCall().respond(to: request, file: [])
         case .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters[0])

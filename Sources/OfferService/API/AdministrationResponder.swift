@@ -26,8 +26,7 @@ extension Route {
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
             .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames, .live,
-            .ready, .metrics, .openAPI,
-            .ownCaller, .console, .consoleFile, .consoleDoor:
+            .ready, .metrics, .openAPI, .problem, .problems, .ownCaller, .console, .consoleFile, .consoleDoor:
             true
         }
     }

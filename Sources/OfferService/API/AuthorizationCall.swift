@@ -6,6 +6,7 @@ import OfferDomain
 package struct AuthorizationCall: Sendable {
     let authorizer: OfferAuthorizer
     let admission: Admission
+    let decisions: DecisionLog
 
     func respond(
         to request: Request,
@@ -19,14 +20,21 @@ package struct AuthorizationCall: Sendable {
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let asked = try AuthorizationRequest(request.body, receivedAt: now)
-        let authorized = try await authorizer.authorize(
-            asked,
-            for: caller,
-            idempotency: key.map { IdempotencyClaim(callerID: caller.id, key: $0, body: request.body) },
-            under: snapshot,
-            requestID: requestID,
-            at: now
-        )
+        let authorized: AuthorizedOffer
+        do throws(Refusal) {
+            authorized = try await authorizer.authorize(
+                asked,
+                for: caller,
+                idempotency: key.map { IdempotencyClaim(callerID: caller.id, key: $0, body: request.body) },
+                under: snapshot,
+                requestID: requestID,
+                at: now
+            )
+        } catch {
+            decisions.refused(error, asked.offerID.text, to: caller, requestID: requestID, since: now)
+            throw error
+        }
+        decisions.granted(asked.offerID.text, .eligible, to: caller, requestID: requestID, since: now)
         return .json(AuthorizationAnswer(authorized, showsFindings: authorizer.showsFindings(to: caller)).bytes)
     }
 }

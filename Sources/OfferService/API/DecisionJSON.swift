@@ -15,6 +15,17 @@ package struct DecisionJSON: Sendable {
         self.policyName = policyName
     }
 
+    /// The first thing that keeps the customer from the offer, as a sentence; the innermost where rules are nested.
+    var firstReason: String {
+        guard var finding = decision.reasons.first else { return "every rule is met" }
+        var negation = ""
+        while let inner = finding.children.first(where: { $0.answer == finding.answer }) ?? finding.children.first {
+            if finding.rule == "not" { negation += "not " }
+            finding = inner
+        }
+        return "\(negation)\(finding.rule): \(finding.because)"
+    }
+
     /// Whether nothing shows who the customer is, and that keeps them from the offer.
     var lacksProof: Bool { decision.findings.contains { $0.code == .customerUnproven } }
 

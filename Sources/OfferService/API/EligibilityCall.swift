@@ -6,6 +6,7 @@ import OfferDomain
 package struct EligibilityCall: Sendable {
     let previewer: OfferPreviewer
     let admission: Admission
+    let decisions: DecisionLog
     let showsFindings: @Sendable (Caller) -> Bool
 
     /// How long an answer may be kept, in seconds.
@@ -22,13 +23,20 @@ package struct EligibilityCall: Sendable {
         defer { places.leave() }
         try request.requireJSON()
         let asked = try EligibilityRequest(request.body, receivedAt: now)
-        let outlooks = try await previewer.outlooks(
-            asked,
-            for: caller,
-            under: snapshot,
-            requestID: requestID,
-            at: now
-        )
+        let outlooks: [OfferOutlook]
+        do throws(Refusal) {
+            outlooks = try await previewer.outlooks(
+                asked,
+                for: caller,
+                under: snapshot,
+                requestID: requestID,
+                at: now
+            )
+        } catch {
+            decisions.refused(error, "all", to: caller, requestID: requestID, since: now)
+            throw error
+        }
+        decisions.previewed(outlooks, to: caller, requestID: requestID, since: now)
         let answer = EligibilityAnswer(
             outlooks,
             policyName: snapshot.catalog.policyName,

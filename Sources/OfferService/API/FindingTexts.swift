@@ -78,6 +78,12 @@ extension JSONWriter {
         let sentence = bytes.count + 1
         string(finding.because)
         if let instant = finding.nextEligibleAt { member("nextEligibleAt", rfc3339: instant) }
+        if !finding.countedBy.isEmpty {
+            name("countedBy")
+            beginArray()
+            for name in finding.countedBy.names { string(name) }
+            endArray()
+        }
         if !finding.children.isEmpty {
             name("findings")
             beginArray()

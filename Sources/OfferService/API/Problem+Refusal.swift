@@ -263,7 +263,7 @@ extension Problem {
                     "eligibility-undecided",
                     "Eligibility could not be decided",
                     403,
-                    decision.lacksProof ? Self.proofWanted : Self.tooLittleKnown
+                    decision.lacksProof ? Self.proofWanted : Self.tooLittleKnown(showsFindings)
                 )
             } else {
                 self.init(
@@ -277,10 +277,22 @@ extension Problem {
         }
     }
 
-    private static let tooLittleKnown = "Too little is known of this customer; nothing is signed on a guess."
+    private static func tooLittleKnown(_ showsFindings: Bool) -> String {
+        "Too little is known of this customer; nothing is signed on a guess. "
+            + (showsFindings
+                ? "The undecided findings say what to send."
+                : "Send signedTransactions, or purchaseTokens at Google Play; or let your backend ask.")
+    }
+
     private static let proofWanted =
         "Nothing in the request shows who the customer is. Send signedTransactions, or purchaseTokens at Google Play, or a "
         + "transactionId with its appAccountToken; or let your backend ask."
+
+    /// Names the causes, and for the operator what ends each.
+    private static func sealed(_ names: String, _ causes: [SealCause]) -> String {
+        let remedies = causes.map { causes.count == 1 ? $0.remedy : "\($0.rawValue): \($0.remedy)" }
+        return "Nothing is signed or authorized now: \(names). For the operator: \(remedies.joined(separator: "; "))."
+    }
 
     private init(_ fault: ServiceFault) {
         switch fault {
@@ -329,7 +341,7 @@ extension Problem {
             )
         case .sealed(let causes):
             let names = causes.map(\.rawValue).joined(separator: ", ")
-            self.init("sealed", "The service is sealed", 503, "Nothing is signed or authorized now: \(names).")
+            self.init("sealed", "The service is sealed", 503, Self.sealed(names, causes))
             if causes.allSatisfy(\.endsByItself) { headers = [("Retry-After", "5")] }
         case .switchNotRecorded:
             self.init(
@@ -341,7 +353,8 @@ extension Problem {
             )
             headers = [("Retry-After", "5")]
         case .stillSealed(let obstacles):
-            let reasons = obstacles.map { "\($0.cause.rawValue): \($0.reason)" }.joined(separator: "; ")
+            let reasons = obstacles.map { "\($0.cause.rawValue): \($0.reason); \($0.cause.remedy)." }
+                .joined(separator: " ")
             self.init("still-sealed", "What sealed the service still holds", 409, "Nothing was lifted. \(reasons)")
         }
     }

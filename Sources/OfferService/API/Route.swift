@@ -32,6 +32,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case ready = "/health/ready"
     case metrics = "/metrics"
     case openAPI = "/openapi.yaml"
+    /// What each problem means; ``problems`` has all of them.
+    case problem = "/problems/{name}"
+    case problems = "/problems/"
     case ownCaller = "/v1/callers/self"
     case console = "/console/"
     case consoleFile = "/console/{name}"
@@ -51,7 +54,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .seal: [.get, .head, .post]
         case .reconciliation: [.get]
         case .auditEntry, .auditEntryProof: [.get]
-        case .live, .ready, .metrics, .openAPI, .logTile: [.get, .head]
+        case .live, .ready, .metrics, .openAPI, .logTile, .problem, .problems: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
         case .auditEntries, .auditSummary, .auditNames: [.get]
         case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]

@@ -7,6 +7,7 @@ import OfferDomain
 struct SignatureBatchCall: Sendable {
     let signer: OfferSigner
     let admission: Admission
+    let decisions: DecisionLog
     let random: any RandomSource
     let noise: MinuteCounter<Noise>
     let metrics: Metrics
@@ -31,7 +32,14 @@ struct SignatureBatchCall: Sendable {
         try admission.admit(caller, batch.items.count - 1)
         let morePlaces = try admission.enter(caller, batch.items.count - 1)
         defer { morePlaces.leave() }
-        let results = try await signer.sign(batch, for: caller, under: snapshot, at: now)
+        let results: [Result<SignedOffer, Refusal>]
+        do throws(Refusal) {
+            results = try await signer.sign(batch, for: caller, under: snapshot, at: now)
+        } catch {
+            decisions.refused(error, "a batch", to: caller, requestID: batch.items[0].id, since: now)
+            throw error
+        }
+        decisions.decided(batch, results, to: caller, since: now)
         let answer = SignatureBatchAnswer(batch, results, showsFindings: signer.showsFindings(to: caller))
         for problem in answer.unrecorded {
             noise.count(Noise(route: .promotionalOfferBatch, problem: problem), at: now)

@@ -11,6 +11,7 @@ package struct SignatureCall: Sendable {
 
     let signer: OfferSigner
     let admission: Admission
+    let decisions: DecisionLog
 
     func respond(
         to request: Request,
@@ -25,14 +26,22 @@ package struct SignatureCall: Sendable {
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let asked = try SignatureRequest(request.body, for: kind, receivedAt: now)
-        let signed = try await signer.sign(
-            asked,
-            for: caller,
-            idempotency: key.map { IdempotencyClaim(callerID: caller.id, key: $0, body: request.body) },
-            under: snapshot,
-            requestID: requestID,
-            at: now
-        )
+        let signed: SignedOffer
+        do throws(Refusal) {
+            signed = try await signer.sign(
+                asked,
+                for: caller,
+                idempotency: key.map { IdempotencyClaim(callerID: caller.id, key: $0, body: request.body) },
+                under: snapshot,
+                requestID: requestID,
+                at: now
+            )
+        } catch {
+            decisions.refused(error, asked.offerName, to: caller, requestID: requestID, since: now)
+            throw error
+        }
+        let outcome: Outcome = signed.grant.terms.allows ? .eligible : .notEligible
+        decisions.granted(asked.offerName, outcome, to: caller, requestID: requestID, since: now)
         return .json(signed.answer(showsFindings: signer.showsFindings(to: caller)))
     }
 }

@@ -21,6 +21,15 @@ package final class SignatureRequest: Sendable {
         }
     }
 
+    /// What is asked for, as logs name it.
+    var offerName: String {
+        switch subject {
+        case .promotionalOffer(let id, _): id.text
+        case .introductoryOffer: "introductory offer of \(productID?.text ?? "no product")"
+        case .preview: "all"
+        }
+    }
+
     package let bundleID: BundleID
     /// `nil` of a request for none in particular.
     package let productID: ProductID?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import JSON
+package import JSON
 import OfferDomain
 
 /// How entries are written for whoever asks for them.
@@ -28,25 +28,54 @@ package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
         return Array(Self.columns.joined(separator: ",").utf8) + [0x0D, 0x0A]
     }
 
-    /// Appends one entry with the end of its line.
-    package func append(_ index: Int64, _ entry: [UInt8], to text: inout [UInt8]) {
+    /// Appends one entry with the end of its line; what was read of it already need not be read again.
+    package func append(_ index: Int64, _ entry: [UInt8], read object: JSONObject? = nil, to text: inout [UInt8]) {
         switch self {
         case .json, .ndjson:
-            text += Array("{\"index\":\(index),\"entry\":".utf8) + HiddenCharacters.escaped(entry) + Array("}\n".utf8)
-        case .csv:
-            let cells = Self.cells(index, entry).map { CSVCell($0).bytes }
-            text += Array(cells.joined(separator: [UInt8(ascii: ",")])) + [0x0D, 0x0A]
+            text += Array("{\"index\":\(index),\"entry\":".utf8)
+            text += HiddenCharacters.escaped(entry)
+            text += [UInt8(ascii: "}"), 0x0A]
+        case .csv: Self.appendRow(index, entry, object ?? (try? JSONDocument(entry))?.root.object, to: &text)
         }
     }
 
-    private static func cells(_ index: Int64, _ entry: [UInt8]) -> [String] {
-        let object = (try? JSONDocument(entry))?.root.object
-        let time = object?["t"]?.integer.map { Timestamp(milliseconds: $0).rfc3339 } ?? ""
-        let members = AuditQuery.Field.allCases.map { field in
-            let value = object?[field.member]
-            return value?.string ?? value?.array?.compactMap(\.string).joined(separator: " ") ?? ""
+    /// The members that have a column, by the length of their names: of most members, that alone says that they have none.
+    private static let columnsByLength: [[(column: Int, name: String)]] = {
+        let members = AuditQuery.Field.allCases.map(\.member)
+        let longest = members.map(\.utf8.count).max() ?? 0
+        return (0...longest).map { length in
+            members.enumerated().filter { $0.element.utf8.count == length }.map { ($0.offset, $0.element) }
         }
-        return [String(index), time] + members + [String(decoding: entry, as: UTF8.self)]
+    }()
+
+    private static func appendRow(_ index: Int64, _ entry: [UInt8], _ object: JSONObject?, to text: inout [UInt8]) {
+        let comma = UInt8(ascii: ",")
+        var time: Timestamp?
+        var values = [JSONValue?](repeating: nil, count: AuditQuery.Field.allCases.count)
+        if let object {
+            for member in object {
+                let length = member.nameLength
+                if length == 1, member.isNamed("t") { time = member.value.integer.map(Timestamp.init(milliseconds:)) }
+                guard length < columnsByLength.count else { continue }
+                for (column, name) in columnsByLength[length] where member.isNamed(name) {
+                    values[column] = member.value
+                }
+            }
+        }
+        text += String(index).utf8
+        text.append(comma)
+        text += (time?.rfc3339 ?? "").utf8
+        for value in values {
+            text.append(comma)
+            if let slice = value?.stringSlice {
+                CSVCell.append(slice, to: &text)
+            } else if let array = value?.array {
+                CSVCell.append(Array(array.compactMap(\.string).joined(separator: " ").utf8)[...], to: &text)
+            }
+        }
+        text.append(comma)
+        CSVCell.append(entry[...], to: &text)
+        text += [0x0D, 0x0A]
     }
 }
 
@@ -54,23 +83,57 @@ package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
 ///
 /// A cell that begins as formulas do gets an apostrophe in front. Characters that are not seen, or that change how others
 /// are shown, are written as `\uXXXX`, which is what they are in JSON.
-struct CSVCell {
+enum CSVCell {
     /// The cell's UTF-8, in quotes where RFC 4180 wants them.
-    let bytes: [UInt8]
+    static func bytes(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(Array(text.utf8)[...], to: &bytes)
+        return bytes
+    }
 
-    init(_ text: String) {
-        var shown = HiddenCharacters.escaped(text)
+    /// Appends the cell of a text in UTF-8.
+    ///
+    /// Nearly all cells are printable ASCII, in which nothing is hidden: one look at each byte is enough for them.
+    static func append(_ utf8: ArraySlice<UInt8>, to text: inout [UInt8]) {
+        guard let first = utf8.first else { return }
+        var (isPlain, needsQuotes) = (true, false)
+        for byte in utf8 {
+            if byte < 0x20 || byte > 0x7E { isPlain = false }
+            if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") { needsQuotes = true }
+        }
+        if isPlain, !needsQuotes, !beginsFormula(Unicode.Scalar(first)) {
+            text += utf8
+        } else if isPlain, !beginsFormula(Unicode.Scalar(first)) {
+            appendQuoted(utf8, to: &text)
+        } else {
+            appendShown(String(decoding: utf8, as: UTF8.self), to: &text)
+        }
+    }
+
+    private static func appendShown(_ original: String, to text: inout [UInt8]) {
+        var shown = HiddenCharacters.escaped(original)
         // Before anything is escaped: a tabulator in front makes a formula too.
-        if let first = text.unicodeScalars.first, Self.beginsFormula(first) { shown = "'" + shown }
+        if let first = original.unicodeScalars.first, beginsFormula(first) { shown = "'" + shown }
         let needsQuotes = shown.utf8.contains { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
+        let bytes = Array(shown.utf8)
+        if needsQuotes { appendQuoted(bytes[...], to: &text) } else { text += bytes }
+    }
+
+    private static func appendQuoted(_ utf8: ArraySlice<UInt8>, to text: inout [UInt8]) {
         let quote = UInt8(ascii: "\"")
-        bytes =
-            needsQuotes
-            ? [quote] + shown.utf8.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote] : Array(shown.utf8)
+        text.append(quote)
+        for byte in utf8 {
+            if byte == quote { text.append(quote) }
+            text.append(byte)
+        }
+        text.append(quote)
     }
 
     /// The characters themselves, in full width too, and white space, which some programs drop.
     private static func beginsFormula(_ scalar: Unicode.Scalar) -> Bool {
-        ["=", "+", "-", "@", "\t", "\r", "\n", " ", "＝", "＋", "－", "＠"].contains(scalar)
+        switch scalar {
+        case "=", "+", "-", "@", "\t", "\r", "\n", " ", "＝", "＋", "－", "＠": true
+        default: false
+        }
     }
 }

@@ -23,6 +23,7 @@ package enum AuditCall: String, CaseIterable, Hashable, Sendable {
     case verifyCommand = "audit verify"
     case reconcileCommand = "audit reconcile"
     case findCommand = "audit find"
+    case verifySignatureCommand = "verify"
     case indexCommand = "audit index"
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import JSON
+package import JSON
 package import OfferDomain
 package import Storage
 
@@ -19,6 +19,15 @@ package struct AuditReader {
         from first: Int64 = 0,
         _ each: (_ index: Int64, _ entry: [UInt8]) -> Void
     ) throws(AuditReadError) {
+        try readEntries(matching: query, from: first) { index, entry, _ in each(index, entry) }
+    }
+
+    /// The same, with what was read of each entry.
+    package func readEntries(
+        matching query: AuditQuery,
+        from first: Int64 = 0,
+        _ each: (_ index: Int64, _ entry: [UInt8], JSONObject) -> Void
+    ) throws(AuditReadError) {
         var next = first
         if let from = query.from { next = max(first, try firstIndex(at: from)) }
         var remaining = query.limit
@@ -32,7 +41,7 @@ package struct AuditReader {
                 next += 1
                 if let until = query.until, let time = object["t"]?.integer, time >= until.milliseconds { return }
                 guard query.matches(object) else { continue }
-                each(index, entry)
+                each(index, entry, object)
                 remaining -= 1
             }
         }

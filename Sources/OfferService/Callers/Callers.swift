@@ -72,6 +72,33 @@ package struct Callers {
         }
     }
 
+    /// A row for each key of each caller, or for a caller without one: caller, role, apps, rate, key, since, state.
+    package func rows() -> Result<[[String]], CallersError> {
+        let now = clock.now()
+        do throws(StorageError) {
+            return .success(try CallerStore(connection: try ledger.open()).all().flatMap { rows($0, at: now) })
+        } catch {
+            return .failure(.ledger(.database(error)))
+        }
+    }
+
+    private func rows(_ entry: CallerStore.Entry, at now: Timestamp) -> [[String]] {
+        let apps = entry.caller.apps.map(\.text).sorted().joined(separator: " ")
+        let head = [
+            entry.caller.id.text, entry.caller.role.rawValue, apps.isEmpty ? "all" : apps,
+            entry.caller.rate.map { "\($0)" } ?? "-",
+        ]
+        guard !entry.keys.isEmpty else {
+            return [head + ["-", "-", entry.revokedAt.map { "revoked \($0.rfc3339)" } ?? "without a key"]]
+        }
+        return entry.keys.map { key in head + [key.id, key.createdAt.rfc3339, state(key, of: entry, at: now)] }
+    }
+
+    private func state(_ key: StoredCallerKey, of entry: CallerStore.Entry, at now: Timestamp) -> String {
+        (key.revokedAt ?? entry.revokedAt).map { "revoked \($0.rfc3339)" }
+            ?? key.expiresAt.map { "\($0 <= now ? "expired" : "expires") \($0.rfc3339)" } ?? "live"
+    }
+
     private func lines(_ entry: CallerStore.Entry, at now: Timestamp) -> [String] {
         let apps = entry.caller.apps.map(\.text).sorted().joined(separator: " ")
         let state = entry.revokedAt.map { "revoked \($0.rfc3339)" } ?? "live"
@@ -80,10 +107,7 @@ package struct Callers {
             + (entry.caller.rate.map { "  at most \($0)" } ?? "")
         return [head]
             + entry.keys.map { key in
-                let state =
-                    (key.revokedAt ?? entry.revokedAt).map { "revoked \($0.rfc3339)" }
-                    ?? key.expiresAt.map { "\($0 <= now ? "expired" : "expires") \($0.rfc3339)" } ?? "live"
-                return "  key \(key.id)  since \(key.createdAt.rfc3339)  \(state)"
+                "  key \(key.id)  since \(key.createdAt.rfc3339)  \(self.state(key, of: entry, at: now))"
             }
     }
 

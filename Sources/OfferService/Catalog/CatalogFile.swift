@@ -8,7 +8,7 @@ package enum CatalogFile {
     ///
     /// - Throws: Everything that is wrong, all at once.
     package static func read(_ path: String) throws(ConfigurationError) -> Catalog {
-        let file = try ConfigurationFile(path: path)
+        let file = try ConfigurationFile(path: path, of: .offers)
         let (apps, issues) = file.read { root, mismatches in
             var names = AppNames()
             let apps = root.elements("apps") { readApp($0, mismatches, &names) }

@@ -10,14 +10,16 @@ package struct ConfigurationFile {
     package let digest: SHA256Digest
     private let mismatches = Mismatches(admitsNull: false, most: .max)
 
-    /// Reads and parses the file; a syntax error is told with line and column.
-    package init(path: String) throws(ConfigurationError) {
+    /// Reads and parses the file that a setting names; a syntax error is told with line and column.
+    package init(path: String, of setting: Setting) throws(ConfigurationError) {
         self.path = path
         let bytes: [UInt8]
         do {
             bytes = try TextFile.read(path, decides: true)
         } catch {
-            throw ConfigurationError([ConfigurationIssue(.error, place: path, error.description)])
+            let names = "name another file with \(setting.flag) or \(setting.variable)"
+            let advice = error.isMissing ? "; \(names), or write it with offer-signer init" : ""
+            throw ConfigurationError([ConfigurationIssue(.error, place: path, error.description + advice)])
         }
         digest = SHA256.digest(of: bytes)
         do {

@@ -64,13 +64,15 @@ package struct LoadedConfiguration: Sendable {
         do throws(SecretFileError) {
             _ = try SecretFile.read(path: tls.privateKeyFile, policy: policy)
         } catch {
-            return [ConfigurationIssue(.error, place: tls.privateKeyFile, error.description)]
+            let advice = error.isMissing ? "; \(Setting.tlsKey.flag) or \(Setting.tlsKey.variable) names it" : ""
+            return [ConfigurationIssue(.error, place: tls.privateKeyFile, error.description + advice)]
         }
         do throws(TextFileError) {
             // OpenSSL would wait at a pipe for ever.
             _ = try TextFile.read(tls.certificateChainFile)
         } catch {
-            return [ConfigurationIssue(.error, place: tls.certificateChainFile, error.description)]
+            let setting = Settings.named(by: .tlsCertificate, error)
+            return [ConfigurationIssue(.error, place: tls.certificateChainFile, error.description + setting)]
         }
         do throws(ServerError) {
             try tls.check()

@@ -14,6 +14,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case appStoreRoots = "app-store-roots"
     case appStoreURL = "app-store-url"
     case appStoreSandboxURL = "app-store-sandbox-url"
+    case appStoreConnectURL = "app-store-connect-url"
     case googlePlayURL = "google-play-url"
     case googleOAuthURL = "google-oauth-url"
     case googleCertsURL = "google-certs-url"
@@ -22,6 +23,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case trustedCertificates = "trusted-certificates"
     case revocationCheck = "revocation-check"
     case log
+    case logFormat = "log-format"
     case selfVerification = "self-verification"
     case appFindings = "app-findings"
     case publicLog = "public-log"
@@ -54,10 +56,11 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
         case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
-            .checkpointFile, .logPolicy, .sealFile, .trustedProxy, .adminListen:
+            .checkpointFile, .logPolicy, .sealFile, .trustedProxy, .adminListen, .logFormat:
             nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
+        case .appStoreConnectURL: "https://api.appstoreconnect.apple.com"
         case .googlePlayURL: "https://androidpublisher.googleapis.com"
         case .googleOAuthURL: "https://oauth2.googleapis.com"
         case .googleCertsURL: "https://www.googleapis.com"
@@ -80,12 +83,14 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     /// What may be written, for help and messages.
     package var expected: String {
         switch self {
-        case .listen, .adminListen: "a numeric ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080"
+        case .listen, .adminListen:
+            "ADDRESS:PORT, as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every IPv4 address"
         case .tlsKey: "the path of a file, or credential:NAME"
         case .keys, .offers, .tlsCertificate, .appStoreRoots, .trustedCertificates, .checkpointFile,
             .logPolicy, .sealFile:
             "the path of a file"
-        case .appStoreURL, .appStoreSandboxURL: "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
+        case .appStoreURL, .appStoreSandboxURL, .appStoreConnectURL:
+            "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .googlePlayURL, .googleOAuthURL, .googleCertsURL:
             "Google's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .googlePushAudience:
@@ -94,6 +99,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .database: "sqlite:PATH or postgres://HOST/DATABASE"
         case .revocationCheck: RevocationCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .log: LogLevel.allCases.map(\.name).joined(separator: ", ")
+        case .logFormat: LogFormat.allCases.map(\.rawValue).joined(separator: ", ")
         case .selfVerification: SelfVerification.Mode.allCases.map(\.rawValue).joined(separator: ", ")
         case .clockCheck: ClockCheck.allCases.map(\.rawValue).joined(separator: ", ")
         case .clockStepSeconds: "1 to 3600"
@@ -122,6 +128,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .appStoreRoots: "further roots, in PEM, for what claims to be signed by the App Store; for tests only"
         case .appStoreURL: "where the App Store Server API is"
         case .appStoreSandboxURL: "where it is for the sandbox"
+        case .appStoreConnectURL: "where the App Store Connect API is, for check --live"
         case .googlePlayURL: "where the Google Play Developer API is"
         case .googleOAuthURL: "where Google gives tokens to service accounts"
         case .googleCertsURL: "where the keys are that Google signs its notifications' tokens with"
@@ -130,6 +137,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .trustedCertificates: "the only certificates, in PEM, that the stores' servers may have; else the system's"
         case .revocationCheck: "whether it matters that certificates which sign for the App Store may have been revoked"
         case .log: "how much is logged to standard error"
+        case .logFormat: "how log lines are written; else text on a terminal, and json otherwise"
         case .selfVerification: "which signatures are verified before they leave"
         case .appFindings: "whether callers of role app are told which rule said no"
         case .publicLog: "whether the audit log's tiles and checkpoint are served without an API key"

@@ -10,7 +10,8 @@ extension Settings {
             return apple.union(try TrustAnchors(pem: try TextFile.read(path, decides: true)))
         } catch {
             let place = appStoreRootsPath ?? "Apple's root"
-            throw ConfigurationError([ConfigurationIssue(.error, place: place, "\(error)")])
+            let setting = appStoreRootsPath == nil ? "" : Self.named(by: .appStoreRoots, error)
+            throw ConfigurationError([ConfigurationIssue(.error, place: place, "\(error)\(setting)")])
         }
     }
 
@@ -32,8 +33,15 @@ extension Settings {
             _ = try TextFile.read(path, decides: true)
             try CertificateFile.check(path: path)
         } catch {
-            issues.append(ConfigurationIssue(.error, place: path, "\(error)"))
+            let setting = Self.named(by: .trustedCertificates, error)
+            issues.append(ConfigurationIssue(.error, place: path, "\(error)\(setting)"))
         }
         return issues
+    }
+
+    /// Which setting names a file that is not there.
+    static func named(by setting: Setting, _ error: any Error) -> String {
+        guard (error as? TextFileError)?.isMissing == true else { return "" }
+        return "; \(setting.flag) or \(setting.variable) names it"
     }
 }

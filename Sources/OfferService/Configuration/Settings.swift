@@ -9,7 +9,9 @@ package struct ListenAddress: Hashable, Sendable {
     package let host: String
     package let port: UInt16
 
-    /// Reads a numeric address, as `127.0.0.1:8080` or `[::1]:8080`; port 0 lets the system choose.
+    /// Reads an address and a port, as `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; port 0 lets the system choose.
+    ///
+    /// `localhost` is 127.0.0.1. Without an address, as in `:8080`, it is every IPv4 address of the machine.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"),
             let port = whole(String(text[text.index(after: colon)...]), in: 0...65_535)
@@ -20,10 +22,16 @@ package struct ListenAddress: Hashable, Sendable {
         } else if host.contains(":") {
             return nil
         }
+        host = Self.names[host.lowercased()] ?? host
         guard PeerAddress(host, port: UInt16(port)) != nil else { return nil }
         self.host = host
         self.port = UInt16(port)
     }
+
+    private static let names = ["localhost": "127.0.0.1", "": "0.0.0.0"]
+
+    /// As the setting is written.
+    package var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 /// All settings, in their types.
@@ -42,12 +50,16 @@ package struct Settings: Sendable {
     /// PEM with roots that are trusted beside Apple's own.
     package let appStoreRootsPath: String?
     package let appStoreOrigins: AppStoreOrigins
+    /// Where the App Store Connect API is.
+    package let appStoreConnectOrigin: Origin
     package let googleOrigins: GoogleOrigins
     /// Whose notifications of Google Play are taken; `nil` takes none.
     package let googlePush: GooglePushIdentity?
     package let trustedCertificatesPath: String?
     package let revocationCheck: RevocationCheck
     package let logLevel: LogLevel
+    /// `nil`: text on a terminal, JSON otherwise.
+    package let logFormat: LogFormat?
     package let selfVerification: SelfVerification.Mode
     package let showsFindingsToApps: Bool
     /// Whether tiles and checkpoint are for everybody.
@@ -86,6 +98,7 @@ package struct Settings: Sendable {
         appStoreRootsPath = reader.path(.appStoreRoots)
         let production = reader.origin(.appStoreURL)
         let sandbox = reader.origin(.appStoreSandboxURL)
+        let connect = reader.origin(.appStoreConnectURL)
         let play = reader.origin(.googlePlayURL)
         let oauth = reader.origin(.googleOAuthURL)
         let certs = reader.origin(.googleCertsURL)
@@ -93,6 +106,7 @@ package struct Settings: Sendable {
         trustedCertificatesPath = reader.path(.trustedCertificates)
         revocationCheck = reader.value(.revocationCheck, RevocationCheck.init(rawValue:)) ?? .background
         logLevel = reader.value(.log, LogLevel.init(name:)) ?? .info
+        logFormat = reader.value(.logFormat, LogFormat.init(rawValue:))
         selfVerification = reader.value(.selfVerification, SelfVerification.Mode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
         isLogPublic = reader.flag(.publicLog)
@@ -113,9 +127,10 @@ package struct Settings: Sendable {
         admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
         lines = reader.lines
-        guard reader.issues.isEmpty, let listen, let database, let production, let sandbox, let play,
+        guard reader.issues.isEmpty, let listen, let database, let production, let sandbox, let connect, let play,
             let oauth, let certs
         else { throw ConfigurationError(reader.issues) }
+        appStoreConnectOrigin = connect
         googleOrigins = GoogleOrigins(play: play, oauth: oauth, certs: certs)
         appStoreOrigins = AppStoreOrigins(production: production, sandbox: sandbox)
         self.listen = listen
@@ -260,6 +275,11 @@ private func whole(_ text: String, in range: ClosedRange<Int>) -> Int? {
 }
 
 extension DatabaseLocation {
+    /// The file of a SQLite database; `nil` on a server.
+    package var file: String? {
+        if case .sqlite(let path) = self { path } else { nil }
+    }
+
     /// Where the files beside it begin, in the working directory for a database on a server.
     fileprivate var path: String {
         switch self {

@@ -5,6 +5,13 @@ import Glibc
 /// A configuration file that could not be read.
 package struct TextFileError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
+    /// Whether there is no such file.
+    package let isMissing: Bool
+
+    init(description: String, isMissing: Bool = false) {
+        self.description = description
+        self.isMissing = isMissing
+    }
 }
 
 /// A file that people edit, read whole.
@@ -17,7 +24,9 @@ package enum TextFile {
         decides: Bool = false
     ) throws(TextFileError) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw TextFileError(description: "cannot be opened: \(systemMessage(errno))") }
+        guard descriptor >= 0 else {
+            throw TextFileError(description: "cannot be opened: \(systemMessage(errno))", isMissing: errno == ENOENT)
+        }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -77,20 +77,11 @@ package struct Demo {
 
     /// A command that asks the service for a signature, to be pasted into a shell.
     package func curl(url: String) -> String {
-        """
-        curl -sS \(url)\(Route.promotionalOfferSignature.rawValue) \\
-          -H "Authorization: Bearer $(cat \(word(.apiKey)))" \\
-          -H 'Content-Type: application/json' \\
-          -d @\(word(.request))
-        """
+        signatureCurl(url: url, apiKey: path(.apiKey), request: path(.request))
     }
 
     /// A file's path as a word of a shell's command, in quotes where it needs them.
-    package func word(_ file: File) -> String {
-        let path = path(file)
-        if path.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+@%:,".contains($0)) }) { return path }
-        return "'" + path.replacing("'", with: #"'\''"#) + "'"
-    }
+    package func word(_ file: File) -> String { shellWord(path(file)) }
 
     private func writeSecrets() throws(DemoError) -> String {
         do throws(SecretFileError) {

@@ -13,7 +13,7 @@ extension KeyRingFile {
         let origin = reader.required("origin", "1 to 128 of A-Z, a-z, 0-9, “.”, “_”, “/” and “-”") { value in
             value.string.flatMap(LogOrigin.init)
         }
-        let pem = readSecret(&reader, "file", isRequired: true)
+        let pem = readSecret(&reader, "file", for: .logKey)
         reader.finish()
         guard let origin, let pem else { return nil }
         do throws(Ed25519PrivateKeyError) {

@@ -40,7 +40,7 @@ extension KeyRingFile {
     ///
     /// - Returns: The names, the newest first, each with its path; none for a credential, whose file is but a copy.
     func epochFiles() throws(ConfigurationError) -> [(name: String, path: String?)] {
-        let root = try ConfigurationFile(path: path).document.root.object
+        let root = try ConfigurationFile(path: path, of: .keys).document.root.object
         guard let value = root?["customerIds"] else { return [] }
         let elements = value.array.map(Array.init) ?? [value]
         return elements.compactMap { element in
@@ -68,7 +68,7 @@ extension KeyRingFile {
         let name = reader.required("epoch", "a string of 1 to 16 letters or digits") { value in
             value.string.flatMap { CustomerEpoch.isName($0) ? $0 : nil }
         }
-        let secret = readSecret(&reader, "file", isRequired: true, isHexadecimal: true)
+        let secret = readSecret(&reader, "file", for: .customerIDs)
         reader.finish()
         guard let name, let secret else { return nil }
         do {

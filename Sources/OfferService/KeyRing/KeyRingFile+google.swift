@@ -41,7 +41,7 @@ extension KeyRingFile {
     }
 
     private func readServiceAccountFile(_ reader: inout ObjectReader) -> ServiceAccountFile? {
-        guard let contents = readSecret(&reader, "file", isRequired: true) else { return nil }
+        guard let contents = readSecret(&reader, "file", for: .serviceAccount) else { return nil }
         let reader = reader
         return ServiceAccountFile(contents) { reader.note("file", $0) }
     }

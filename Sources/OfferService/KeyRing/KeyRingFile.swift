@@ -11,6 +11,8 @@ package struct KeyMaterial: Sendable {
     package internal(set) var pseudonyms: Pseudonyms
     /// Signs the audit log's checkpoints.
     package let logKey: LogKey
+    /// For `check --live` alone; `nil` if there is none.
+    package let connectKey: AppStoreConnectKey?
     /// Over the bytes of the `keys` file.
     package let digest: SHA256Digest
     /// What is doubtful but does not stop the service.
@@ -32,9 +34,9 @@ package struct KeyRingFile {
     ///
     /// - Throws: Everything that is wrong, all at once: in the file, and with each key it names.
     package func load() throws(ConfigurationError) -> KeyMaterial {
-        let file = try ConfigurationFile(path: path)
+        let file = try ConfigurationFile(path: path, of: .keys)
         var warnings: [ConfigurationIssue] = []
-        let ((keys, accounts, pseudonyms, logKey), issues) = file.read { root, mismatches in
+        let ((keys, accounts, pseudonyms, logKey, connectKey), issues) = file.read { root, mismatches in
             let keys = root.elements("keys") { readKey($0, file, mismatches, &warnings) }
             let accounts = readServiceAccounts(&root, mismatches)
             if keys.isEmpty && accounts.isEmpty && mismatches.all.isEmpty {
@@ -42,7 +44,12 @@ package struct KeyRingFile {
             }
             reportConflicts(keys, root)
             let pseudonyms = readPseudonyms(&root, mismatches)
-            return (keys, accounts, pseudonyms, readLogKey(&root, mismatches))
+            let connectKey = readConnectKey(&root, mismatches)
+            if let connectKey, keys.contains(where: { $0.id == connectKey.id }) {
+                let message = "has the id of a key that signs offers; a key of the App Store Connect API never does"
+                root.note("appStoreConnect", message)
+            }
+            return (keys, accounts, pseudonyms, readLogKey(&root, mismatches), connectKey)
         }
         guard issues.isEmpty, let pseudonyms, let logKey else { throw ConfigurationError(issues + warnings) }
         warnings += pseudonyms.gone.map { epoch in
@@ -53,6 +60,7 @@ package struct KeyRingFile {
             ring: KeyRing(keys: keys, serviceAccounts: accounts),
             pseudonyms: pseudonyms,
             logKey: logKey,
+            connectKey: connectKey,
             digest: file.digest,
             warnings: warnings
         )
@@ -149,7 +157,7 @@ package struct KeyRingFile {
     }
 
     private func readPrivateKey(_ reader: inout ObjectReader, _ status: KeyStatus) -> PrivateKey? {
-        let passphrase = readSecret(&reader, "passphraseFile", isRequired: false)
+        let passphrase = readSecret(&reader, "passphraseFile", for: .passphrase, isRequired: false)
         let pin = reader.optional("publicKeySha256", "64 hexadecimal digits") { value in
             value.string.flatMap { SHA256Digest(hex: $0) }
         }
@@ -157,7 +165,7 @@ package struct KeyRingFile {
             _ = reader.member("file")
             return nil
         }
-        guard let pem = readSecret(&reader, "file", isRequired: true) else { return nil }
+        guard let pem = readSecret(&reader, "file", for: .appStoreKey) else { return nil }
         do throws(PrivateKeyError) {
             return try PrivateKey(pem: pem, passphrase: passphrase, pinnedTo: pin)
         } catch {
@@ -169,27 +177,30 @@ package struct KeyRingFile {
     func readSecret(
         _ reader: inout ObjectReader,
         _ name: StaticString,
-        isRequired: Bool,
-        isHexadecimal: Bool = false
+        for use: SecretUse,
+        isRequired: Bool = true
     ) -> SecureBytes? {
         let expected = "a path, or credential:NAME"
         let found =
             isRequired
             ? reader.required(name, expected, \.string.nonEmpty) : reader.optional(name, expected, \.string.nonEmpty)
         guard let found else { return nil }
-        do {
-            let location = try SecretLocation(found, beside: path)
-            return isHexadecimal
+        let location: SecretLocation
+        do throws(SecretLocationError) {
+            location = try SecretLocation(found, beside: path)
+        } catch {
+            reader.note(name, error.description)
+            return nil
+        }
+        do throws(SecretFileError) {
+            return use == .customerIDs
                 ? try SecretFile.readHexadecimal(path: location.path, policy: policy)
                 : try SecretFile.read(path: location.path, policy: policy)
-        } catch let error as SecretFileError {
-            reader.note(name, "\(printable(found)) \(error)")
-        } catch let error as SecretLocationError {
-            reader.note(name, error.description)
         } catch {
-            reader.note(name, "\(error)")
+            let advice = SecretAdvice(use: use, written: found, path: location.path).text(for: error)
+            reader.note(name, "\(printable(found)) \(error)\(advice)")
+            return nil
         }
-        return nil
     }
 
     /// No two keys may share an id, and no two active ones an app and a purpose: which one signs must be certain.

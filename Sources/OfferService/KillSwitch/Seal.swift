@@ -123,7 +123,10 @@ package final class Seal: Sendable {
         log(
             .error,
             "the service is sealed: nothing is signed",
-            ["cause": .text(cause.rawValue), "detail": .text(known), "by": .text(requester.name)]
+            [
+                "cause": .text(cause.rawValue), "detail": .text(known), "by": .text(requester.name),
+                "help": .text(cause.remedy),
+            ]
         )
         record(seal, serial, done)
     }

@@ -26,6 +26,23 @@ package enum SealCause: String, CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// What ends it, for people: the command, the setting, or where it is explained.
+    package var remedy: String {
+        switch self {
+        case .administrator: "to lift it: offer-signer unseal --reason TEXT, or POST /v1/unseal"
+        case .file: "remove the file that --seal-file (OFFER_SIGNER_SEAL_FILE) names"
+        case .selfVerification:
+            "test the machine and the key's file, start the service anew, then: offer-signer unseal --reason TEXT"
+        case .clockStepped: "set the clock right, then: offer-signer unseal --reason TEXT"
+        case .clockUnsynchronised:
+            "run a time service (chrony, systemd-timesyncd), or to try things out: serve with --clock-check warn "
+                + "(OFFER_SIGNER_CLOCK_CHECK)"
+        case .logUnwritable: "make room for the database of --database, and make it writable for the service"
+        case .checkpoint:
+            "see docs/runbook.md, “Restore a backup”; offer-signer audit verify says what differs"
+        }
+    }
+
     /// Whether it may end without anybody doing something about it, so that asking again makes sense.
     package var endsByItself: Bool { self == .clockUnsynchronised || self == .logUnwritable }
 }

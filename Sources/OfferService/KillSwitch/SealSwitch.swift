@@ -94,7 +94,7 @@ package enum SealSwitchError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .holds(let obstacles):
             "nothing was lifted, for what sealed the service still holds: "
-                + obstacles.map { "\($0.cause.rawValue): \($0.reason)" }.joined(separator: "; ")
+                + obstacles.map { "\($0.cause.rawValue): \($0.reason); \($0.cause.remedy)" }.joined(separator: "\n  ")
         case .ledger(let error): error.description
         }
     }

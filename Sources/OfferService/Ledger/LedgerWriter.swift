@@ -284,7 +284,7 @@ package final class LedgerWriter {
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
         guard let allows = request.deliverable.answer(to: decision.outcome) else {
             try refuse(request, decision)
-            return .refused(decision)
+            return .refused(try explained(decision, request, evaluation.subscriptions))
         }
         if let obstacle = request.deliverable.obstacle {
             if case .fault = obstacle { try refuse(request, decision) }

@@ -82,7 +82,7 @@ package final class Health: CommitObserver {
             log(
                 .error,
                 "the service is sealed: nothing is signed",
-                ["cause": .text(seal.cause.rawValue), "by": "another process"]
+                ["cause": .text(seal.cause.rawValue), "by": "another process", "help": .text(seal.cause.remedy)]
             )
         }
         for (key, isAcknowledged) in switches.keys where !isAcknowledged {
@@ -205,6 +205,9 @@ package struct Obstacle: Hashable, Sendable {
     init(_ seal: ActiveSeal) {
         let why = seal.cause == .administrator ? "by an administrator" : seal.detail
         let record = seal.isRecorded ? "" : "; this is not on record yet"
-        self.init("sealed-\(seal.cause.rawValue)", "nothing is signed since \(seal.since.rfc3339): \(why)\(record)")
+        self.init(
+            "sealed-\(seal.cause.rawValue)",
+            "nothing is signed since \(seal.since.rfc3339): \(why)\(record); \(seal.cause.remedy)"
+        )
     }
 }

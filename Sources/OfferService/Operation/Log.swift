@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import JSON
 import OfferDomain
 import Synchronization
 
@@ -24,10 +23,11 @@ package enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntege
     package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
-/// Writes one JSON object a line: time, level, a constant message, and values as members.
+/// Writes one line for each event: time, level, a constant message, and values with their names.
 package final class Log: Sendable {
     private let level: LogLevel
     private let clock: WallClock
+    private let style: LogStyle
     private let sink: @Sendable ([UInt8]) -> Void
     private let told = OnceAMinute<Cause>()
 
@@ -41,16 +41,28 @@ package final class Log: Sendable {
     private let dropped: @Sendable () -> Int
 
     /// A log from `level` on, whose `sink` is given whole lines and must not block.
-    package init(level: LogLevel, clock: WallClock, sink: @escaping @Sendable ([UInt8]) -> Void) {
+    package init(
+        level: LogLevel,
+        style: LogStyle = LogStyle(.json),
+        clock: WallClock,
+        sink: @escaping @Sendable ([UInt8]) -> Void
+    ) {
         self.level = level
+        self.style = style
         self.clock = clock
         self.sink = sink
         dropped = { 0 }
     }
 
     /// A log from `level` on; the default one is on standard error.
-    package init(level: LogLevel, clock: WallClock, writer: LogWriter = .standardError) {
+    package init(
+        level: LogLevel,
+        style: LogStyle = LogStyle(.json),
+        clock: WallClock,
+        writer: LogWriter = .standardError
+    ) {
         self.level = level
+        self.style = style
         self.clock = clock
         sink = { writer.write($0) }
         dropped = { writer.droppedLines }
@@ -62,30 +74,20 @@ package final class Log: Sendable {
     package func callAsFunction(
         _ level: LogLevel,
         _ message: StaticString,
-        _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]
+        _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
+        tone: LogTone = .plain
     ) {
         guard level.rawValue >= self.level.rawValue else { return }
-        write(level, message, Array(values()))
+        write(level, message, tone, Array(values()))
     }
 
-    private func write(_ level: LogLevel, _ message: StaticString, _ values: [(key: StaticString, value: LogValue)]) {
-        var writer = JSONWriter(reserving: 256)
-        writer.beginObject()
-        writer.name("time")
-        writer.string(clock.now().rfc3339)
-        writer.name("level")
-        writer.string(level.name)
-        writer.name("message")
-        writer.string("\(message)")
-        for (name, value) in values {
-            writer.name(name)
-            switch value {
-            case .text(let text): writer.string(text)
-            case .integer(let integer): writer.integer(integer)
-            }
-        }
-        writer.endObject()
-        sink(writer.bytes + [0x0A])
+    private func write(
+        _ level: LogLevel,
+        _ message: StaticString,
+        _ tone: LogTone = .plain,
+        _ values: [(key: StaticString, value: LogValue)]
+    ) {
+        sink(style.line(clock.now(), level, message, tone, values))
     }
 
     /// Logs something that callers may bring about without end: once a minute for each reason and app.

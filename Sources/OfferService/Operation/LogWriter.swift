@@ -61,7 +61,7 @@ package final class LogWriter: Sendable {
                 defer { (queue.lines, queue.byteCount) = ([], 0) }
                 return queue.lines
             }
-            for line in lines { Self.write(line, to: descriptor) }
+            for block in Self.blocks(of: lines) { Self.write(block, to: descriptor) }
             tellOfDropped()
             queue.withLock { $0.isWriting = false }
             queue.wakeAll()
@@ -79,7 +79,20 @@ package final class LogWriter: Sendable {
         Self.write(Array("\(line)\n".utf8), to: descriptor)
     }
 
-    /// One `write` for each line, so that lines of several programs don't mix.
+    /// Whole lines together, as many as a pipe takes at once: lines of several programs don't mix then (pipe(7), PIPE_BUF).
+    static func blocks(of lines: [[UInt8]]) -> [[UInt8]] {
+        var blocks: [[UInt8]] = []
+        for line in lines {
+            if let last = blocks.last, last.count + line.count <= 4096 {
+                blocks[blocks.count - 1] += line
+            } else {
+                blocks.append(line)
+            }
+        }
+        return blocks
+    }
+
+    /// One `write` for each block.
     private static func write(_ line: [UInt8], to descriptor: Int32) {
         var rest = line[...]
         while !rest.isEmpty {

@@ -45,8 +45,9 @@ package struct Dependencies: Sendable {
     }
 
     /// What the program runs with: the system's clocks and random numbers, and a log on standard error.
-    package static func system(logLevel: LogLevel) throws(RandomError) -> Dependencies {
-        Dependencies(clock: .system, random: try SystemRandom(), log: Log(level: logLevel, clock: .system))
+    package static func system(logLevel: LogLevel, logStyle: LogStyle) throws(RandomError) -> Dependencies {
+        let log = Log(level: logLevel, style: logStyle, clock: .system)
+        return Dependencies(clock: .system, random: try SystemRandom(), log: log)
     }
 }
 

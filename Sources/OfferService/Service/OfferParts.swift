@@ -48,16 +48,22 @@ struct OfferParts: Sendable {
 
 extension OfferCalls {
     init(_ parts: OfferParts, _ admission: Admission, _ noise: MinuteCounter<Noise>, _ runtime: Runtime) {
-        signatures = SignatureCall(signer: parts.signer, admission: admission)
+        let decisions = DecisionLog(runtime)
+        signatures = SignatureCall(signer: parts.signer, admission: admission, decisions: decisions)
         batches = SignatureBatchCall(
             signer: parts.signer,
             admission: admission,
+            decisions: decisions,
             random: runtime.random,
             noise: noise,
             metrics: runtime.metrics
         )
-        authorizations = AuthorizationCall(authorizer: parts.authorizer, admission: admission)
-        eligibility = EligibilityCall(previewer: parts.previewer, admission: admission) { [signer = parts.signer] in
+        authorizations = AuthorizationCall(authorizer: parts.authorizer, admission: admission, decisions: decisions)
+        eligibility = EligibilityCall(
+            previewer: parts.previewer,
+            admission: admission,
+            decisions: decisions
+        ) { [signer = parts.signer] in
             signer.showsFindings(to: $0)
         }
     }

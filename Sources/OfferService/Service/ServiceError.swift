@@ -13,3 +13,11 @@ package enum ServiceError: Error, Sendable {
     /// The client that asks the stores could not be started.
     case client(ClientError)
 }
+
+extension ServiceError {
+    /// What helps, as the end of a message; empty where the message says it.
+    package var advice: String {
+        guard case .server(.cannotListen) = self else { return "" }
+        return " Choose another address with \(Setting.listen.flag) or \(Setting.listen.variable)."
+    }
+}

@@ -4,19 +4,32 @@
 package struct LiveReports: Sendable {
     /// `nil` if the catalogue has no app in the App Store.
     package let appStore: LiveReport?
+    /// `nil` without a key for App Store Connect.
+    package let connect: AppStoreConnectReport?
     /// `nil` if the catalogue has no app at Google Play.
     package let googlePlay: GooglePlayLintReport?
 
-    /// What both come to: wrong if one is, else unreachable if one is.
+    package init(
+        appStore: LiveReport?,
+        connect: AppStoreConnectReport? = nil,
+        googlePlay: GooglePlayLintReport?
+    ) {
+        (self.appStore, self.connect, self.googlePlay) = (appStore, connect, googlePlay)
+    }
+
+    /// What all come to: wrong if one is, else unreachable if one is.
     package var verdict: LiveReport.Verdict {
-        let verdicts = [appStore?.verdict, googlePlay?.verdict]
+        // Where nobody may ask the App Store Server API, that is no fault if App Store Connect was asked.
+        let isAppStoreSilent = appStore?.entries.allSatisfy { $0.key == nil } ?? true
+        let appStoreVerdict = isAppStoreSilent && connect != nil ? nil : appStore?.verdict
+        let verdicts = [appStoreVerdict, connect?.verdict, googlePlay?.verdict]
         if verdicts.contains(.wrong) { return .wrong }
         return verdicts.contains(.unreachable) ? .unreachable : .good
     }
 
     /// The reports one after the other, a line each.
     package var lines: [String] {
-        let reports = [appStore?.lines, googlePlay?.lines].compactMap { $0 }
+        let reports = [appStore?.lines, connect?.lines, googlePlay?.lines].compactMap { $0 }
         return Array(reports.joined(separator: [""]))
     }
 }

@@ -28,6 +28,12 @@ package enum StoreError: Error, Hashable, Sendable {
     /// Whoever asked wants to know no longer.
     case cancelled
 
+    /// Why nothing can be asked about an app, with what to do.
+    static func noKey(for bundleID: BundleID) -> String {
+        "no key is active for \(bundleID) and the purpose app-store-server-api; add that to the purposes of its key in the "
+            + "keys file"
+    }
+
     /// A short name for metrics and logs, from a closed list.
     package var label: String {
         switch self {

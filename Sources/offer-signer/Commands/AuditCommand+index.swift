@@ -15,6 +15,7 @@ extension AuditCommand {
         if let path = try arguments.value("--answer") { return try find(answer: path, arguments, in: ledger) }
         let presented = try presented(arguments)
         let key = try arguments.value("--public-key").map(PublicKeyFile.read)
+        try LedgerOptions.demand(ledger)
         let trace: SignatureTrace
         do {
             trace = try AuditSearch(connection: try ledger.openForReading()).trace(presented)
@@ -84,16 +85,21 @@ extension AuditCommand {
         guard arguments.flags.count == 1, let flag = arguments.flags.first else {
             throw CommandError(usage: "expected --compare or --rebuild")
         }
-        guard ledger.exists else { throw CommandError("There is no such database.", .unavailable) }
+        try LedgerOptions.demand(ledger)
         let read = AuditRead(caller: nil, call: .indexCommand, conditions: [], count: 0)
         try record(.recordsRead(read), in: ledger)
         do {
-            let maintenance = try AuditIndexMaintenance(ledger)
+            let progress = Progress(flag == "--rebuild" ? "rebuilt" : "compared", "runs")
+            defer { progress.end() }
+            let maintenance = try AuditIndexMaintenance(ledger) { progress.update($0, of: $1) }
             if flag == "--rebuild" {
-                Terminal.say("\(try maintenance.rebuild()) runs of the index were made anew")
+                let runs = try maintenance.rebuild()
+                progress.end()
+                Terminal.say("\(runs) runs of the index were made anew")
                 return .success
             }
             let (runs, differences) = try maintenance.compare()
+            progress.end()
             for difference in differences { Terminal.say("\(difference)") }
             if differences.isEmpty { Terminal.say("the index is as the log has it, in \(runs) runs") }
             return differences.isEmpty ? .success : .failure

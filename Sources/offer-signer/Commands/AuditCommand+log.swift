@@ -107,13 +107,17 @@ extension AuditCommand {
 
     private static func compare(_ source: any LogSource, _ evidence: LogEvidence) throws(CommandError) {
         let report: LogVerifier.Report
+        let progress = Progress("verified", "entries")
+        defer { progress.end() }
         do throws(LogDamage) {
             report = try LogVerifier(source, promises: evidence.promises).run { done, total in
-                if total >= 200_000, done.isMultiple(of: 102_400) {
+                progress.update(done, of: total)
+                if !Terminal.canShow, total >= 200_000, done.isMultiple(of: 102_400) {
                     Terminal.complain("verified \(done) of \(total) entries")
                 }
                 return true
             }
+            progress.end()
         } catch {
             if case .unreadable = error { throw CommandError(error.description, .unavailable) }
             throw CommandError("the log is damaged. \(error)")

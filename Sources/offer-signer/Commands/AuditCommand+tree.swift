@@ -9,7 +9,9 @@ extension AuditCommand {
         let checkpoint = try read { () throws(AuditReadError) in try log.storedCheckpoint() }
         let report: LogExport.Report
         do throws(LogExportError) {
-            report = try LogExport(reader: log, folder: folder).write(checkpoint)
+            let progress = Progress("exported", "entries")
+            defer { progress.end() }
+            report = try LogExport(reader: log, folder: folder) { progress.update($0, of: $1) }.write(checkpoint)
         } catch {
             throw CommandError(error.description, error.isOfFolder ? .failure : .unavailable)
         }
@@ -64,6 +66,7 @@ extension AuditCommand {
     }
 
     private static func log(of ledger: LedgerAccess) throws(CommandError) -> LogReader {
+        try LedgerOptions.demand(ledger)
         do { return LogReader(connection: try ledger.openForReading()) } catch {
             throw CommandError(error.description, .unavailable)
         }

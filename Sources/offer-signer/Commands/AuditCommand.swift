@@ -14,7 +14,7 @@ enum AuditCommand: Command {
         or of the service. It may run beside the service.
 
         Usage:
-          offer-signer audit query [CONDITIONS] [--order oldest|newest] [--limit N] [--format ndjson|csv]
+          offer-signer audit query [CONDITIONS] [--order oldest|newest] [--limit N] [--format ndjson|csv|table]
           offer-signer audit export [--from-index N] [--format ndjson|csv] | --tiles DIR
           offer-signer audit proof --index N | --nonce TEXT | --digest TEXT
           offer-signer audit find --answer FILE [--public-key FILE]
@@ -46,7 +46,8 @@ enum AuditCommand: Command {
         \(logHelp)
 
         Conditions:
-          --from TIME, --until TIME   RFC 3339, as 2026-11-21T08:00:00Z; until is not included
+          --from TIME, --until TIME   as 2026-11-21T08:00:00Z, 2026-11-21 (from 00:00 UTC), or -24h (also m, d, w: ago);
+                                      until is not included
         \(AuditQuery.Field.allCases.map { "  --\($0.rawValue) TEXT" }.joined(separator: "\n"))
 
         Who used key K for offer O between T1 and T2:
@@ -56,7 +57,7 @@ enum AuditCommand: Command {
         """
     }
 
-    private static let subcommands = [
+    static let subcommands = [
         "query": ["--from", "--until", "--limit", "--order", "--format"]
             + AuditQuery.Field.allCases.map { "--\($0.rawValue)" },
         "export": ["--from-index", "--format", "--tiles"],
@@ -79,7 +80,9 @@ enum AuditCommand: Command {
         switch parsed.words.first {
         case "query":
             _ = try parsed.words("query")
-            try show(try query(parsed), try format(parsed) ?? .ndjson, of: ledger)
+            let output: QueryOutput =
+                try parsed.value("--format") == "table" ? .table : .format(try format(parsed) ?? .ndjson)
+            try show(try query(parsed), output, of: ledger)
         case "export":
             _ = try parsed.words("export")
             try export(parsed, of: ledger)
@@ -105,16 +108,18 @@ enum AuditCommand: Command {
             _ = try parsed.words("proof")
             try prove(parsed, ledger)
         default:
-            throw CommandError(usage: "expected query, export, proof, find, index, reconcile, verify, key or new-log")
+            throw parsed.unknownSubcommand(of: [
+                "query", "export", "proof", "find", "index", "reconcile", "verify", "key", "new-log",
+            ])
         }
         return .success
     }
 
     private static func query(_ arguments: Arguments) throws(CommandError) -> AuditQuery {
-        let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
+        let instant = TimeArgument.expected
         var query = AuditQuery()
-        query.from = try arguments.value("--from", instant, Timestamp.init(rfc3339:))
-        query.until = try arguments.value("--until", instant, Timestamp.init(rfc3339:))
+        query.from = try arguments.value("--from", instant, TimeArgument.parse)
+        query.until = try arguments.value("--until", instant, TimeArgument.parse)
         if let from = query.from, let until = query.until, from > until {
             throw CommandError(usage: "--from must not be after --until")
         }
@@ -145,19 +150,42 @@ enum AuditCommand: Command {
         try arguments.value("--format", "ndjson or csv") { $0 == "json" ? nil : AuditFormat(rawValue: $0) }
     }
 
+    /// How the answer to a query is written.
+    private enum QueryOutput {
+        case format(AuditFormat)
+        case table
+
+        var head: [UInt8] {
+            switch self {
+            case .format(let format): format.head
+            case .table: Array((EntryRow.header + "\n").utf8)
+            }
+        }
+
+        func lines(of page: AuditPage) -> [UInt8] {
+            var lines: [UInt8] = []
+            for (index, entry) in page.entries {
+                switch self {
+                case .format(let format): format.append(index, entry, to: &lines)
+                case .table: lines += Array((EntryRow(index, entry).line + "\n").utf8)
+                }
+            }
+            return lines
+        }
+    }
+
     private static func show(
         _ query: AuditQuery,
-        _ format: AuditFormat,
+        _ output: QueryOutput,
         of ledger: LedgerAccess
     ) throws(CommandError) {
+        try LedgerOptions.demand(ledger)
         var count = 0
-        Terminal.say(bytes: format.head)
+        Terminal.say(bytes: output.head)
         do {
             let search = try AuditSearch(connection: try ledger.openForReading())
             count = try pages(of: query, in: search) { page in
-                var lines: [UInt8] = []
-                for (index, entry) in page.entries { format.append(index, entry, to: &lines) }
-                Terminal.say(bytes: lines)
+                Terminal.say(bytes: output.lines(of: page))
             }
             if count == 0 { try complainOfUnknownNames(query, search) }
         } catch let error as AuditReadError {
@@ -218,6 +246,7 @@ enum AuditCommand: Command {
     }
 
     static func reader(of ledger: LedgerAccess) throws(CommandError) -> AuditReader {
+        try LedgerOptions.demand(ledger)
         do {
             return AuditReader(connection: try ledger.openForReading())
         } catch {
@@ -240,17 +269,26 @@ enum AuditCommand: Command {
             )
         }
         var count: Int64 = 0
-        Terminal.say(bytes: format?.head ?? [])
+        var lines = format?.head ?? []
+        let progress = Progress("exported", "entries")
+        defer { progress.end() }
         do {
-            try reader.entries(matching: AuditQuery(), from: first) { index, entry in
-                var line: [UInt8] = []
-                if let format { format.append(index, entry, to: &line) } else { line = entry + [0x0A] }
-                Terminal.say(bytes: line)
+            try reader.readEntries(matching: AuditQuery(), from: first) { index, entry, object in
+                if let format { format.append(index, entry, read: object, to: &lines) } else { lines += entry + [0x0A] }
                 count += 1
+                // Many lines at once: each is a system call otherwise.
+                if lines.count >= 65_536 {
+                    Terminal.say(bytes: lines)
+                    lines.removeAll(keepingCapacity: true)
+                    progress.update(count, of: size - first)
+                }
             }
         } catch {
+            Terminal.say(bytes: lines)
             throw CommandError(error.description, .unavailable)
         }
+        Terminal.say(bytes: lines)
+        progress.end()
         try record(.recordsExported(from: first, count: count), in: ledger)
     }
 }

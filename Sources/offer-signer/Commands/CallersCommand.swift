@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import OfferService
+import Storage
 
 /// `offer-signer callers`.
 enum CallersCommand: Command {
@@ -13,9 +14,9 @@ enum CallersCommand: Command {
         restart, and each is recorded in the audit log.
 
         Usage:
-          offer-signer callers add NAME --role ROLE [--bundle BUNDLE_ID]… [--expires-days N] [--rate RATE]
+          offer-signer callers add NAME --role ROLE [--bundle BUNDLE_ID]… [--expires-days N] [--rate RATE] [--create]
           offer-signer callers add-key NAME [--expires-days N]
-          offer-signer callers list
+          offer-signer callers list [--format table]
           offer-signer callers revoke NAME [--key KEY_ID]
 
         NAME is 1 to 64 of a-z 0-9 . _ -, and stands in every record.
@@ -29,28 +30,30 @@ enum CallersCommand: Command {
         add and add-key print the API key, ID.SECRET, once; only its SHA-256 is stored. To rotate a key, add
         a second one, move the caller over, then revoke the first: two may be live at a time.
 
-        Where there is no database yet, add makes one, and says so on standard error; the others refuse.
+        Where there is no database yet, add makes one if it is named (--database or OFFER_SIGNER_DATABASE), if the keys
+        file lies in the working directory, or with --create; it says so on standard error. Otherwise it refuses, and
+        so do the other subcommands: a service elsewhere would never know the caller.
 
         \(SettingsOptions.help([.database]))
         """
     }
 
-    private static let subcommands = [
-        "add": ["--role", "--bundle", "--expires-days", "--rate"],
+    static let subcommands = [
+        "add": ["--role", "--bundle", "--expires-days", "--rate", "--create"],
         "add-key": ["--expires-days"],
-        "list": [],
+        "list": [ListFormat.option],
         "revoke": ["--key"],
     ]
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(arguments, subcommands: subcommands)
+        let parsed = try Arguments(arguments, subcommands: subcommands, flags: ["--create"])
         try KeyCustody.begin(admitsUnlockedMemory: true)
         switch parsed.words.first {
         case "list": return try list(parsed, try known(parsed))
         case "add": return try add(parsed, try LedgerOptions.access(parsed))
         case "add-key": return try addKey(parsed, try known(parsed))
         case "revoke": return try revoke(parsed, try known(parsed))
-        default: throw CommandError(usage: "expected add, add-key, list or revoke")
+        default: throw parsed.unknownSubcommand(of: ["add", "add-key", "list", "revoke"])
         }
     }
 
@@ -85,6 +88,7 @@ enum CallersCommand: Command {
         let caller = Caller(id: try callerID(words[1]), role: role, apps: apps, rate: rate)
         let expiresInDays = try days(arguments)
         let isNew = !ledger.exists
+        if isNew { try demandOwnPlace(arguments, ledger) }
         let result = Callers(ledger: ledger, clock: .system).add(caller, expiresInDays: expiresInDays)
         // Whoever adds a caller may have no right to read the files; check says it then.
         if let catalog = try? CatalogFile.read(SettingsOptions.settings(arguments).offersPath) {
@@ -93,6 +97,21 @@ enum CallersCommand: Command {
         // Not on standard output, where the key goes.
         if isNew, ledger.exists { Terminal.complain("made a new database: \(ledger.name)") }
         return show(result)
+    }
+
+    /// Refuses to make a database where no service would look for it.
+    private static func demandOwnPlace(_ arguments: Arguments, _ ledger: LedgerAccess) throws(CommandError) {
+        let isNamed =
+            !arguments.values(Setting.database.flag).isEmpty || environment()[Setting.database.variable] != nil
+        let settings = try SettingsOptions.settings(arguments)
+        let hasKeys = !SecretFile.isAbsent(path: settings.keysPath)
+        if isNamed || arguments.flags.contains("--create") || hasKeys { return }
+        throw CommandError(
+            "there is no database at \(absolutePath(settings.database.file ?? ledger.name)), and no \(settings.keysPath) in this "
+                + "folder: nothing was made. Say where the service's database is with \(Setting.database.flag) or "
+                + "\(Setting.database.variable), or make a new one here with --create",
+            .unavailable
+        )
     }
 
     private static func addKey(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
@@ -114,11 +133,23 @@ enum CallersCommand: Command {
 
     private static func list(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
         _ = try arguments.words("list")
+        if try ListFormat.of(arguments) == .table { return table(callers) }
         switch callers.all() {
         case .failure(let error): return complain(error)
         case .success(let all):
             if all.isEmpty { Terminal.say("no callers yet; see: offer-signer callers --help") }
             for line in all { Terminal.say(line) }
+            return .success
+        }
+    }
+
+    private static func table(_ callers: Callers) -> ExitCode {
+        switch callers.rows() {
+        case .failure(let error): return complain(error)
+        case .success(let rows):
+            var table = TextTable("CALLER", "ROLE", "APPS", "RATE", "KEY", "SINCE", "STATE")
+            for row in rows { table.add(row) }
+            for line in table.lines { Terminal.say(line) }
             return .success
         }
     }

@@ -26,6 +26,9 @@ enum CheckCommand: Command {
         wrong, as far as the answers tell: the key id, the issuer id, the bundle id, the clock, the network. Each
         use of a key is recorded in the database's audit log before it happens; without a database it refuses.
 
+        With a key of the App Store Connect API (appStoreConnect in the keys file) it compares the catalog with what
+        is set up there: apps, subscription groups, products and their states, and promotional offers.
+
         And it compares the offers of each app with what Google Play lists: what keeps one from being authorised,
         what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
 
@@ -43,9 +46,12 @@ enum CheckCommand: Command {
     private static let strict = "--strict"
     private static let settings: [Setting] = [
         .keys, .offers, .database, .checkpointFile, .logPolicy, .tlsCertificate, .tlsKey, .appStoreRoots,
-        .trustedCertificates, .appStoreURL, .appStoreSandboxURL, .googlePlayURL, .googleOAuthURL, .groupReadableSecrets,
+        .trustedCertificates, .appStoreURL, .appStoreSandboxURL, .appStoreConnectURL, .googlePlayURL, .googleOAuthURL,
+        .groupReadableSecrets,
         .unlockedMemory,
     ]
+
+    static let syntax = CommandSyntax(options: [live, strict])
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names, flags: [live, strict])

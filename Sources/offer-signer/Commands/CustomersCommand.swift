@@ -66,22 +66,21 @@ enum CustomersCommand: Command {
         },
     ]
 
+    static let subcommands = ["pseudonym": ["--app"] + names.map(\.option), "destroy-epoch": []]
+
     private static let digits = "1 to 20 digits"
 
     private static func visible(_ most: Int) -> String { "1 to \(most) visible ASCII characters, no spaces" }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(
-            arguments,
-            subcommands: ["pseudonym": ["--app"] + names.map(\.option), "destroy-epoch": []]
-        )
+        let parsed = try Arguments(arguments, subcommands: subcommands)
         let settings = try SettingsOptions.settings(parsed)
         switch parsed.words.first {
         case "pseudonym":
             _ = try parsed.words("pseudonym")
             return try pseudonym(parsed, settings)
         case "destroy-epoch": return try destroy(try parsed.words("destroy-epoch", "EPOCH")[1], settings)
-        default: throw CommandError(usage: "expected pseudonym or destroy-epoch")
+        default: throw parsed.unknownSubcommand(of: ["pseudonym", "destroy-epoch"])
         }
     }
 

@@ -39,6 +39,8 @@ enum DiagnoseCommand: Command {
         """
     }
 
+    static let syntax = CommandSyntax(options: options)
+
     private static let options = ["--file", "--with", "--public-key", "--pin", "--format"]
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {

@@ -11,7 +11,7 @@ enum KeysCommand: Command {
         offer-signer keys shows the key ring and switches keys off and on.
 
         Usage:
-          offer-signer keys list
+          offer-signer keys list [--format table]
           offer-signer keys disable KEY_ID
           offer-signer keys enable KEY_ID
 
@@ -28,17 +28,18 @@ enum KeysCommand: Command {
     }
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(arguments, known: SettingsOptions.names)
+        let parsed = try Arguments(arguments, known: SettingsOptions.names + [ListFormat.option])
         let settings = try SettingsOptions.settings(parsed)
         let ledger = LedgerAccess(location: settings.database, clock: .system)
         let keySwitch = KeySwitch(ledger: ledger, clock: .system)
         switch parsed.words.first {
         case "list":
             _ = try parsed.words("list")
-            return try list(settings, keySwitch)
+            let format = try ListFormat.of(parsed)
+            return format == .table ? try table(settings, keySwitch) : try list(settings, keySwitch)
         case "disable": return try change(keySwitch, ledger, try parsed.words("disable", "KEY_ID")[1], disables: true)
         case "enable": return try change(keySwitch, ledger, try parsed.words("enable", "KEY_ID")[1], disables: false)
-        default: throw CommandError(usage: "expected list, disable or enable")
+        default: throw parsed.unknownSubcommand(of: ["list", "disable", "enable"])
         }
     }
 
@@ -61,6 +62,26 @@ enum KeysCommand: Command {
         for id in disabled.subtracting(ring.keys.map(\.id)).map(\.text).sorted() {
             Terminal.say("\(id)  disabled  not in the keys file")
         }
+        return .success
+    }
+
+    private static func table(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> ExitCode {
+        let (ring, disabled) = try keyRing(settings, keySwitch)
+        var table = TextTable("KEY", "STATE", "APPS", "PURPOSES", "PUBLIC KEY SHA-256")
+        for key in ring.keys {
+            table.add([
+                key.id.text, key.status.rawValue, key.bundleIDs.map(\.text).joined(separator: " "),
+                key.purposes.map(\.rawValue).sorted().joined(separator: " "), key.publicKeyDigest ?? "not loaded",
+            ])
+        }
+        for account in ring.serviceAccounts {
+            let apps = account.packageNames.map(\.text).joined(separator: " ")
+            table.add(["\(account.name.email)", "active", apps, "google-play", account.publicKeyDigest])
+        }
+        for id in disabled.subtracting(ring.keys.map(\.id)).map(\.text).sorted() {
+            table.add([id, "disabled", "-", "-", "not in the keys file"])
+        }
+        for line in table.lines { Terminal.say(line) }
         return .success
     }
 

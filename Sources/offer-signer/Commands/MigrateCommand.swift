@@ -24,20 +24,26 @@ enum MigrateCommand: Command {
         """
     }
 
+    static let syntax = CommandSyntax(options: ["--from", "--to"], takesSettings: false)
+
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: ["--from", "--to"])
         _ = try parsed.words()
         let (source, target) = (try location("--from", parsed), try location("--to", parsed))
         guard source != target else { throw CommandError(usage: "--from and --to are the same database") }
+        let progress = Progress("moved", "rows")
         let move = LedgerMove(
             from: LedgerAccess(location: source, clock: .system),
             to: LedgerAccess(location: target, clock: .system),
-            pause: { usleep(UInt32(clamping: $0 * 1000)) }
+            pause: { usleep(UInt32(clamping: $0 * 1000)) },
+            progress: { progress.update($0, of: $1) }
         )
+        defer { progress.end() }
         let outcome: LedgerMove.Outcome
         do throws(LedgerMoveError) { outcome = try move.run() } catch {
             throw CommandError(error.description, .unavailable)
         }
+        progress.end()
         Terminal.say("moved \(outcome.rows) rows; the log's \(outcome.entries) entries have the same root as before")
         return .success
     }

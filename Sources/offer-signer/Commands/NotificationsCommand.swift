@@ -15,7 +15,7 @@ enum NotificationsCommand: Command {
 
         Usage: offer-signer notifications catch-up [OPTIONS]
 
-          --since TIME        RFC 3339, as 2026-11-21T08:00:00Z; at most \(NotificationCatchUp.keptDays) days ago
+          --since TIME        as 2026-11-21T08:00:00Z, 2026-11-21 or -48h; at most \(NotificationCatchUp.keptDays) days ago
                               (\(standardDays) days ago, as long as the App Store itself goes on trying)
           --app BUNDLE_ID     one app alone (all of the offers file)
           --environment NAME  production or sandbox alone (those that each app takes)
@@ -36,12 +36,12 @@ enum NotificationsCommand: Command {
         .keys, .offers, .database, .appStoreURL, .appStoreSandboxURL, .appStoreRoots, .trustedCertificates,
         .groupReadableSecrets, .unlockedMemory,
     ]
-    private static let options = ["--since", "--app", "--environment", "--only-failures"]
+    static let options = ["--since", "--app", "--environment", "--only-failures"]
     private static let standardDays = 7
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names + options)
-        guard parsed.words.first == "catch-up" else { throw CommandError(usage: "expected catch-up") }
+        guard parsed.words.first == "catch-up" else { throw parsed.unknownSubcommand(of: ["catch-up"]) }
         _ = try parsed.words("catch-up")
         let wish = try wish(parsed)
         let settings = try SettingsOptions.settings(parsed)
@@ -51,7 +51,19 @@ enum NotificationsCommand: Command {
             let random = try SystemRandom()
             let session = try CatchUpSession(settings, party: .caller(caller), clock: .system, random: random)
             defer { session.stop() }
-            let tallies = try session.runBlocking(wish, progress: tellProgress, done: tell)
+            let progress = Progress("read", "notifications")
+            defer { progress.end() }
+            let tallies = try session.runBlocking(
+                wish,
+                progress: { tally in
+                    progress.update(Int64(tally.read))
+                    tellProgress(tally)
+                },
+                done: { tally in
+                    progress.end()
+                    tell(tally)
+                }
+            )
             return conclude(tallies)
         } catch let error as CatchUpError {
             throw CommandError(error)
@@ -64,8 +76,8 @@ enum NotificationsCommand: Command {
         let now = WallClock.system.now()
         let since = try arguments.value(
             "--since",
-            "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z",
-            Timestamp.init(rfc3339:)
+            TimeArgument.expected,
+            { TimeArgument.parse($0, at: now) }
         )
         if let since, since < now.adding(days: -NotificationCatchUp.keptDays) || since > now {
             throw CommandError(
@@ -87,12 +99,13 @@ enum NotificationsCommand: Command {
 
     /// A sign of life, once in a while.
     private static func tellProgress(_ tally: CatchUpTally) {
-        guard tally.read > 0, tally.read.isMultiple(of: 1000) else { return }
+        guard !Terminal.canShow, tally.read > 0, tally.read.isMultiple(of: 1000) else { return }
         Terminal.complain("\(place(tally)): \(tally.read) read so far")
     }
 
     private static func tell(_ tally: CatchUpTally) {
         var line = "\(place(tally)): \(tally.read) sent since \(tally.span.since.rfc3339)"
+        if tally.read == 0, tally.obstacle != nil { line = "\(place(tally)): nothing could be read" }
         if tally.read > 0 { line += "; \(tally.recorded) were missing, \(tally.repeated) known" }
         Terminal.say(line)
         for (label, refused) in tally.refused.sorted(by: { $0.key < $1.key }) {

@@ -27,9 +27,9 @@ enum ReconcileCommand {
     }
 
     private static func query(_ arguments: Arguments) throws(CommandError) -> ReconciliationQuery {
-        let instant = "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z"
-        let until = try arguments.value("--until", instant, Timestamp.init(rfc3339:)) ?? WallClock.system.now()
-        let from = try arguments.value("--from", instant, Timestamp.init(rfc3339:))
+        let instant = TimeArgument.expected
+        let until = try arguments.value("--until", instant, TimeArgument.parse) ?? WallClock.system.now()
+        let from = try arguments.value("--from", instant, TimeArgument.parse)
         var query = ReconciliationQuery(from: from ?? until.adding(days: -ReconciliationQuery.usualDays), until: until)
         guard query.from <= query.until else { throw CommandError(usage: "--from must not be after --until") }
         let environment = try arguments.value(
@@ -45,6 +45,7 @@ enum ReconcileCommand {
         _ ledger: LedgerAccess,
         _ body: (any DatabaseConnection) throws(StorageError) -> Value
     ) throws(CommandError) -> Value {
+        try LedgerOptions.demand(ledger)
         do throws(StorageError) {
             return try body(try ledger.openForReading())
         } catch {

@@ -24,6 +24,8 @@ enum SealCommand: Command {
         """
     }
 
+    static let syntax = CommandSyntax(options: ["--reason"])
+
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--reason"])
         _ = try parsed.words()
@@ -56,6 +58,8 @@ enum UnsealCommand: Command {
         \(SettingsOptions.help([.database, .sealFile, .clockCheck, .clockStepSeconds, .keys, .offers]))
         """
     }
+
+    static let syntax = CommandSyntax(options: ["--reason"])
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--reason"])

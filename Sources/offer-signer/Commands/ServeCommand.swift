@@ -13,8 +13,9 @@ enum ServeCommand: Command {
 
         Usage: offer-signer serve [OPTIONS]
 
-        It logs JSON lines to standard error. SIGHUP makes it read keys, offers, callers and its TLS
-        certificate anew, all of them or none; SIGTERM and SIGINT let it finish what is in flight and end.
+        It logs to standard error, one line for each decision and refusal: text on a terminal, and JSON otherwise.
+        SIGHUP makes it read keys, offers, callers and its TLS certificate anew, all of them or none; SIGTERM and
+        SIGINT let it finish what is in flight and end.
 
         Options, with their defaults, and the environment variables that do the same:
 
@@ -55,7 +56,9 @@ enum ServeCommand: Command {
 
     private static func start(_ settings: Settings) throws(CommandError) -> Service {
         do {
-            let service = try Service(settings: settings, dependencies: try .system(logLevel: settings.logLevel))
+            let style = LogStyle.standardError(settings.logFormat, environment: environment())
+            let dependencies = try Dependencies.system(logLevel: settings.logLevel, logStyle: style)
+            let service = try Service(settings: settings, dependencies: dependencies)
             try service.start()
             return service
         } catch let error as ServiceError {
@@ -74,7 +77,7 @@ extension CommandError {
         case .database(let error): self.init("\(error)", .unavailable)
         case .log(let mismatch): self.init("\(mismatch)", mismatch.isOfConfiguration ? .failure : .unavailable)
         case .records(let error): self.init("\(error)", .unavailable)
-        case .server(let error): self.init("\(error)", .unavailable)
+        case .server(let fault): self.init("\(fault)\(error.advice)", .unavailable)
         case .client(let error): self.init("\(error)", .unavailable)
         }
     }

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 import jws
 
 LONGEST_LIFE_SECONDS = 3600
+LONGEST_CONNECT_LIFE_SECONDS = 1200
 CLOCK_SKEW_SECONDS = 60
 
 
@@ -25,6 +26,8 @@ class APIKey:
     issuer_id: str
     public_key: object
     bundle_ids: frozenset
+    # A key of the App Store Connect API opens nothing else.
+    is_for_connect: bool = False
 
 
 class KeyRing:
@@ -33,15 +36,15 @@ class KeyRing:
     def __init__(self):
         self._keys = {}
 
-    def register(self, key_id, issuer_id, public_key_pem, bundle_ids):
+    def register(self, key_id, issuer_id, public_key_pem, bundle_ids, is_for_connect=False):
         key = load_pem_public_key(public_key_pem.encode())
-        self._keys[key_id] = APIKey(key_id, issuer_id, key, frozenset(bundle_ids))
+        self._keys[key_id] = APIKey(key_id, issuer_id, key, frozenset(bundle_ids), is_for_connect)
 
     def revoke(self, key_id):
         del self._keys[key_id]
 
-    def claims(self, authorization):
-        """The claims of a good token; raises Refused."""
+    def claims(self, authorization, connect=False):
+        """The claims of a good token for one of the two APIs; raises Refused."""
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise Refused("no bearer token")
@@ -50,6 +53,8 @@ class KeyRing:
         except ValueError as error:
             raise Refused(f"not a JWT: {error}") from error
         key = self._key(header)
+        if key.is_for_connect != connect:
+            raise Refused("the key is for another API")
         try:
             _, claims = jws.verify_es256(token, key.public_key)
         except (ValueError, InvalidSignature) as error:
@@ -75,7 +80,7 @@ def check_claims(claims, key, now):
         raise Refused(f"iss is {claims.get('iss')!r}")
     if claims.get("aud") != "appstoreconnect-v1":
         raise Refused(f"aud is {claims.get('aud')!r}")
-    if claims.get("bid") not in key.bundle_ids:
+    if not key.is_for_connect and claims.get("bid") not in key.bundle_ids:
         raise Refused(f"bid is {claims.get('bid')!r}")
     issued_at, expires_at = claims.get("iat"), claims.get("exp")
     if type(issued_at) is not int or type(expires_at) is not int:
@@ -84,5 +89,7 @@ def check_claims(claims, key, now):
         raise Refused("issued in the future")
     if expires_at <= now:
         raise Refused("expired")
+    if key.is_for_connect and expires_at - issued_at > LONGEST_CONNECT_LIFE_SECONDS:
+        raise Refused("valid for more than 20 minutes")
     if expires_at - issued_at > LONGEST_LIFE_SECONDS:
         raise Refused("valid for more than 60 minutes")

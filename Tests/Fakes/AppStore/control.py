@@ -31,6 +31,17 @@ class Control(ControlCalls):
         self._fake.keys.register(keyId, issuerId, publicKeyPEM, bundleIds)
         return {}
 
+    def registerConnectKey(self, keyId, issuerId, publicKeyPEM):
+        """Lets tokens for the App Store Connect API in that are signed with the key."""
+        self._fake.keys.register(keyId, issuerId, publicKeyPEM, [], is_for_connect=True)
+        return {}
+
+    def setConnect(self, apps):
+        """What App Store Connect has: apps with id, bundleId, name and groups; those with id, name and subscriptions;
+        those with id, productId, state and offers, a list of identifiers."""
+        self._fake.connect.apps = apps
+        return {}
+
     def revokeKey(self, keyId):
         self._fake.keys.revoke(keyId)
         return {}

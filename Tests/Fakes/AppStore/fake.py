@@ -3,6 +3,8 @@
 import certificates
 from api import API, route
 from bearer import KeyRing
+from connect import Connect
+from connect import route as connect_route
 from fake_server import FakeServer
 from misbehaviour import KINDS
 from ocsp import Responder
@@ -24,6 +26,7 @@ class FakeAppStore(FakeServer):
         self.maker = certificates.CertificateMaker(f"http://127.0.0.1:{self.ocsp_listener.port}/ocsp")
         self.chain = self.maker.chain()
         self.signed_data = SignedData(self.store, Signer(self.maker, self.chain))
+        self.connect = Connect(self.keys)
         self.api = API(self.store, self.signed_data, self.keys)
         self.responder = Responder(self.maker, self.chain)
         self.root_path = self.write("root.pem", self.chain.root.pem)
@@ -36,6 +39,10 @@ class FakeAppStore(FakeServer):
         self.ocsp_listener.bind()
 
     async def _respond(self, exchange):
+        if found := connect_route(exchange.request):
+            endpoint, identifier = found
+            await self.dispatcher.answer(exchange, endpoint, identifier, lambda request, lies: self.connect.answer(request))
+            return
         endpoint, identifier = route(exchange.request)
         await self.dispatcher.answer(exchange, endpoint, identifier, self.api.answer)
 
@@ -49,6 +56,7 @@ class FakeAppStore(FakeServer):
     def reset(self):
         """As at the beginning, but for keys, chain, ports, and ids that were given."""
         self.store.clear()
+        self.connect.clear()
         self.responder.choose("*", "good")
         super().reset()
 
@@ -56,6 +64,7 @@ class FakeAppStore(FakeServer):
         super().forget_counts()
         self.ocsp_connections.reset()
         self.api.refusals.clear()
+        self.connect.refusals.clear()
         self.api.tokens.clear()
 
     def origins(self):

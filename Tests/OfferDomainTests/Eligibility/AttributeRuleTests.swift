@@ -11,8 +11,9 @@ struct AttributeRuleTests {
 
     static func rows() throws -> [RuleRow] {
         let none = Attributes()
-        let silent = "no trusted caller stated the attribute risk"
-        let wrongType = "the attribute risk is of another type than the rule asks for"
+        let silent = "no trusted caller stated the attribute risk; a backend sends attributes.risk"
+        let wrongType =
+            "the attribute risk is of another type than the rule asks for; send attributes.risk as the rule has it"
         func row(
             _ test: AttributeTest,
             _ value: AttributeValue,

@@ -51,7 +51,9 @@ struct CombinationTests {
         let finding = Rule.not(CombinationTests.rule(inner)).evaluate(in: .about())
         #expect(finding.answer == outer)
         #expect(finding.code == code)
-        #expect(finding.because == "the opposite of what follows")
+        let opposite = "the opposite of what follows"
+        let undecided = ", which is undecided; send what that asks for"
+        #expect(finding.because == opposite + (outer == .undecided ? undecided : ""))
         #expect(finding.children.map(\.answer) == [inner])
     }
 
@@ -61,10 +63,11 @@ struct CombinationTests {
         let (met, notMet, undecided) = (Self.rule(.met), Self.rule(.notMet), Self.rule(.undecided))
         #expect(because(.all([met])) == "all of what follows is met")
         #expect(because(.all([notMet])) == "not all of what follows is met")
-        #expect(because(.all([undecided])) == "part of what follows is undecided, and nothing in it is against")
+        let ask = "; send what that asks for"
+        #expect(because(.all([undecided])) == "part of what follows is undecided, and nothing in it is against" + ask)
         #expect(because(.any([met])) == "at least one of what follows is met")
         #expect(because(.any([notMet])) == "none of what follows is met")
-        #expect(because(.any([undecided])) == "none of what follows is met, and part of it is undecided")
+        #expect(because(.any([undecided])) == "none of what follows is met, and part of it is undecided" + ask)
     }
 
     /// A window that opens so many days from now.

@@ -51,13 +51,14 @@ struct LedgerRuleTests {
             .grants(atMost: 1),
             .undecided,
             .customerUnknown,
-            "it is not known whose grants to count: no customer id, anonymous id, token or user name"
+            "it is not known whose grants to count: no customer id, anonymous id, token or user name; send "
+                + "customerId, anonymousId, appAccountToken or applicationUsername"
         ) { $0.owners = [] },
         RuleRow(
             .grants(atMost: 1, per: .originalTransaction),
             .undecided,
             .originalTransactionUnknown,
-            "it is not known whose grants to count: no original transaction"
+            asking("it is not known whose grants to count: no original transaction", "originalTransactionId")
         ),
         RuleRow(.cooldown(days: 30), .met, .cooldownOver, "no grant before this one"),
         RuleRow(
@@ -79,13 +80,14 @@ struct LedgerRuleTests {
             .cooldown(days: 30),
             .undecided,
             .customerUnknown,
-            "it is not known whose grants to count: no customer id, anonymous id, token or user name"
+            "it is not known whose grants to count: no customer id, anonymous id, token or user name; send "
+                + "customerId, anonymousId, appAccountToken or applicationUsername"
         ) { $0.owners = [] },
         RuleRow(
             .cooldown(days: 30, per: .originalTransaction),
             .undecided,
             .originalTransactionUnknown,
-            "it is not known whose grants to count: no original transaction"
+            asking("it is not known whose grants to count: no original transaction", "originalTransactionId")
         ),
     ]
 
@@ -114,7 +116,8 @@ struct LedgerRuleTests {
                 .grants(atMost: 1),
                 .undecided,
                 .customerUnknown,
-                "it is not known whose grants to count: no customer id, anonymous id, token or user name",
+                "it is not known whose grants to count: no customer id, anonymous id, token or user name; send "
+                    + "customerId, anonymousId, appAccountToken or applicationUsername",
                 where: history
             ),
         ]

@@ -9,12 +9,15 @@ struct PartialKnowledgeTests {
         let spring = OfferUse(type: .promotional, offerID: try OfferID("spring"))
         let nameless = OfferUse(type: .promotional)
         let rule = Rule.usedOffers(type: .promotional, offer: try OfferID("spring"), atMost: 0)
-        let unknown = "nobody told how many promotional \"spring\" offers the customer has used"
+        let unknown = asking("nobody told how many promotional \"spring\" offers the customer has used", "offersUsed")
         let group = try SubscriptionGroupID("20001")
         let trialOnce = Rule.usedOffers(type: .introductory, offer: nil, group: group, atMost: 0)
         let trial = OfferUse(type: .introductory, subscriptionGroup: group)
         let elsewhere = OfferUse(type: .introductory, subscriptionGroup: try SubscriptionGroupID("20002"))
-        let untold = "nobody told how many introductory offers in the group 20001 the customer has used"
+        let untold = asking(
+            "nobody told how many introductory offers in the group 20001 the customer has used",
+            "offersUsed"
+        )
         return [
             RuleRow(
                 trialOnce,
@@ -38,7 +41,12 @@ struct PartialKnowledgeTests {
             RuleRow(.not(.refunded(withinDays: 90)), .notMet, .notNotMet, "the opposite of what follows") {
                 $0.facts.refundsSeen = .stated([.ago(days: 10)])
             },
-            RuleRow(.refunded(withinDays: 90), .undecided, .refundsUnknown, "nobody told whether there were refunds") {
+            RuleRow(
+                .refunded(withinDays: 90),
+                .undecided,
+                .refundsUnknown,
+                asking("nobody told whether there were refunds", "refundedAt")
+            ) {
                 $0.facts.refundsSeen = .stated([.ago(days: 90)])
             },
             RuleRow(.refunded(withinDays: 90), .notMet, .notRefunded, "no refund in the last 90 days") {
@@ -49,7 +57,12 @@ struct PartialKnowledgeTests {
                 $0.facts.refundsSeen = .stated([.ago(days: 90)])
                 $0.facts.refundsToldSince = .stated(.ago(days: 91))
             },
-            RuleRow(.refunded(withinDays: 91), .undecided, .refundsUnknown, "nobody told whether there were refunds") {
+            RuleRow(
+                .refunded(withinDays: 91),
+                .undecided,
+                .refundsUnknown,
+                asking("nobody told whether there were refunds", "refundedAt")
+            ) {
                 $0.facts.refundsSeen = .stated([])
                 $0.facts.refundsToldSince = .stated(.ago(days: 90))
             },
@@ -73,7 +86,7 @@ struct PartialKnowledgeTests {
             .lapsed(atLeastDays: 30, atMostDays: nil),
             .undecided,
             .lapseExpiryUnknown,
-            "nobody told when the subscription expired"
+            asking("nobody told when the subscription expired", "expiresAt")
         ) {
             $0.facts.latestEndSeen = .stated(.ago(days: 41))
             $0.facts.status = .stated(.expired)
@@ -83,7 +96,7 @@ struct PartialKnowledgeTests {
             .lapsed(atLeastDays: nil, atMostDays: 30),
             .undecided,
             .lapseStatusUnknown,
-            "nobody told whether the subscription has expired for good"
+            asking("nobody told whether the subscription has expired for good", "status", "expiresAt")
         ) { $0.facts.latestEndSeen = .stated(.ago(days: 41)) },
     ]
 

@@ -51,3 +51,10 @@ extension Timestamp {
     /// So many times 24 hours before ``RuleRow/now``.
     static func ago(days: Int) -> Timestamp { RuleRow.now.adding(days: -days) }
 }
+
+/// An undecided finding's sentence, with what it asks for.
+func asking(_ sentence: String, _ facts: String...) -> String {
+    let names = facts.map { "facts.\($0)" }.joined(separator: " or ")
+    return sentence
+        + "; send signedTransactions or a transactionId (at Google Play, purchaseTokens), or as a backend \(names)"
+}

@@ -21,7 +21,7 @@ struct StoreRuleTests {
             .subscribedBefore(true),
             .undecided,
             .subscribedBeforeUnknown,
-            "nobody told whether there ever was a subscription in the app"
+            asking("nobody told whether there ever was a subscription in the app", "subscribedBefore", "status")
         ),
         RuleRow(
             .status(in: [.active, .expired]),
@@ -35,7 +35,12 @@ struct StoreRuleTests {
             .statusDiffers,
             "the status is inBillingRetry, not one of active"
         ) { $0.facts.status = .stated(.inBillingRetry) },
-        RuleRow(.status(in: [.active]), .undecided, .statusUnknown, "nobody told the status of the subscription"),
+        RuleRow(
+            .status(in: [.active]),
+            .undecided,
+            .statusUnknown,
+            asking("nobody told the status of the subscription", "status")
+        ),
         RuleRow(.autoRenew(false), .met, .autoRenewOff, "the subscription is not set to renew") {
             $0.facts.autoRenews = .stated(false)
         },
@@ -46,7 +51,7 @@ struct StoreRuleTests {
             .autoRenew(true),
             .undecided,
             .autoRenewUnknown,
-            "nobody told whether the subscription is set to renew"
+            asking("nobody told whether the subscription is set to renew", "autoRenew")
         ),
         RuleRow(.ownership(.purchased), .met, .ownershipMatches, "the subscription is purchased") {
             $0.facts.ownership = .stated(.purchased)
@@ -58,7 +63,7 @@ struct StoreRuleTests {
             .ownership(.purchased),
             .undecided,
             .ownershipUnknown,
-            "nobody told how the customer came by the subscription"
+            asking("nobody told how the customer came by the subscription", "ownership")
         ),
         RuleRow(.environment(.production), .met, .environmentMatches, "the environment is production") {
             $0.facts.environment = .stated(.production)
@@ -66,7 +71,12 @@ struct StoreRuleTests {
         RuleRow(.environment(.production), .notMet, .environmentDiffers, "the environment is not production") {
             $0.facts.environment = .stated(.sandbox)
         },
-        RuleRow(.environment(.production), .undecided, .environmentUnknown, "nobody told the store environment"),
+        RuleRow(
+            .environment(.production),
+            .undecided,
+            .environmentUnknown,
+            asking("nobody told the store environment", "environment")
+        ),
     ]
 
     private static func lapsed(_ status: SubscriptionStatus?, days: Int) -> (inout EvaluationContext) -> Void {
@@ -171,20 +181,20 @@ struct StoreRuleTests {
             .lapsed(atLeastDays: 30, atMostDays: nil),
             .undecided,
             .lapseStatusUnknown,
-            "nobody told whether the subscription has expired for good",
+            asking("nobody told whether the subscription has expired for good", "status", "expiresAt"),
             where: lapsed(nil, days: 41)
         ),
         RuleRow(
             .lapsed(atLeastDays: 30, atMostDays: nil),
             .undecided,
             .lapseStatusUnknown,
-            "nobody told whether the subscription has expired for good"
+            asking("nobody told whether the subscription has expired for good", "status", "expiresAt")
         ),
         RuleRow(
             .lapsed(atLeastDays: 30, atMostDays: nil),
             .undecided,
             .lapseExpiryUnknown,
-            "nobody told when the subscription expired"
+            asking("nobody told when the subscription expired", "expiresAt")
         ) { $0.facts.status = .stated(.expired) },
     ]
 
@@ -208,7 +218,7 @@ struct StoreRuleTests {
                 .storefront(in: [usa]),
                 .undecided,
                 .storefrontUnknown,
-                "nobody told the customer's storefront"
+                asking("nobody told the customer's storefront", "storefront")
             ),
             RuleRow(.region(in: [us]), .met, .regionMatches, "the customer's region is one of those listed") {
                 $0.facts.region = .stated(us)
@@ -219,7 +229,12 @@ struct StoreRuleTests {
                 .regionDiffers,
                 "the customer's region is not one of those listed"
             ) { $0.facts.region = .stated(us) },
-            RuleRow(.region(in: [us]), .undecided, .regionUnknown, "nobody told the customer's region"),
+            RuleRow(
+                .region(in: [us]),
+                .undecided,
+                .regionUnknown,
+                asking("nobody told the customer's region", "region")
+            ),
         ]
     }
 
@@ -260,7 +275,7 @@ struct StoreRuleTests {
                 .usedOffers(type: nil, offer: spring, atMost: 0),
                 .undecided,
                 .usedOffersUnknown,
-                "nobody told how many \"spring\" offers the customer has used"
+                asking("nobody told how many \"spring\" offers the customer has used", "offersUsed")
             ) { $0.facts.offersUsed = .stated([nameless]) },
             RuleRow(
                 .usedOffers(type: nil, offer: spring, atMost: 1),
@@ -272,7 +287,7 @@ struct StoreRuleTests {
                 .usedOffers(type: .winBack, offer: nil, atMost: 0),
                 .undecided,
                 .usedOffersUnknown,
-                "nobody told how many winBack offers the customer has used"
+                asking("nobody told how many winBack offers the customer has used", "offersUsed")
             ),
             RuleRow(
                 .usedOffers(type: .introductory, offer: nil, group: group, atMost: 0),
@@ -290,7 +305,10 @@ struct StoreRuleTests {
                 .usedOffers(type: .introductory, offer: nil, group: group, atMost: 0),
                 .undecided,
                 .usedOffersUnknown,
-                "nobody told how many introductory offers in the group 20001 the customer has used"
+                asking(
+                    "nobody told how many introductory offers in the group 20001 the customer has used",
+                    "offersUsed"
+                )
             ) { $0.facts.offersUsed = .stated([introductory]) },
             RuleRow(
                 .usedOffers(type: nil, offer: spring, group: group, atMost: 0),
@@ -307,7 +325,12 @@ struct StoreRuleTests {
             RuleRow(.refunded(withinDays: 1), .notMet, .notRefunded, "no refund in the last 1 day") {
                 $0.facts.refundedAt = .stated([])
             },
-            RuleRow(.refunded(withinDays: 90), .undecided, .refundsUnknown, "nobody told whether there were refunds"),
+            RuleRow(
+                .refunded(withinDays: 90),
+                .undecided,
+                .refundsUnknown,
+                asking("nobody told whether there were refunds", "refundedAt")
+            ),
             RuleRow(
                 .not(.refunded(withinDays: 90)),
                 .notMet,

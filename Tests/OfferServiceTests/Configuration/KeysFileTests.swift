@@ -127,7 +127,7 @@ struct KeysFileTests {
             "active.p8",
             "gone.p8",
             "error: keys:7:13 /keys/0/file: “gone.p8” The file cannot be opened: No such file or "
-                + "directory (errno 2)."
+                + "directory (errno 2). It was looked for at gone.p8. That folder has active.p8, second.p8."
         ),
         IssueRow(
             "a file named by a number",
@@ -385,8 +385,10 @@ struct KeysFileTests {
         for name in ["keys", "offers"] { try FileManager.default.removeItem(atPath: directory.path(of: name)) }
         #expect(
             issues(directory, settings).errors == [
-                "error: keys: cannot be opened: No such file or directory",
-                "error: offers: cannot be opened: No such file or directory",
+                "error: keys: cannot be opened: No such file or directory; name another file with --keys or "
+                    + "OFFER_SIGNER_KEYS, or write it with offer-signer init",
+                "error: offers: cannot be opened: No such file or directory; name another file with --offers or "
+                    + "OFFER_SIGNER_OFFERS, or write it with offer-signer init",
             ]
         )
     }

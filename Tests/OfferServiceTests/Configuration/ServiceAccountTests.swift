@@ -100,7 +100,7 @@ struct ServiceAccountTests {
             "second.json",
             "third.json",
             "error: keys:10:13 /googleServiceAccounts/1/file: “third.json” The file cannot be opened: No such file or "
-                + "directory (errno 2)."
+                + "directory (errno 2). It was looked for at third.json. That folder has account.json, second.json."
         ),
         IssueRow(
             "a misspelt member",
@@ -114,7 +114,7 @@ struct ServiceAccountTests {
             #"{\#n      packageNames: "x", file: "gone.json","#,
             "error: keys:9:21 /googleServiceAccounts/1/packageNames: expected an array, found “x”",
             "error: keys:9:32 /googleServiceAccounts/1/file: “gone.json” The file cannot be opened: No such file or "
-                + "directory (errno 2)."
+                + "directory (errno 2). It was looked for at gone.json. That folder has account.json, second.json."
         ),
     ]
 

@@ -193,12 +193,27 @@ struct SettingsTests {
 
     @Test(
         arguments: [
-            "127.0.0.1", ":8080", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:8080", "[]:80", "127.0.0.1:+80",
-            "127.0.0.1:8080 ", "localhost:8080", "127.1:80", "[127.0.0.1:80", "[fe80::1%lo]:80", "example.com:80",
+            "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:8080", "[]:80", "127.0.0.1:+80",
+            "127.0.0.1:8080 ", "localhost", "127.1:80", "[127.0.0.1:80", "[fe80::1%lo]:80", "example.com:80",
         ]
     )
     func `reads no address from what is none`(text: String) {
         #expect(ListenAddress(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("localhost:8080", "127.0.0.1:8080"), ("LOCALHOST:0", "127.0.0.1:0"), (":8080", "0.0.0.0:8080"),
+        ("[::1]:8080", "[::1]:8080"), ("192.0.2.1:443", "192.0.2.1:443"),
+    ])
+    func `reads an address as people write it`(text: String, read: String) {
+        #expect(ListenAddress(text)?.text == read)
+    }
+
+    @Test(arguments: [
+        (":8080", "http://127.0.0.1:8080"), ("[::]:80", "http://[::1]:80"), ("192.0.2.1:81", "http://192.0.2.1:81"),
+    ])
+    func `says where a client on the machine finds it`(text: String, url: String) {
+        #expect(ListenAddress(text)?.localURL == url)
     }
 
     @Test(arguments: Setting.allCases)

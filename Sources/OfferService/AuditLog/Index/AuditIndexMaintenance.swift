@@ -5,10 +5,17 @@ import Storage
 package struct AuditIndexMaintenance {
     private let connection: any DatabaseConnection
     private let format: AuditIndexFormat
+    private let progress: ProgressReport
 
-    package init(_ ledger: LedgerAccess, format: AuditIndexFormat = .init()) throws(AuditReadError) {
+    /// `progress` is told how many runs are done.
+    package init(
+        _ ledger: LedgerAccess,
+        format: AuditIndexFormat = .init(),
+        progress: @escaping ProgressReport = { _, _ in }
+    ) throws(AuditReadError) {
         do { connection = try ledger.open() } catch { throw .database(error) }
         self.format = format
+        self.progress = progress
     }
 
     /// What is stored otherwise than the log has it.
@@ -39,6 +46,7 @@ package struct AuditIndexMaintenance {
         let tables = AuditIndexTables(connection: connection)
         var differences: [Difference] = []
         for run in 0..<runs.wholeRuns {
+            progress(run, runs.wholeRuns)
             let stored: IndexRun?
             do { stored = try tables.stored(run) } catch { throw .database(error) }
             guard let stored else {
@@ -65,6 +73,7 @@ package struct AuditIndexMaintenance {
         try change { () throws(StorageError) in try tables.renewStateUnlessReadable() }
         let runs = try IndexRunReader(connection, format)
         for run in 0..<runs.wholeRuns {
+            progress(run, runs.wholeRuns)
             guard let built = try runs.built(run)?.sealed() else {
                 throw .damaged(index: format.entries(ofRun: run).lowerBound)
             }

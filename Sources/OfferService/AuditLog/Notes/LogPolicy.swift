@@ -217,7 +217,9 @@ extension LogPolicy {
                 ConfigurationIssue(.error, place: fault.line.map { "\(path):\($0)" } ?? path, fault.message)
             }
         } catch {
-            issues = [ConfigurationIssue(.error, place: path, "\(error)")]
+            issues = [
+                ConfigurationIssue(.error, place: path, "\(error)\(Settings.named(by: .logPolicy, error))")
+            ]
         }
         throw ConfigurationError(issues)
     }

@@ -53,10 +53,13 @@ package struct LogExport {
 
     private let reader: LogReader
     private let folder: LogFolder
+    private let progress: ProgressReport
 
-    package init(reader: LogReader, folder path: String) {
+    /// `progress` is told how many entries are written.
+    package init(reader: LogReader, folder path: String, progress: @escaping ProgressReport = { _, _ in }) {
         self.reader = reader
         folder = LogFolder(path: path)
+        self.progress = progress
     }
 
     /// Exports the tree of a checkpoint, or the newest one where there is no checkpoint.
@@ -113,7 +116,10 @@ package struct LogExport {
 
     private func writeLevel(_ level: Int, of head: TreeHead, _ report: inout Report) throws(LogExportError) {
         let (full, partialWidth) = TileCoordinate.extent(level: level, treeSize: head.size)
-        for index in 0..<full { try write(level, index, TileCoordinate.fullWidth, &report) }
+        for index in 0..<full {
+            if level == 0 { progress(index * Int64(TileCoordinate.fullWidth), head.size) }
+            try write(level, index, TileCoordinate.fullWidth, &report)
+        }
         if partialWidth > 0 { try write(level, full, partialWidth, &report) }
     }
 

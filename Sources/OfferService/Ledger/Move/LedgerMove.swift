@@ -10,15 +10,22 @@ package struct LedgerMove {
     private let source: LedgerAccess
     private let target: LedgerAccess
     private let pause: Pause
+    private let progress: ProgressReport
 
     /// Waits for so many milliseconds.
     package typealias Pause = (_ milliseconds: Int64) -> Void
 
     /// The `pause` is long enough to hear of every service that lives; it is made only where one may.
-    package init(from source: LedgerAccess, to target: LedgerAccess, pause: @escaping Pause) {
+    package init(
+        from source: LedgerAccess,
+        to target: LedgerAccess,
+        pause: @escaping Pause,
+        progress: @escaping ProgressReport = { _, _ in }
+    ) {
         self.source = source
         self.target = target
         self.pause = pause
+        self.progress = progress
     }
 
     /// What was moved.
@@ -98,7 +105,9 @@ package struct LedgerMove {
         defer { from.rollback() }
         guard try Self.head(from) == head else { throw .changedMeanwhile }
         var rows: Int64 = 0
-        for table in Self.tables(from: from, to: to) { rows += try copy(table, from, to) }
+        for table in Self.tables(from: from, to: to) {
+            rows += try copy(table, from, to, after: rows, total: table.name == "audit_entries" ? head.size : nil)
+        }
         return rows
     }
 
@@ -136,7 +145,9 @@ package struct LedgerMove {
     private func copy(
         _ table: Table,
         _ from: any DatabaseConnection,
-        _ to: any DatabaseConnection
+        _ to: any DatabaseConnection,
+        after before: Int64,
+        total: Int64?
     ) throws(LedgerMoveError) -> Int64 {
         var (count, failure) = (Int64(0), StorageError?.none)
         try Self.database { () throws(StorageError) in
@@ -146,6 +157,7 @@ package struct LedgerMove {
                 for column in 0..<table.columns { values.append(row.value(column)) }
                 do throws(StorageError) { try to.enqueue(SQL(table.insert, values)) } catch { failure = error }
                 count += 1
+                if count.isMultiple(of: 1024) { progress(before + count, total) }
             }
         }
         if let failure { throw .database(failure) }

@@ -29,7 +29,7 @@ final class BearerTokens: Sendable {
     /// A token of the key that signs for the app now.
     func token(for bundleID: BundleID) async throws(StoreError) -> SignedToken {
         guard let keyID = signer.keyID(for: bundleID) else {
-            throw .cannotSign(reason: "no key is active for \(bundleID)")
+            throw .cannotSign(reason: StoreError.noKey(for: bundleID))
         }
         if let token = current(bundleID, keyID) { return token }
         return try await making.answer(to: Name(bundleID: bundleID, keyID: keyID)) { [self] in

@@ -88,7 +88,7 @@ package struct KeyRingTokenSigner: TokenSigner {
 
     package func signature(for request: TokenRequest) async throws(StoreError) -> SignedToken {
         guard let key = key(request.bundleID), let privateKey = key.privateKey else {
-            throw .cannotSign(reason: "no key is active for \(request.bundleID)")
+            throw .cannotSign(reason: StoreError.noKey(for: request.bundleID))
         }
         let unsigned = CompactJWS(
             header: AppStoreClaims.headerBytes(keyID: key.id),

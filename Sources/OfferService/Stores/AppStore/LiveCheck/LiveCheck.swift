@@ -6,12 +6,13 @@ import OfferDomain
 
 /// Asks the App Store whether it takes our keys, once for each app and environment, and Google Play what it lists.
 package struct LiveCheck {
-    private let loaded: LoadedConfiguration
-    private let ledger: LedgerAccess
+    let loaded: LoadedConfiguration
+    let ledger: LedgerAccess
     private let origins: AppStoreOrigins
     private let googleOrigins: GoogleOrigins
-    private let client: Client
-    private let clock: WallClock
+    let client: Client
+    let connectOrigin: Origin
+    let clock: WallClock
     private let random: any RandomSource
 
     /// Prepares everything; nothing is asked before ``run()``.
@@ -27,6 +28,7 @@ package struct LiveCheck {
         ledger = LedgerAccess(location: settings.database, clock: clock)
         origins = settings.appStoreOrigins
         googleOrigins = settings.googleOrigins
+        connectOrigin = settings.appStoreConnectOrigin
         // In a database made only now, nobody would look for what is recorded.
         guard ledger.exists else { throw .noDatabase }
         do {
@@ -50,7 +52,7 @@ package struct LiveCheck {
         defer { client.stop() }
         let done = DispatchSemaphore(value: 0)
         let outcome = Guarded<Result<LiveReports, LiveCheckError>>(
-            .success(LiveReports(appStore: nil, googlePlay: nil))
+            .success(LiveReports(appStore: nil, connect: nil, googlePlay: nil))
         )
         Task {
             let found = await reports(ring)
@@ -65,7 +67,8 @@ package struct LiveCheck {
         do throws(LiveCheckError) {
             let appStore = loaded.catalog.apps.isEmpty ? nil : try await appStoreReport(ring)
             let googlePlay = loaded.catalog.googlePlayApps.isEmpty ? nil : await googlePlayReport(ring)
-            return .success(LiveReports(appStore: appStore, googlePlay: googlePlay))
+            let connect = await connectReport()
+            return .success(LiveReports(appStore: appStore, connect: connect, googlePlay: googlePlay))
         } catch {
             return .failure(error)
         }
@@ -177,7 +180,7 @@ package struct LiveCheck {
     }
 
     /// Records the use of a key, unless it or the service has been switched off.
-    private static func record(
+    static func record(
         _ events: [AuditEvent],
         using key: KeyID?,
         in ledger: LedgerAccess

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// By which of a customer's names a cap found grants; only the kinds of the names, never the names.
+package struct CountedNames: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let customerID = CountedNames(rawValue: 1)
+    package static let anonymousID = CountedNames(rawValue: 1 << 1)
+    package static let appAccountToken = CountedNames(rawValue: 1 << 2)
+    package static let applicationUsername = CountedNames(rawValue: 1 << 3)
+    package static let originalTransactionID = CountedNames(rawValue: 1 << 4)
+    package static let appTransactionID = CountedNames(rawValue: 1 << 5)
+    /// A purchase at Google Play.
+    package static let purchaseToken = CountedNames(rawValue: 1 << 6)
+    /// Another customer that was transferred to this one.
+    package static let transferredCustomer = CountedNames(rawValue: 1 << 7)
+
+    /// The kind of one name.
+    package init(_ identity: CustomerIdentity) {
+        self =
+            switch identity {
+            case .customer: .customerID
+            case .anonymous: .anonymousID
+            case .appAccountToken, .claimedAppAccountToken: .appAccountToken
+            case .applicationUsername, .claimedApplicationUsername: .applicationUsername
+            case .originalTransaction: .originalTransactionID
+            case .appTransaction: .appTransactionID
+            }
+    }
+
+    /// As requests call them, in the order of the bits.
+    package var names: [String] {
+        let all: [(CountedNames, String)] = [
+            (.customerID, "customerId"), (.anonymousID, "anonymousId"), (.appAccountToken, "appAccountToken"),
+            (.applicationUsername, "applicationUsername"), (.originalTransactionID, "originalTransactionId"),
+            (.appTransactionID, "appTransactionId"), (.purchaseToken, "purchaseToken"),
+            (.transferredCustomer, "transferredCustomer"),
+        ]
+        return all.filter { contains($0.0) }.map(\.1)
+    }
+}
+
+extension Finding {
+    /// Whether this is a cap of the customer's that is reached, or a cooldown that runs.
+    package var isReachedCap: Bool { code == .grantsCapReached || code == .cooldownRunning }
+
+    /// The same, where each cap of the customer's that is reached, here or inside, says by which names it counted.
+    func counted(by names: CountedNames) -> Finding {
+        var finding = self
+        if isReachedCap { finding.countedBy = names.intersection(countableNames) }
+        if !children.isEmpty { finding.children = children.map { $0.counted(by: names) } }
+        return finding
+    }
+
+    /// A cap on an original transaction counts by purchases alone.
+    private var countableNames: CountedNames {
+        switch subject {
+        case .grants(_, _, .originalTransaction, _), .cooldown(_, .originalTransaction, _):
+            [.originalTransactionID, .purchaseToken]
+        default: CountedNames(rawValue: .max)
+        }
+    }
+
+    fileprivate var hasReachedCap: Bool { isReachedCap || children.contains(where: \.hasReachedCap) }
+}
+
+extension Decision {
+    /// Whether a cap of the customer's is reached.
+    package var hasReachedCap: Bool { findings.contains(where: \.hasReachedCap) }
+
+    /// The same, where each cap of the customer's that is reached says by which names it counted; by none says nothing.
+    package func counted(by names: CountedNames) -> Decision {
+        Decision(outcome: outcome, findings: findings.map { $0.counted(by: names) }, nextEligibleAt: nextEligibleAt)
+    }
+}

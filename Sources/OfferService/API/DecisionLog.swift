@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// Logs one line for each decision and each refusal: who asked for what, what came of it, why, and how long it took.
+///
+/// Reasons are sentences of ours; nothing that a request holds of a customer is in them. Lines that anybody can bring about,
+/// because an app's key is in the app, are limited, so that they can't fill a disk.
+struct DecisionLog: Sendable {
+    private let log: Log
+    private let clock: WallClock
+    private let strangers = LineBudget(perSecond: 50)
+
+    init(_ runtime: Runtime) {
+        (log, clock) = (runtime.log, runtime.clock)
+    }
+
+    /// Something was decided and is answered with 200.
+    func granted(_ offer: String, _ outcome: Outcome, to caller: Caller, requestID: UniqueID, since start: Timestamp) {
+        guard isShown(caller) else { return }
+        log(
+            .info,
+            "decided",
+            [
+                "caller": .text(caller.id.text), "offer": .text(offer), "outcome": .text(outcome.rawValue),
+                "reason": outcome == .eligible ? "every rule is met" : "a rule is not met",
+                "milliseconds": milliseconds(since: start), "request": .text("\(requestID)"),
+            ],
+            tone: outcome == .eligible ? .good : .refused
+        )
+    }
+
+    /// A preview of several offers.
+    func previewed(_ outlooks: [OfferOutlook], to caller: Caller, requestID: UniqueID, since start: Timestamp) {
+        guard isShown(caller) else { return }
+        let available = outlooks.filter(\.canBeHad).map(\.offer.id.text)
+        let shown = available.prefix(5).joined(separator: " ") + (available.count > 5 ? " …" : "")
+        log(
+            .info,
+            "eligibility answered",
+            [
+                "caller": .text(caller.id.text), "offer": .text(shown.isEmpty ? "none" : shown), "outcome": "previewed",
+                "reason": .text("\(available.count) of \(outlooks.count) offers can be had"),
+                "milliseconds": milliseconds(since: start), "request": .text("\(requestID)"),
+            ],
+            tone: available.isEmpty ? .refused : .good
+        )
+    }
+
+    /// What was asked for was refused once it was known who asks for what.
+    func refused(_ refusal: Refusal, _ offer: String, to caller: Caller, requestID: UniqueID, since start: Timestamp) {
+        guard refusal.isOfDecision, isShown(caller) else { return }
+        let (outcome, reason) = refusal.outcome
+        log(
+            .info,
+            "refused",
+            [
+                "caller": .text(caller.id.text), "offer": .text(offer), "outcome": .text(outcome),
+                "reason": .text(reason), "milliseconds": milliseconds(since: start), "request": .text("\(requestID)"),
+            ],
+            tone: .refused
+        )
+    }
+
+    /// What came of each request of a batch.
+    func decided(
+        _ batch: SignatureBatch,
+        _ results: [Result<SignedOffer, Refusal>],
+        to caller: Caller,
+        since start: Timestamp
+    ) {
+        for (item, result) in zip(batch.items, results) {
+            let offer = (try? item.request.get())?.offerName ?? "unreadable"
+            switch result {
+            case .success: granted(offer, .eligible, to: caller, requestID: item.id, since: start)
+            case .failure(let refusal) where refusal.isOfDecision:
+                refused(refusal, offer, to: caller, requestID: item.id, since: start)
+            case .failure(let refusal):
+                refused(refusal, at: .promotionalOfferBatch, to: caller, requestID: item.id, since: start)
+            }
+        }
+    }
+
+    /// Anything else was refused, by whoever it was asked for.
+    func refused(
+        _ refusal: Refusal,
+        at route: Route,
+        to caller: Caller?,
+        requestID: UniqueID,
+        since start: Timestamp
+    ) {
+        guard !refusal.isOfDecision || !route.decides, isShown(caller) else { return }
+        let problem = Problem(refusal)
+        log(
+            .info,
+            "request refused",
+            [
+                "caller": .text(caller?.id.text ?? "unknown"), "route": .text(route.rawValue),
+                "status": .integer(Int64(problem.status)), "outcome": .text(problem.name),
+                "reason": .text(refusal.loggedReason ?? problem.title), "milliseconds": milliseconds(since: start),
+                "request": .text("\(requestID)"),
+            ],
+            tone: .refused
+        )
+    }
+
+    private func isShown(_ caller: Caller?) -> Bool {
+        if let caller, caller.role != .app { return true }
+        return strangers.admits(at: clock.now())
+    }
+
+    private func milliseconds(since start: Timestamp) -> LogValue {
+        .integer(max(0, clock.now().milliseconds - start.milliseconds))
+    }
+}
+
+extension Route {
+    /// Whether its calls log each decision themselves.
+    fileprivate var decides: Bool {
+        switch self {
+        case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .eligibility,
+            .googlePlayAuthorization:
+            true
+        default: false
+        }
+    }
+}
+
+extension Refusal {
+    /// Whether it came of what was decided about an offer, or in the course of that.
+    fileprivate var isOfDecision: Bool {
+        switch self {
+        case .decision, .service: true
+        case .request, .caller: false
+        }
+    }
+
+    /// What came of it, and why, in a sentence.
+    fileprivate var outcome: (name: String, reason: String) {
+        if case .decision(.notEligible(let outcome, let decision, _)) = self {
+            return (outcome.rawValue, decision.firstReason)
+        }
+        let problem = Problem(self)
+        return (problem.name, problem.detail)
+    }
+
+    /// Which members are not as expected, where their names are ours; what was sent in them is never logged.
+    fileprivate var loggedReason: String? {
+        switch self {
+        case .request(.invalid(let mismatches, _)):
+            let known = mismatches.filter {
+                !$0.message.hasPrefix("is not a known member") && !$0.pointer.hasPrefix("/attributes")
+            }
+            guard let first = known.first?.pointer, !first.isEmpty else { return nil }
+            return "\(first) is not as expected"
+        case .caller(.bundleNotAllowed(let app)): return "the caller's key is not for \(app.text)"
+        case .caller(.unauthenticated): return "no valid API key"
+        default: return nil
+        }
+    }
+}
+
+/// So many lines a second, for what strangers can bring about.
+final class LineBudget: Sendable {
+    private let perSecond: Int
+    private let spent = Guarded((second: Int64(0), count: 0))
+
+    init(perSecond: Int) { self.perSecond = perSecond }
+
+    func admits(at now: Timestamp) -> Bool {
+        let second = now.milliseconds / 1000
+        return spent.withLock { spent in
+            if spent.second != second { spent = (second, 0) }
+            spent.count += 1
+            return spent.count <= perSecond
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+package import OfferDomain
+
+/// A team key of the App Store Connect API, by which a person's check reads what is set up there; it signs no offers.
+package struct AppStoreConnectKey: Sendable {
+    package let id: KeyID
+    package let issuerID: IssuerID
+    let privateKey: PrivateKey
+
+    /// SHA-256 over the SubjectPublicKeyInfo as 64 hex digits.
+    package var publicKeyDigest: String { privateKey.publicKey.spkiSHA256.hex }
+}
+
+extension KeyRingFile {
+    /// Reads the optional `appStoreConnect`: the id, issuer and file of a team key.
+    func readConnectKey(_ root: inout ObjectReader, _ mismatches: Mismatches) -> AppStoreConnectKey? {
+        guard let value = root.member("appStoreConnect") else { return nil }
+        var reader = ObjectReader(value, into: mismatches)
+        let id = reader.required("id", text: KeyID.init)
+        let issuerID = reader.required("issuerId", "a UUID, as the Keys page of App Store Connect shows it") {
+            $0.string.flatMap { UniqueID($0) }
+        }
+        let pem = readSecret(&reader, "file", for: .appStoreKey)
+        reader.finish()
+        guard let id, let issuerID, let pem else { return nil }
+        do throws(PrivateKeyError) {
+            return AppStoreConnectKey(id: id, issuerID: issuerID, privateKey: try PrivateKey(pem: pem))
+        } catch {
+            reader.note("file", error.description)
+            return nil
+        }
+    }
+}

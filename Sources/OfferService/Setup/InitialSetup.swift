@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What a team says of its app, so that its first configuration can be written.
+package struct InitialSetup: Sendable {
+    /// The In-App Purchase key as App Store Connect handed it out.
+    package let keyFile: String
+    package let keyID: KeyID
+    package let issuerID: IssuerID
+    package let bundleID: BundleID
+    /// The app's number in App Store Connect; without it, production data of the App Store is refused.
+    package let appAppleID: Int64?
+    package let productID: ProductID
+    package let groupID: SubscriptionGroupID
+    package let offerID: OfferID
+    /// The name of the audit log.
+    package let origin: LogOrigin
+    /// What the backend that may ask is called.
+    package let caller: CallerID
+
+    package init(
+        key: (file: String, id: KeyID, issuer: IssuerID),
+        app: (bundleID: BundleID, appAppleID: Int64?),
+        offer: (productID: ProductID, groupID: SubscriptionGroupID, offerID: OfferID),
+        origin: LogOrigin,
+        caller: CallerID
+    ) {
+        (keyFile, keyID, issuerID) = key
+        (bundleID, appAppleID) = app
+        (productID, groupID, offerID) = offer
+        self.origin = origin
+        self.caller = caller
+    }
+
+    /// The name that the key's file has beside the configuration.
+    package var keyFileName: String { "SubscriptionKey_\(keyID).p8" }
+
+    /// The key id in the name of a file that App Store Connect handed out, as `SubscriptionKey_ABC123DEFG.p8`.
+    ///
+    /// - Throws: Why the name does not tell, with what to do.
+    package static func keyID(inNameOf path: String) throws(SetupError) -> KeyID {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        if name.hasPrefix("AuthKey_") {
+            throw SetupError(
+                "\(name) is named like an App Store Connect API key, which the App Store accepts no offer from. Download an "
+                    + "In-App Purchase key (SubscriptionKey_….p8): App Store Connect > Users and Access > Integrations > "
+                    + "In-App Purchase. If it is one, give its id with --key-id."
+            )
+        }
+        let stem = name.split(separator: ".", omittingEmptySubsequences: false).first.map(String.init) ?? ""
+        let text = stem.split(separator: "_").last.map { String($0.prefix(10)) } ?? ""
+        guard stem.hasPrefix("SubscriptionKey_"), let id = try? KeyID(text) else {
+            throw SetupError(
+                "\(name) does not tell the key's id, as SubscriptionKey_ABC123DEFG.p8 would; give the id with --key-id"
+            )
+        }
+        return id
+    }
+
+    /// A name for the audit log that belongs to the owner of the app: `com.example.app` gives `app.example.com/offer-signer`.
+    package static func origin(for bundleID: BundleID) -> String {
+        bundleID.text.split(separator: ".").reversed().joined(separator: ".").lowercased() + "/offer-signer"
+    }
+}
+
+/// Why nothing was set up.
+package struct SetupError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import HTTP
+import JSON
+import OfferDomain
+
+extension LiveCheck {
+    /// What App Store Connect has of each app; `nil` without a key for it, or without an app.
+    func connectReport() async -> AppStoreConnectReport? {
+        guard let key = loaded.keys.connectKey, !loaded.catalog.apps.isEmpty else { return nil }
+        var outcomes: [(app: AppStoreApp, outcome: AppStoreConnectReport.Outcome)] = []
+        for app in loaded.catalog.apps.values.sorted(by: { $0.bundleID.text < $1.bundleID.text }) {
+            outcomes.append((app, await outcome(app, key)))
+        }
+        return AppStoreConnectReport(loaded.catalog, outcomes)
+    }
+
+    private func outcome(_ app: AppStoreApp, _ key: AppStoreConnectKey) async -> AppStoreConnectReport.Outcome {
+        let token: String
+        do throws(StoreError) {
+            token = try connectToken(for: app.bundleID, key)
+        } catch {
+            return .notAsked(reason: "\(error)")
+        }
+        let api = AppStoreConnectAPI(transport: client, origin: connectOrigin, token: token)
+        do {
+            return .read(try await api.app(app.bundleID))
+        } catch {
+            return .notRead(error)
+        }
+    }
+
+    /// A token good for five minutes; its use is on record first.
+    ///
+    /// Source: Apple, [Generating Tokens for API Requests](https://developer.apple.com/documentation/appstoreconnectapi/generating-tokens-for-api-requests).
+    private func connectToken(for bundleID: BundleID, _ key: AppStoreConnectKey) throws(StoreError) -> String {
+        let now = clock.now()
+        let (issuedAt, expiresAt) = (now.adding(seconds: -30), now.adding(minutes: 5))
+        var writer = JSONWriter(reserving: 192)
+        writer.beginObject()
+        writer.name("iss")
+        writer.string(key.issuerID.description)
+        writer.name("iat")
+        writer.integer(issuedAt.seconds)
+        writer.name("exp")
+        writer.integer(expiresAt.seconds)
+        writer.name("aud")
+        writer.string("appstoreconnect-v1")
+        writer.endObject()
+        let unsigned = CompactJWS(header: AppStoreClaims.headerBytes(keyID: key.id), payload: writer.bytes)
+        let digest = SHA256.digest(of: unsigned.signingInput)
+        let events: [AuditEvent] = [
+            .keyLoaded(keyID: key.id, publicKeyDigest: key.publicKeyDigest, status: .active),
+            .storeTokenSigned(keyID: key.id, bundleID, digest: digest.hex, expiresAt: expiresAt),
+        ]
+        try Self.record(events, using: key.id, in: ledger)
+        do throws(SigningError) {
+            let signature = try key.privateKey.signature(of: digest)
+            return String(decoding: unsigned.serialized(signature: signature), as: UTF8.self)
+        } catch {
+            throw .cannotSign(reason: "\(error)")
+        }
+    }
+}

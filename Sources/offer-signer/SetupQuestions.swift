@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+
+/// What `offer-signer init` needs to know, from options or, on a terminal, from the person at the keyboard.
+struct SetupQuestions {
+    static let options = [
+        "--p8", "--issuer", "--bundle", "--app-id", "--product", "--group", "--offer", "--key-id", "--origin",
+        "--caller", "--directory",
+    ]
+
+    private static let needed = ["--p8", "--issuer", "--bundle", "--product", "--group", "--offer"]
+
+    private let arguments: Arguments
+    private let asks: Bool
+
+    /// - Throws: Every option that is missing, where nobody can be asked.
+    init(_ arguments: Arguments) throws(CommandError) {
+        self.arguments = arguments
+        asks = Terminal.canAsk
+        let missing = Self.needed.filter { arguments.values($0).isEmpty }
+        guard asks || missing.isEmpty else {
+            throw CommandError(
+                usage: "\(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") missing, and there is "
+                    + "no terminal to ask on"
+            )
+        }
+    }
+
+    func answers() throws(CommandError) -> InitialSetup {
+        let file = try answer("--p8", "In-App Purchase key (.p8 file)", "the path of a file") { $0.isEmpty ? nil : $0 }
+        let keyID = try keyID(file)
+        let issuer = try answer("--issuer", "Issuer ID", "a UUID, as App Store Connect shows it") { UniqueID($0) }
+        let bundleID = try answer("--bundle", "Bundle ID of the app", "a bundle id, as com.acme.notes") {
+            try? BundleID($0)
+        }
+        let appAppleID = try appAppleID()
+        let productID = try answer("--product", "Product ID of the subscription", "a product id") { try? ProductID($0) }
+        let groupID = try answer("--group", "Subscription group ID (a number)", "the id of a subscription group") {
+            try? SubscriptionGroupID($0)
+        }
+        let offerID = try answer("--offer", "Promotional offer ID", "the id of an offer") { try? OfferID($0) }
+        return InitialSetup(
+            key: (file, keyID, issuer),
+            app: (bundleID, appAppleID),
+            offer: (productID, groupID, offerID),
+            origin: try origin(bundleID),
+            caller: try caller()
+        )
+    }
+
+    private func caller() throws(CommandError) -> CallerID {
+        if let given = try arguments.value("--caller", "1 to 64 of a-z 0-9 . _ -", { CallerID($0) }) { return given }
+        guard let id = CallerID("backend") else { throw CommandError("backend is no name of a caller") }
+        return id
+    }
+
+    private func keyID(_ file: String) throws(CommandError) -> KeyID {
+        let expected = "10 characters, each one of A to Z and 0 to 9"
+        if let given = try arguments.value("--key-id", expected, { try? KeyID($0) }) { return given }
+        let problem: SetupError
+        do throws(SetupError) {
+            return try InitialSetup.keyID(inNameOf: file)
+        } catch {
+            problem = error
+        }
+        guard asks else { throw CommandError(usage: "--p8: \(problem)") }
+        Terminal.complain(problem.description)
+        return try answer("--key-id", "Key ID", expected) { try? KeyID($0) }
+    }
+
+    private func appAppleID() throws(CommandError) -> Int64? {
+        let expected = "the app's number in App Store Connect, as 6449011111"
+        func number(_ text: String) -> Int64? { Int64(text).flatMap { $0 > 0 ? $0 : nil } }
+        if let given = try arguments.value("--app-id", expected, number) { return given }
+        guard asks else { return nil }
+        return try answer("--app-id", "Apple ID of the app (a number; empty: later)", expected) { text in
+            text.isEmpty ? .some(nil) : number(text).map(Int64?.some)
+        }
+    }
+
+    private func origin(_ bundleID: BundleID) throws(CommandError) -> LogOrigin {
+        let expected = "1 to 128 of A-Z, a-z, 0-9, “.”, “_”, “/” and “-”"
+        if let given = try arguments.value("--origin", expected, LogOrigin.init) { return given }
+        let standard = InitialSetup.origin(for: bundleID)
+        guard asks else {
+            guard let origin = LogOrigin(standard) else { throw CommandError(usage: "--origin is missing") }
+            return origin
+        }
+        return try answer("--origin", "Name of the audit log, for ever [\(standard)]", expected) { text in
+            LogOrigin(text.isEmpty ? standard : text)
+        }
+    }
+
+    /// What an option says, or the person does, who is asked until the answer fits.
+    private func answer<Value>(
+        _ option: String,
+        _ question: String,
+        _ expected: String,
+        _ parse: (String) -> Value?
+    ) throws(CommandError) -> Value {
+        if let given = try arguments.value(option, expected, parse) { return given }
+        while asks {
+            guard let line = Terminal.ask("\(question): ") else { break }
+            if let value = parse(line) { return value }
+            Terminal.complain("expected \(expected)")
+        }
+        throw CommandError(usage: "\(option) is missing; expected \(expected)")
+    }
+}
