@@ -81,7 +81,7 @@ linkage: setup-checks build ## check that the release binary links what it shoul
 unsafe: ## check that unsafe code lies only where it is reviewed
 	@Scripts/unsafe
 
-api: setup-checks build ## validate openapi.yaml, and check the running service against it (with what PyPI has)
+api: setup-checks build ## validate openapi.yaml, generate clients, and check the running service against it (with what PyPI has)
 	@Scripts/api $(RELEASE)
 
 faults: setup-checks build ## kill the service, fail its system calls, fill its disk, and more; what is lost? (minutes)
