@@ -8,9 +8,9 @@ import OfferService
 enum CommandLineTool {
     /// The commands, in the order in which a newcomer meets them.
     private static let commands: [any Command.Type] = [
-        DemoCommand.self, CheckCommand.self, ServeCommand.self, CallersCommand.self, KeysCommand.self,
-        CustomersCommand.self, SealCommand.self, UnsealCommand.self, NotificationsCommand.self, AuditCommand.self,
-        MigrateCommand.self,
+        DemoCommand.self, CheckCommand.self, ServeCommand.self, HealthCommand.self, CallersCommand.self,
+        KeysCommand.self, CustomersCommand.self, SealCommand.self, UnsealCommand.self, NotificationsCommand.self,
+        AuditCommand.self, MigrateCommand.self,
     ]
 
     static func run(_ arguments: [String]) -> ExitCode {
