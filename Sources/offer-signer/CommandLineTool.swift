@@ -10,7 +10,7 @@ enum CommandLineTool {
     private static let commands: [any Command.Type] = [
         DemoCommand.self, CheckCommand.self, ServeCommand.self, HealthCommand.self, CallersCommand.self,
         KeysCommand.self, CustomersCommand.self, SealCommand.self, UnsealCommand.self, NotificationsCommand.self,
-        AuditCommand.self, MigrateCommand.self,
+        AuditCommand.self, BackupCommand.self, RestoreCommand.self, MigrateCommand.self,
     ]
 
     static func run(_ arguments: [String]) -> ExitCode {
