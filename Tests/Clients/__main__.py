@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generates clients from openapi.yaml, and makes calls with them to a service that runs.
 
 Usage: python3 -B Tests/Clients BINARY
@@ -41,13 +42,13 @@ def generate(folder):
         }))
     # One start of Java for both.
     said = run([BIN / "openapi-generator-cli", "batch", "--fail-fast", folder / "python.json", folder / "go.json"])
-    numbered = [line for line in said.splitlines() if "ERROR" in line]
+    unread = [line for line in said.splitlines() if "ERROR" in line]
     said = run([BIN / "openapi-python-client", "generate", "--meta", "none", "--path", ROOT / "openapi.yaml",
                 "--output-path", folder / "plain/plain_client"], env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
     # It leaves out what it can't read, and succeeds.
-    numbered += [line for line in said.splitlines() if line.startswith("Unable to parse")]
-    if numbered:
-        sys.exit("\n".join(["The generators could not read all of openapi.yaml.", *numbered]))
+    unread += [line for line in said.splitlines() if line.startswith("Unable to parse")]
+    if unread:
+        sys.exit("\n".join(["The generators could not read all of openapi.yaml.", *unread]))
 
 
 def check_names(folder):
@@ -69,7 +70,6 @@ def clients():
         folder.mkdir(parents=True)
         generate(folder)
         check_names(folder)
-        shutil.copy(HERE / "main.go", folder)
         (folder / "complete").touch()
     return folder
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Calls by the client that openapi-generator makes for Go.
 package main
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A running service with the example's catalogue, and an offer at a fake Google Play."""
 
 import json

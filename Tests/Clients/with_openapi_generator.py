@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls by the client that openapi-generator makes for Python."""
 
 import base64

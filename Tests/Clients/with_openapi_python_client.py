@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls by the client that openapi-python-client makes."""
 
 import sys
