@@ -19,7 +19,7 @@ WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|HTTP|Stor
 # Tests of code with threads of its own: what the thread sanitizer is good at.
 THREADED := ^(HTTPTests|StorageTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 
-.PHONY: help setup setup-checks setup-bench setup-package setup-docs build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api faults faults-long fuzz deb package-test check nightly bench instructions compare tools clean
+.PHONY: help setup setup-checks setup-bench setup-package setup-docs build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api faults faults-long fuzz deb image package-test check nightly bench instructions compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -85,7 +85,7 @@ linkage: setup-checks build ## check that the release binary links what it shoul
 unsafe: ## check that unsafe code lies only where it is reviewed
 	@Scripts/unsafe
 
-api: setup-checks build ## validate openapi.yaml, and check the running service against it (with what PyPI has)
+api: setup-checks build ## validate openapi.yaml, generate clients, and check the running service against it (with what PyPI has)
 	@Scripts/api $(RELEASE)
 
 faults: setup-checks build ## kill the service, fail its system calls, fill its disk, and more; what is lost? (minutes)
@@ -101,9 +101,14 @@ deb: setup-package build ## build the Debian package into .build/package
 	@debian/rules clean binary >.build/package.log 2>&1 || { tail -n 30 .build/package.log; false; }
 	@ls .build/package/*.deb
 
-package-test: setup-package build ## install, start, upgrade and remove the package on a clean Debian; try the Dockerfile's steps
+image: setup-package build ## make the container image without an engine, into .build/offer-signer-image.tar
+	@Scripts/image $(RELEASE) .build/offer-signer-image.tar
+
+package-test: setup-package build ## install, start, upgrade and remove the package on a clean Debian; make the image and run it
 	@Scripts/package-test $(RELEASE)
 	@Scripts/container-check $(RELEASE)
+	@Scripts/image $(RELEASE) .build/offer-signer-image.tar
+	@Scripts/image-test .build/offer-signer-image.tar
 
 check: lint unsafe tools fuzz linkage docs api leaks faults package-test races test-check test ## run all that gates a change
 

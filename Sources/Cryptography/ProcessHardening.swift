@@ -61,6 +61,13 @@ package enum ProcessHardening {
         throw .notRestarted(code: errno)
     }
 
+    /// Names the process, as `ps` and `pgrep` show it: a restart has left it named after the link that it went through.
+    ///
+    /// - Parameter name: Of at most 15 bytes; Linux cuts longer ones off. To be called on the first thread.
+    package static func nameProcess(_ name: String) {
+        unsafe shim_name_thread(name)
+    }
+
     private static let restartedOnce = "OFFER_SIGNER_RESTARTED"
 }
 

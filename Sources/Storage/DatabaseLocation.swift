@@ -42,9 +42,24 @@ package enum DatabaseLocation: Hashable, Sendable {
     }
 
     /// Opens one more connection that writes to a file of SQLite's, and makes nothing where it is gone; nil for a server.
-    package func connectToFile() throws(StorageError) -> SQLiteConnection? {
+    package func connectToFile(busyTimeoutMilliseconds: Int32 = 5000) throws(StorageError) -> SQLiteConnection? {
         guard case .sqlite(let path) = self else { return nil }
-        return try SQLiteConnection(path: path, options: SQLiteOptions(makesDatabase: false))
+        let options = SQLiteOptions(makesDatabase: false, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+        return try SQLiteConnection(path: path, options: options)
+    }
+
+    /// Carries all of a file's write-ahead log over and removes it, so that the database is one file.
+    ///
+    /// - Returns: False where another connection has the database open, so that its log stays, empty or not.
+    package func removeLog() throws(StorageError) -> Bool {
+        guard case .sqlite(let path) = self, FileNames.exists(path + "-wal") else { return true }
+        // Whoever closes last removes the log.
+        do throws(StorageError) {
+            try connectToFile(busyTimeoutMilliseconds: 50)?.emptyLog()
+        } catch {
+            guard case .busy = error else { throw error }
+        }
+        return !FileNames.exists(path + "-wal")
     }
 
     /// Whether several services may write to it at once.

@@ -31,6 +31,12 @@ package enum StorageError: Error, Hashable, Sendable {
     /// The program used the database in a way it must not.
     case misuse(EngineReport)
 
+    /// The file is not what it should be, in words of whoever looked.
+    package static func cannotRead(_ reason: String) -> StorageError { .cannotOpen(EngineReport(reason)) }
+
+    /// Another process has the file open.
+    package static func isOpen(_ path: String) -> StorageError { .busy(EngineReport(path)) }
+
     /// What sort of rule a row would have broken.
     package enum Constraint: Hashable, Sendable {
         case unique, primaryKey, foreignKey, notNull, check, other

@@ -8,10 +8,10 @@ import OfferService
 enum CommandLineTool {
     /// The commands, in the order in which a newcomer meets them.
     static let commands: [any Command.Type] = [
-        DemoCommand.self, InitCommand.self, CheckCommand.self, ServeCommand.self, VerifyCommand.self,
-        CallersCommand.self, KeysCommand.self,
-        CustomersCommand.self, SealCommand.self, UnsealCommand.self, NotificationsCommand.self, AuditCommand.self,
-        DiagnoseCommand.self, MigrateCommand.self, CompletionCommand.self,
+        DemoCommand.self, InitCommand.self, CheckCommand.self, ServeCommand.self, HealthCommand.self,
+        VerifyCommand.self, CallersCommand.self, KeysCommand.self, CustomersCommand.self, SealCommand.self,
+        UnsealCommand.self, NotificationsCommand.self, AuditCommand.self, DiagnoseCommand.self, BackupCommand.self,
+        RestoreCommand.self, MigrateCommand.self, CompletionCommand.self,
     ]
 
     static func run(_ arguments: [String]) -> ExitCode {

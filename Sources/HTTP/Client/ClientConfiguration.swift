@@ -19,6 +19,8 @@ package struct ClientConfiguration: Hashable, Sendable {
     package var userAgent: String
     /// Whether origins may be `http`: for OCSP responders, whose answers are signed, and for tests.
     package var allowsPlainHTTP: Bool
+    /// Whether any certificate will do: for a service that asks itself on its own machine, and for nothing else.
+    package var trustsAnyServer = false
 
     package init(
         connectTimeoutMilliseconds: Int = 3000,

@@ -23,8 +23,8 @@ extension EasyHandle {
     private func configureConnection(_ configuration: ClientConfiguration, millisecondsLeft: Int) {
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        set(CURLOPT_SSL_VERIFYPEER, true)
-        set(CURLOPT_SSL_VERIFYHOST, 2)
+        set(CURLOPT_SSL_VERIFYPEER, !configuration.trustsAnyServer)
+        set(CURLOPT_SSL_VERIFYHOST, configuration.trustsAnyServer ? 0 : 2)
         if let file = configuration.trustedCertificatesFile {
             set(CURLOPT_CAINFO, file)
             // Else the system's folder would be trusted beside the file.

@@ -51,6 +51,9 @@ package final class Server: Sendable {
         }
     }
 
+    /// Until when the certificate in use is valid, in seconds since 1970 UTC; `nil` without TLS.
+    package var certificateExpiry: Int64? { state.tlsContext?.expiry }
+
     /// Reads the certificate and key again.
     ///
     /// New connections use them; those that are open keep the old ones. All or nothing: if it throws, nothing has changed.

@@ -54,6 +54,16 @@ final class TLSContext: @unchecked Sendable {
         }
     }
 
+    /// Until when the certificate is valid, in seconds since 1970 UTC; `nil` if it does not say so.
+    var expiry: Int64? {
+        guard let certificate = unsafe SSL_CTX_get0_certificate(context),
+            let time = unsafe X509_get0_notAfter(certificate)
+        else { return nil }
+        var parts = unsafe tm()
+        guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+        return unsafe Int64(timegm(&parts))
+    }
+
     /// A new connection's state, owned by whoever takes it; `nil` when memory is short.
     func makeConnection() -> OpaquePointer? {
         unsafe SSL_new(context)

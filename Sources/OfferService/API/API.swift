@@ -45,7 +45,7 @@ package final class API: Responder {
     }
 
     package func respond(to request: Request) async -> Response {
-        let now = clock.now()
+        let (now, stopwatch) = (clock.now(), clock.stopwatch())
         let requestID = UniqueID.version7(at: now, random.next(), random.next())
         let match = RouteMatch(path: request.path)
         let route = match.route
@@ -60,7 +60,7 @@ package final class API: Responder {
             decisions.refused(error, at: route, to: caller, requestID: requestID, since: now)
         }
         if !request.isOfKnownClient, knows(request, at: now) { response.isToKnownClient = true }
-        metrics.count(.requests(route: route, status: response.status))
+        metrics.answered(route, status: response.status, microseconds: stopwatch.microseconds)
         log(
             level(of: response, to: request, route, at: now),
             "request answered",

@@ -13,6 +13,7 @@ package final class SignedLog: Sendable {
     /// What this instance has recorded last.
     private let recorded: @Sendable () -> TreeHead
     private let client: Client?
+    private let heads: StoredLogHeads
     private let contradictions: Contradictions
     /// Who is told of new checkpoints; emptied at the end, because the witnesses hold the publisher that tells them.
     private let audience = Guarded<Witnesses?>(nil)
@@ -73,8 +74,9 @@ package final class SignedLog: Sendable {
         let contradictions = Contradictions(contradiction)
         self.contradictions = contradictions
         recorded = { [committer] in committer.treeHead }
+        heads = StoredLogHeads(newest: ledger.isShared ? nil : recorded, open: ledger.openForReading)
         let signable = SignableLog(
-            heads: StoredLogHeads(newest: ledger.isShared ? nil : recorded, open: ledger.openForReading),
+            heads: heads,
             keeping: DurableCheckpoints(committer: committer, file: checked.file)
         )
         let audience = audience
@@ -184,6 +186,7 @@ package final class SignedLog: Sendable {
         client?.stop()
         witnesses?.stop()
         audience.withLock { $0 = nil }
+        heads.close()
     }
 
     /// For the metrics.

@@ -61,6 +61,15 @@ package struct CallerDirectory: Sendable {
     /// The names of all callers, in their order.
     package var ids: [String] { Set(owners.values.map(\.caller.id.text)).sorted() }
 
+    /// When the last live key of each caller expires; callers with a live key that does not expire are left out.
+    func lastExpiries(at now: Timestamp) -> [CallerID: Timestamp] {
+        let live = owners.values.filter { $0.key.isLive(at: now) }
+        return Dictionary(grouping: live, by: \.caller.id).compactMapValues { owners in
+            let expiries = owners.compactMap(\.key.expiresAt)
+            return expiries.count == owners.count ? expiries.max() : nil
+        }
+    }
+
     /// The caller that presents this credential, or `nil`.
     ///
     /// Compared in constant time, and an unknown id costs as much as a known one, so that time tells nothing.

@@ -150,7 +150,9 @@ private struct SettingsReader {
         self.environment = environment
         let known = Setting.allCases.map(\.variable)
         for name in environment.keys.sorted()
-        where name.hasPrefix("OFFER_SIGNER_") && name != "OFFER_SIGNER_RESTARTED" && !known.contains(name) {
+        where name.hasPrefix("OFFER_SIGNER_") && name != "OFFER_SIGNER_RESTARTED" && !known.contains(name)
+            && !KubernetesServiceLink.isOne(name, value: environment[name] ?? "")
+        {
             // The prefix that all have in common would make any two of them look alike.
             let prefix = "OFFER_SIGNER_".count
             let near = nearest(to: String(name.dropFirst(prefix)), among: known.map { String($0.dropFirst(prefix)) })

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import OfferDomain
 package import Storage
 
@@ -49,6 +50,18 @@ package struct LedgerAccess: Sendable {
     package func logKeeper(pages: Int = 1000) -> WriteAheadLogKeeper? {
         guard !location.isShared else { return nil }
         return WriteAheadLogKeeper(pages: pages) { [location] () throws(StorageError) in try location.connectToFile() }
+    }
+
+    /// Leaves one file of a database that nothing of this process uses any more; does nothing to one on a server.
+    ///
+    /// - Returns: False where another process has it open; whoever closes it last removes the log then.
+    func removeLog() throws(StorageError) -> Bool {
+        // Threads that have said that they end close what they read with a moment later.
+        for _ in 0..<20 {
+            if try location.removeLog() { return true }
+            usleep(25_000)
+        }
+        return try location.removeLog()
     }
 
     /// Where the database is now, to be asked later whether it still is there; `nil` where no file can be moved away.

@@ -66,6 +66,8 @@ package final class Metrics: CommitObserver {
         var last = [Counter?](repeating: nil, count: MetricFamily.allCases.count)
         var batches = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
         var commitSeconds = Histogram(bounds: [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1])
+        var requestSeconds: [Route: Histogram] = [:]
+        var storeSeconds: [StoreEndpoint: Histogram] = [:]
 
         mutating func counter(of metric: Metric) -> Counter {
             let family = metric.family.rawValue
@@ -89,6 +91,26 @@ package final class Metrics: CommitObserver {
     package func count(_ metric: Metric, by amount: Int = 1) {
         state.withLock { $0.counter(of: metric).count += amount }
     }
+
+    /// Counts an answer, and how long it took from the whole request.
+    package func answered(_ route: Route, status: Int, microseconds: Int64) {
+        state.withLock { state in
+            state.counter(of: .requests(route: route, status: status)).count += 1
+            state.requestSeconds[route, default: Histogram(bounds: Self.requestBounds)]
+                .observe(Double(microseconds) / 1_000_000)
+        }
+    }
+
+    /// Notes how long a request to a store took, whatever came of it.
+    package func asked(_ endpoint: StoreEndpoint, microseconds: Int64) {
+        state.withLock { state in
+            state.storeSeconds[endpoint, default: Histogram(bounds: Self.storeBounds)]
+                .observe(Double(microseconds) / 1_000_000)
+        }
+    }
+
+    private static let requestBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    private static let storeBounds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10]
 
     package func committed(requests: Int, microseconds: Int64) {
         state.withLock { state in
@@ -130,6 +152,7 @@ package final class Metrics: CommitObserver {
         let (counts, batches, seconds) = state.withLock {
             ($0.counters.mapValues(\.count), $0.batches, $0.commitSeconds)
         }
+        let (requestSeconds, storeSeconds) = state.withLock { ($0.requestSeconds, $0.storeSeconds) }
         var page = PrometheusPage()
         for family in MetricFamily.allCases {
             let samples = counts.compactMap { metric, count in
@@ -137,8 +160,18 @@ package final class Metrics: CommitObserver {
             }
             page.add(family.name, family.help, "counter", samples)
         }
-        page.add("offer_signer_commit_batch_requests", "Requests committed together", batches)
-        page.add("offer_signer_commit_seconds", "Time from taking a batch to its commit", seconds)
+        page.add("offer_signer_commit_batch_requests", "Requests committed together", [([], batches)])
+        page.add("offer_signer_commit_seconds", "Time from taking a batch to its commit", [([], seconds)])
+        page.add(
+            "offer_signer_http_request_duration_seconds",
+            "Time from a whole request to its answer, by call",
+            requestSeconds.map { ([("route", $0.rawValue)], $1) }
+        )
+        page.add(
+            "offer_signer_store_request_duration_seconds",
+            "Time that a request to a store took, whatever came of it, by endpoint",
+            storeSeconds.map { ([("store", $0.store), ("endpoint", $0.endpoint)], $1) }
+        )
         for gauge in gauges {
             page.add(gauge.name, gauge.help, gauge.type, gauge.samples)
         }
@@ -169,6 +202,17 @@ package struct Gauge: Sendable {
         self.help = help
         self.type = type
         self.samples = samples
+    }
+}
+
+/// What is asked of a store, as metrics tell it apart.
+package struct StoreEndpoint: Hashable, Sendable {
+    package let store: String
+    package let endpoint: String
+
+    package init(store: String, endpoint: String) {
+        self.store = store
+        self.endpoint = endpoint
     }
 }
 

@@ -119,15 +119,21 @@ struct PrometheusPage {
         for line in lines.sorted() { text += line }
     }
 
-    mutating func add(_ name: String, _ help: String, _ histogram: Histogram) {
+    mutating func add(_ name: String, _ help: String, _ histograms: [(labels: [(String, String)], Histogram)]) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
+        for block in histograms.map({ Self.lines(name, $0.labels, $0.1) }).sorted() { text += block }
+    }
+
+    private static func lines(_ name: String, _ own: [(String, String)], _ histogram: Histogram) -> String {
+        var lines = ""
         var running = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {
             running += count
-            text += "\(name)_bucket{le=\"\(Self.number(bound))\"} \(running)\n"
+            lines += "\(name)_bucket\(labels(own + [("le", number(bound))])) \(running)\n"
         }
-        text += "\(name)_bucket{le=\"+Inf\"} \(histogram.total)\n"
-        text += "\(name)_sum \(Self.number(histogram.sum))\n\(name)_count \(histogram.total)\n"
+        lines += "\(name)_bucket\(labels(own + [("le", "+Inf")])) \(histogram.total)\n"
+        return lines + "\(name)_sum\(labels(own)) \(number(histogram.sum))\n"
+            + "\(name)_count\(labels(own)) \(histogram.total)\n"
     }
 
     private static func number(_ value: Double) -> String {

@@ -9,6 +9,7 @@ struct Assembly: Sendable {
     /// `nil` where no other service may use the database.
     let membership: Membership?
     let serverGauges = ServerGauges()
+    private let process: ProcessGauges
     private let trustsFurtherRoots: Bool
 
     /// `reload` is called when another instance reloads its files.
@@ -18,6 +19,7 @@ struct Assembly: Sendable {
         _ dependencies: Dependencies,
         reload: @escaping @Sendable () -> Void
     ) throws(ServiceError) {
+        process = ProcessGauges(startedAt: dependencies.clock.now())
         writing = WritingParts(opened, settings, dependencies)
         trustsFurtherRoots = settings.appStoreRootsPath != nil
         watch = SealWatch(
@@ -59,7 +61,8 @@ struct Assembly: Sendable {
     /// For the metrics.
     var gauges: [Gauge] {
         serverGauges.read(writing.committer) + stores.gauges + records.signedLog.gauges + records.reconciler.gauges
-            + (membership?.gauges ?? []) + [
+            + (membership?.gauges ?? []) + process.gauges + [
+                writing.current.value.callers.expiryGauge(at: writing.runtime.clock.now()),
                 Gauge(
                     "offer_signer_further_roots",
                     "Whether roots are trusted beside Apple's own: 1 if so, which is for tests only",

@@ -15,7 +15,8 @@ final class ServerGauges: Sendable {
     }
 
     func read(_ committer: Committer) -> [Gauge] {
-        guard let statistics = source.withLock({ $0.server })?.statistics else { return [] }
+        guard let server = source.withLock({ $0.server }) else { return [] }
+        let statistics = server.statistics
         let rejections = statistics.rejections.map { Gauge.Sample(Double($0.value), labels: [("kind", $0.key)]) }
         return [
             Gauge(
@@ -41,6 +42,11 @@ final class ServerGauges: Sendable {
                 "Requests that the HTTP server turned away, by kind",
                 type: "counter",
                 rejections
+            ),
+            Gauge(
+                "offer_signer_tls_certificate_expiry_timestamp_seconds",
+                "When the TLS certificate in use expires, in seconds since 1970 UTC; absent without TLS",
+                server.certificateExpiry.map { [.init(Double($0))] } ?? []
             ),
         ]
     }

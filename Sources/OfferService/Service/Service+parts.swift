@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import HTTP
+import Storage
 
 extension Service {
     /// Every part, in the order in which they start; they stop in the reverse.
     ///
     /// - The locks are held from before the database is opened until nothing uses it any more.
+    /// - The database becomes one file once all that uses it has stopped, and before another service may have it.
     /// - The committer starts before all that records, and stops after.
     /// - The start and every key are on record before a key is used or anything is answered. If that can't be written, the
     ///   service does not start.
@@ -18,6 +20,7 @@ extension Service {
         let records = assembly.records
         return [
             ServicePart(.locks, stop: locks.release),
+            databaseFile,
             secretsOnRecord,
             committerPart,
             startOnRecord,
@@ -43,6 +46,24 @@ extension Service {
             // Stopped with the signed log, which needs it no longer than that.
             ServicePart(.logVerification, start: records.signedLog.startVerifying),
         ].compactMap { $0 }
+    }
+
+    /// Leaves no write-ahead log: a copy of the database's file alone would lack what is in that.
+    private var databaseFile: ServicePart {
+        ServicePart(
+            .databaseFile,
+            stop: { [ledger, place = ledger.place(), log] in
+                let reason: String
+                do throws(StorageError) {
+                    // The log of a database that was moved away must not be carried over into another one.
+                    guard place?.leadsToSameDatabase() ?? true, try !ledger.removeLog() else { return }
+                    reason = "another process has the database open"
+                } catch {
+                    reason = error.description
+                }
+                log(.warning, "the write-ahead log stays beside the database", ["reason": .text(reason)])
+            }
+        )
     }
 
     /// Makes sure that customers' pseudonyms are those of the secrets that are loaded, and takes new ones on record.

@@ -4,7 +4,7 @@
 package struct ServicePart: Sendable {
     /// Every part that a service can have, in the order in which they start; `Service.parts` says why.
     package enum Name: String, CaseIterable, Sendable {
-        case locks, secretsOnRecord, committer
+        case locks, databaseFile, secretsOnRecord, committer
         case startOnRecord, signedLog, endOnRecord
         case membership, sealWatch, housekeeper
         case reconciler, auditIndex, logReaders

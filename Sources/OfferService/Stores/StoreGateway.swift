@@ -169,10 +169,15 @@ package final class StoreGateway: Sendable {
         let reading: StoreReading<Answer>
         do {
             let request = try await request(Int(left))
+            let stopwatch = uptime.measure()
             reading = await send(
                 request,
                 isHurried: left < min(most, 1000) && deadline.isNear(at: now),
                 read
+            )
+            metrics.asked(
+                StoreEndpoint(store: call.account.store, endpoint: call.account.endpoint),
+                microseconds: stopwatch.microseconds
             )
         } catch {
             settle(call, permit, .abandoned)

@@ -16,6 +16,9 @@ struct Uptime: Sendable {
 
     var now: Timestamp { clock.now() }
 
+    /// Measures from now on.
+    func measure() -> Stopwatch { clock.stopwatch() }
+
     func deadline(afterMilliseconds wait: Int64) -> Deadline {
         let now = milliseconds
         return Deadline(beganAt: now, endsAt: now + wait)

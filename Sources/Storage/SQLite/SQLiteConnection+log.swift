@@ -13,6 +13,12 @@ extension SQLiteConnection: WriteAheadLogging {
         let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw unsafe .sqlite(handle) }
     }
+
+    /// Carries over all of the log, and leaves it empty; waits for readers as long as for a lock.
+    package func emptyLog() throws(StorageError) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        guard code == SQLITE_OK else { throw unsafe .sqlite(handle) }
+    }
 }
 
 /// Called by SQLite within a commit.

@@ -27,18 +27,12 @@ enum SQLiteFile {
     /// Refuses where a write-ahead log is left of a database that is gone or empty: SQLite would remove the log, and with it
     /// what was committed last.
     private static func refuseWithoutItsLog(_ path: String) throws(StorageError) {
-        guard size(of: path) == 0, size(of: path + "-wal") > 0 else { return }
+        guard FileNames.size(of: path) == 0, FileNames.size(of: path + "-wal") > 0 else { return }
         throw .cannotOpen(EngineReport("\(path) is gone or empty, and its log \(path)-wal is not: put it back"))
     }
 
-    /// In bytes; 0 of what is not there.
-    private static func size(of path: String) -> Int {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
-    }
-
     /// A path that SQLite takes for nothing else: not for a URI, `:memory:`, or a temporary database.
-    private static func plain(_ path: String) -> String { path.utf8.first == 0x2F ? path : "./" + path }
+    static func plain(_ path: String) -> String { path.utf8.first == 0x2F ? path : "./" + path }
 
     /// Makes an empty file for the owner alone; SQLite gives the files beside it the same mode.
     ///

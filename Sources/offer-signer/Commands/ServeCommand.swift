@@ -42,6 +42,7 @@ enum ServeCommand: Command {
         } catch {
             throw CommandError(error.description, .unavailable)
         }
+        ProcessHardening.nameProcess("offer-signer")
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
         let signals = SignalWaiter(SIGHUP, SIGTERM, SIGINT)
         let service = try start(settings)

@@ -52,6 +52,17 @@ struct DocumentationTests {
         #expect(!"{name: id, description: The id., schema: {type: string}}".contains(split))
     }
 
+    /// A choice between members beside `properties`, or an object without a name, makes generated clients unusable.
+    @Test func `openapi_yaml has nothing that generators of clients stumble over`() throws {
+        let page = try Repository.text("openapi.yaml")
+        let choice = #/(?m)^ +(?:- required: \[|not:$)/#
+        #expect(page.matches(of: choice).isEmpty && "      anyOf:\n      - required: [jws]\n".contains(choice))
+        let nameless = #/(?m)^ +(?:schema|items|additionalProperties):(?: \{|\n +)(?:type: object|properties:)/#
+        #expect(page.matches(of: nameless).isEmpty && "          items:\n            type: object\n".contains(nameless))
+        let formats = try #require(page.range(of: "            text/csv:"))
+        #expect(page[..<formats.lowerBound].hasSuffix("size: 5311\n"), "JSON comes before CSV")
+    }
+
     @Test func `docs/audit-log_md has a row for each event, and for no other`() throws {
         let page = try Repository.text("docs/audit-log.md")
         let table = try #require(

@@ -47,6 +47,29 @@ struct SettingsTests {
         _ = try Settings(flags: [:], environment: ["OFFER_SIGNER_DATABASE": address])
     }
 
+    /// What Kubernetes sets for Services that are called offer-signer and offer-signer-admin.
+    @Test(arguments: [
+        ("SERVICE_HOST", "10.0.0.7"), ("SERVICE_PORT", "8080"), ("SERVICE_PORT_HTTP", "8080"),
+        ("PORT", "tcp://10.0.0.7:8080"), ("PORT_8080_TCP", "tcp://10.0.0.7:8080"), ("PORT_8080_TCP_PROTO", "tcp"),
+        ("PORT_8080_TCP_PORT", "8080"), ("PORT_8080_TCP_ADDR", "10.0.0.7"), ("ADMIN_SERVICE_HOST", "10.0.0.8"),
+        ("ADMIN_PORT", "udp://10.0.0.8:53"), ("ADMIN_PORT_53_UDP_ADDR", "10.0.0.8"),
+    ])
+    func `takes no variable for a setting that Kubernetes sets for a Service`(name: String, value: String) throws {
+        let settings = try Settings(flags: [:], environment: ["OFFER_SIGNER_\(name)": value])
+        #expect(settings.listen == ListenAddress("127.0.0.1:8080"))
+    }
+
+    @Test(arguments: [
+        ("PORT", "8080"), ("PORT_TCP", "1"), ("PORT_X_TCP", "1"), ("SERVICE_PORT_HTTP", "http"),
+        ("PORT_8080_HTTP", "1"),
+        ("HOST", "10.0.0.7"), ("8080_TCP", "1"),
+    ])
+    func `refuses what only looks like a variable of Kubernetes's`(name: String, value: String) {
+        #expect(throws: ConfigurationError.self) {
+            try Settings(flags: [:], environment: ["OFFER_SIGNER_\(name)": value])
+        }
+    }
+
     @Test func `says everything that is wrong, all at once`() throws {
         let environment = [
             "OFFER_SIGNER_LISTN": "x", "OFFER_SIGNER_SELF_VERIFICATION": "never", "OFFER_SIGNER_WEATHER": "fair",

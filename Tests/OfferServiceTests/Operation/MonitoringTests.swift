@@ -18,11 +18,13 @@ struct MonitoringTests {
 
         /// Names of metrics, each with the labels that it is filtered by.
         var selectors: [(metric: String, matchers: [(label: String, value: String)])] {
-            expression.matches(of: #/\b(offer_signer_[a-z_]+|up|node_filesystem_avail_bytes)\b(?:\{([^}]*)\})?/#)
-                .map { found in
-                    let matchers = String(found.2 ?? "").matches(of: #/([a-z_]+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/#)
-                    return (String(found.1), matchers.map { (String($0.1), String($0.2)) })
-                }
+            expression.matches(
+                of: #/\b((?:offer_signer|process)_[a-z_]+|up|node_filesystem_avail_bytes)\b(?:\{([^}]*)\})?/#
+            )
+            .map { found in
+                let matchers = String(found.2 ?? "").matches(of: #/([a-z_]+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/#)
+                return (String(found.1), matchers.map { (String($0.1), String($0.2)) })
+            }
         }
 
         /// Labels that the expression groups or joins by.
@@ -138,8 +140,8 @@ struct MonitoringTests {
             #expect(alert["for"].text?.wholeMatch(of: #/[0-9]+[smh]/#) != nil, "\(name)")
             #expect(["critical", "warning", "info"].contains(alert["labels"]["severity"].text), "\(name)")
             #expect((alert["annotations"]["summary"].text ?? "").count > 20, "\(name)")
-            let link = alert["annotations"]["runbook"].text?.split(separator: "#").map(String.init) ?? []
-            #expect(link.count == 2 && link[0] == "docs/runbook.md", "\(name)")
+            let link = alert["annotations"]["runbook_url"].text?.split(separator: "#").map(String.init) ?? []
+            #expect(link.count == 2 && link[0] == "https://offer-signer.example/docs/runbook.md", "\(name)")
             #expect(headings.contains(link.last ?? ""), "\(name): the runbook has no heading for \(link)")
         }
         let names = alerts.compactMap(\.["alert"].text)
@@ -148,7 +150,7 @@ struct MonitoringTests {
             "OfferRedeemedWithoutRecord", "OfferRedeemedByAnotherAccount", "OfferCheckpointOld", "OfferWitnessRefuses",
             "OfferWitnessBehind", "OfferServiceSealed", "OfferSelfVerificationFailed", "OfferAuditUnavailable",
             "OfferKeyUsedUnexpectedly", "OfferCertificateRevoked", "OfferRevocationUnknown", "OfferCatalogueUnread",
-            "OfferDiskFull", "OfferDiskFilling",
+            "OfferDiskFull", "OfferDiskFilling", "OfferAPIKeyExpires", "OfferTLSCertificateExpires", "OfferAnswersSlow",
         ] { #expect(names.contains(needed), "\(needed)") }
     }
 

@@ -55,7 +55,8 @@ struct ServicePartTests {
         func comes(_ first: ServicePart.Name, before others: ServicePart.Name...) {
             for other in others { #expect(place[first] ?? .max < place[other] ?? .max, "\(first) before \(other)") }
         }
-        comes(.locks, before: .secretsOnRecord, .committer)
+        comes(.locks, before: .databaseFile)
+        comes(.databaseFile, before: .secretsOnRecord, .committer)
         comes(.committer, before: .startOnRecord)
         comes(.startOnRecord, before: .signedLog, .stores, .server)
         // So they stop in the reverse: the end is on record after all that records, and is signed.

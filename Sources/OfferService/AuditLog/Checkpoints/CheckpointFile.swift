@@ -26,6 +26,15 @@ package struct CheckpointFile: Sendable {
         }
     }
 
+    /// Over how many entries the note in the file says to be signed, whoever signed it; nil if there is none.
+    package var signedEntries: Int64? {
+        get throws(CheckpointFileError) {
+            guard let note = try read() else { return nil }
+            let lines = note.split(separator: UInt8(ascii: "\n"), maxSplits: 2)
+            return lines.count > 1 ? Int64(String(decoding: lines[1], as: UTF8.self)) : nil
+        }
+    }
+
     /// Puts the note into the file, whole or not at all, and on the disk before this returns.
     package func write(_ note: [UInt8]) throws(CheckpointFileError) {
         let draft = path + ".new"

@@ -15,6 +15,9 @@ package final class StoredLogHeads: LogHeads {
         self.open = open
     }
 
+    /// Closes the connection; who asks later opens another.
+    func close() { connection.withLock { $0 = nil } }
+
     package var newest: TreeHead? {
         if let newestHead { return newestHead() }
         return try? read { reader throws(AuditReadError) in try reader.head() }

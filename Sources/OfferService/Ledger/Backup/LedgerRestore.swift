@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+package import Storage
+
+/// Puts a backup in the place of a database of SQLite's that nothing uses, and keeps what was there.
+package struct LedgerRestore {
+    /// What was done.
+    package struct Outcome: Hashable, Sendable {
+        package let restored: DatabaseSummary
+        /// What the database that was replaced is called now; `nil` if there was none.
+        package let former: String?
+        /// How many entries it has; `nil` also if it can't be read.
+        package let formerEntries: Int64?
+    }
+
+    private let location: DatabaseLocation
+    private let clock: WallClock
+
+    package init(into location: DatabaseLocation, clock: WallClock) {
+        self.location = location
+        self.clock = clock
+    }
+
+    /// Verifies the backup, then exchanges the files; the backup itself stays as it is.
+    ///
+    /// An interruption leaves the former database or the restored one under the name, each of them whole.
+    package func run(from path: String) throws(BackupError) -> Outcome {
+        guard case .sqlite(let target) = location else { throw .onServer }
+        guard let backup = FileIdentity(path: path) else { throw .missing(path) }
+        guard backup != FileIdentity(path: target) else {
+            throw .unusable(path, reason: "it is the database that is to be replaced")
+        }
+        let lock: InstanceLock?
+        do { lock = try location.lockInstance() } catch { throw .storage(error) }
+        defer { lock?.release() }
+        let draft = target + ".restoring"
+        guard !FileNames.exists(draft) else { throw .remains(draft) }
+        do throws(StorageError) {
+            let source = try SQLiteConnection(path: path, options: SQLiteOptions(access: .readOnly))
+            try SQLiteCopy.make(of: source, at: draft)
+        } catch {
+            throw .unusable(path, reason: error.description)
+        }
+        defer { FileNames.remove(draft) }
+        let restored = try DatabaseSummary(verifying: draft)
+        let entries = formerEntries
+        let former = try exchange(draft, target)
+        return Outcome(restored: restored, former: former, formerEntries: entries)
+    }
+
+    /// Gives the database another name, and the draft the name of the database.
+    private func exchange(_ draft: String, _ target: String) throws(BackupError) -> String? {
+        do throws(StorageError) {
+            guard FileNames.exists(target) else {
+                try FileNames.rename(draft, as: target)
+                try FileNames.syncFolder(of: target)
+                return nil
+            }
+            let former = "\(target).replaced-\(stamp)"
+            guard !FileNames.exists(former) else { throw .cannotRead("\(former) is there already") }
+            try FileNames.giveAway(draft, like: target)
+            try setLogAside(of: target, to: former)
+            try FileNames.link(target, as: former)
+            try FileNames.rename(draft, as: target)
+            try FileNames.syncFolder(of: target)
+            return former
+        } catch {
+            if case .busy = error { throw .open(target) }
+            throw .storage(error)
+        }
+    }
+
+    /// What is in the write-ahead log belongs to the former database: carried over, or kept beside it if that can't be done.
+    private func setLogAside(of target: String, to former: String) throws(StorageError) {
+        let isGone: Bool
+        do { isGone = try location.removeLog() } catch {
+            // A damaged database keeps its log as it is.
+            for suffix in ["-wal", "-shm"] where FileNames.exists(target + suffix) {
+                try FileNames.rename(target + suffix, as: former + suffix)
+            }
+            return
+        }
+        guard isGone else { throw .isOpen(target) }
+    }
+
+    /// `nil` if the database can't be read, which may be why another one is restored.
+    private var formerEntries: Int64? {
+        guard let connection = try? location.connectToFile() else { return nil }
+        return try? AuditReader(connection: connection).size()
+    }
+
+    /// The time in the form that names of files have, as 20261126T140312Z.
+    private var stamp: String {
+        String(clock.now().rfc3339.prefix(19).filter { $0 != "-" && $0 != ":" }) + "Z"
+    }
+}

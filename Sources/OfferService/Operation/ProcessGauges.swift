@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import OfferDomain
+
+/// What Prometheus' client libraries tell of every process, under the names that they have for it, and which build it is.
+///
+/// Source: Prometheus, [Process metrics](https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics).
+struct ProcessGauges: Sendable {
+    let startedAt: Timestamp
+
+    var gauges: [Gauge] {
+        let memory = ProcessUsage.memory
+        return [
+            Gauge(
+                "offer_signer_build_info",
+                "The version of the program; always 1",
+                [.init(1, labels: [("version", Service.version), ("architecture", Self.architecture)])]
+            ),
+            Gauge(
+                "process_cpu_seconds_total",
+                "Processor time that the process has used, in seconds",
+                type: "counter",
+                [.init(ProcessUsage.processorSeconds)]
+            ),
+            Gauge("process_resident_memory_bytes", "Memory of the process", [.init(Double(memory.resident))]),
+            Gauge("process_virtual_memory_bytes", "Addresses that the process uses", [.init(Double(memory.virtual))]),
+            Gauge(
+                "process_start_time_seconds",
+                "When the process started, in seconds since 1970 UTC",
+                [.init(Double(startedAt.milliseconds) / 1000)]
+            ),
+            Gauge("process_open_fds", "Open files and connections", [.init(Double(ProcessUsage.openFiles))]),
+            Gauge(
+                "process_max_fds",
+                "The most files and connections that may be open",
+                [.init(Double(ProcessUsage.mostOpenFiles))]
+            ),
+        ]
+    }
+
+    private static var architecture: String {
+        #if arch(x86_64)
+        "amd64"
+        #elseif arch(arm64)
+        "arm64"
+        #else
+        "other"
+        #endif
+    }
+}
+
+extension CallerDirectory {
+    /// When the last key expires of each caller with live keys that all do; who has another can go on without it.
+    func expiryGauge(at now: Timestamp) -> Gauge {
+        let samples = lastExpiries(at: now).map { caller, expiry in
+            Gauge.Sample(Double(expiry.milliseconds) / 1000, labels: [("caller", caller.text)])
+        }
+        return Gauge(
+            "offer_signer_api_key_expiry_timestamp_seconds",
+            "When the last live API key of a caller expires, in seconds since 1970 UTC; absent if one does not expire",
+            samples
+        )
+    }
+}
