@@ -42,7 +42,7 @@ package struct LedgerRestore {
             throw .unusable(path, reason: error.description)
         }
         defer { FileNames.remove(draft) }
-        let restored = try DatabaseSummary(verifying: draft)
+        let restored = try DatabaseSummary(verifying: draft, called: path)
         let entries = formerEntries
         let former = try exchange(draft, target)
         return Outcome(restored: restored, former: former, formerEntries: entries)
