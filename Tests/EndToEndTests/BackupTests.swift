@@ -22,9 +22,10 @@ extension EndToEnd {
             return Set(names.filter { $0.hasPrefix("offer-signer.db") })
         }
 
+        /// All entries but those that reading them adds.
         private func entries(at location: String) async throws -> [Substring] {
             let outcome = try await Program.run(["audit", "export", "--database", location])
-            return outcome.output.split(separator: "\n")
+            return outcome.output.split(separator: "\n").filter { !$0.contains(#""ev":"audit.read""#) }
         }
 
         /// Starts a service, has it sign, and gives it to the body.
@@ -116,6 +117,20 @@ extension EndToEnd {
             #expect(try await run("restore", demo.database).end == .exited(1))
             #expect(try await entries(at: demo.location) == before)
             #expect(try files().filter { $0.contains("restoring") || $0.contains("replaced") } == [])
+        }
+
+        @Test func `a log that is left of a database that is gone is put aside`() async throws {
+            let service = try await RunningService(demo)
+            #expect(try service.sign(demo.text(of: "request.json")).status == 200)
+            let file = demo.path(of: "backup.db")
+            #expect(try await run("backup", file).succeeded)
+            service.process.send(SIGKILL)
+            _ = try await service.process.waitForEnd()
+            try FileManager.default.removeItem(atPath: demo.database)
+            #expect(try await run("restore", file).succeeded)
+            #expect(try files().contains { $0.contains(".replaced-") && $0.hasSuffix("-wal") })
+            let backup = try await entries(at: "sqlite:\(file)")
+            #expect(try await entries(at: demo.location) == backup)
         }
 
         @Test func `a database that another process reads is not replaced`() async throws {

@@ -10,10 +10,10 @@ package struct DatabaseSummary: Hashable, Sendable {
     package let newestAt: Timestamp?
     package let bytes: Int
 
-    /// Verifies every page of a file and the whole audit log in it.
+    /// Verifies every page of a file and the whole audit log in it; `name` is what people call it.
     ///
     /// - Throws: ``BackupError/unusable(_:reason:)`` for what this program could not go on with.
-    init(verifying path: String) throws(BackupError) {
+    init(verifying path: String, called name: String) throws(BackupError) {
         do throws(StorageError) {
             let connection = try SQLiteConnection(path: path, options: SQLiteOptions(access: .readOnly))
             let version = try Migrations.version(of: connection)
@@ -26,7 +26,7 @@ package struct DatabaseSummary: Hashable, Sendable {
             entries = try Self.verifiedEntries(connection)
             newestAt = try AuditReader.newestTime(connection)
         } catch {
-            throw .unusable(path, reason: error.description)
+            throw .unusable(name, reason: error.description)
         }
         bytes = FileNames.size(of: path)
     }

@@ -23,7 +23,7 @@ package struct LedgerBackup {
             throw .storage(error)
         }
         defer { FileNames.remove(draft) }
-        let summary = try DatabaseSummary(verifying: draft)
+        let summary = try DatabaseSummary(verifying: draft, called: path)
         do throws(StorageError) {
             try FileNames.link(draft, as: path)
             try FileNames.syncFolder(of: path)

@@ -42,7 +42,7 @@ package struct LedgerRestore {
             throw .unusable(path, reason: error.description)
         }
         defer { FileNames.remove(draft) }
-        let restored = try DatabaseSummary(verifying: draft)
+        let restored = try DatabaseSummary(verifying: draft, called: path)
         let entries = formerEntries
         let former = try exchange(draft, target)
         return Outcome(restored: restored, former: former, formerEntries: entries)
@@ -51,7 +51,8 @@ package struct LedgerRestore {
     /// Gives the database another name, and the draft the name of the database.
     private func exchange(_ draft: String, _ target: String) throws(BackupError) -> String? {
         do throws(StorageError) {
-            guard FileNames.exists(target) else {
+            // A log without its database would be taken for that of the restored one.
+            guard FileNames.exists(target) || FileNames.exists(target + "-wal") else {
                 try FileNames.rename(draft, as: target)
                 try FileNames.syncFolder(of: target)
                 return nil
@@ -60,7 +61,7 @@ package struct LedgerRestore {
             guard !FileNames.exists(former) else { throw .cannotRead("\(former) is there already") }
             try FileNames.giveAway(draft, like: target)
             try setLogAside(of: target, to: former)
-            try FileNames.link(target, as: former)
+            if FileNames.exists(target) { try FileNames.link(target, as: former) }
             try FileNames.rename(draft, as: target)
             try FileNames.syncFolder(of: target)
             return former
