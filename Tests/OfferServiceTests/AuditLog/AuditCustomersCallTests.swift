@@ -77,7 +77,7 @@ import Testing
             #"{"bundleId": "com.example.app", "packageName": "com.example.app", "customerId": "a"}"#, "invalid-request",
             "/packageName"
         ),
-        (#"{"bundleId": "com.example.other", "customerId": "ada"}"#, "unknown-offer", "/bundleId"),
+        (#"{"bundleId": "com.example.missing", "customerId": "ada"}"#, "unknown-offer", "/bundleId"),
         (#"{"packageName": "com.example.nothing", "customerId": "ada"}"#, "unknown-offer", "/packageName"),
         (body(#""customerId": "a b""#), "invalid-request", "/customerId"),
         (body(#""appAccountToken": "ada""#), "invalid-request", "/appAccountToken"),

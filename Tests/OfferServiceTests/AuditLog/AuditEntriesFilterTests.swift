@@ -35,7 +35,7 @@ import Testing
 
     @Test func `finds refusals by their reason`() async throws {
         try await withService { service async throws in
-            for _ in 0..<3 { _ = try await service.sign(offer: "spaced", #""customerId": "ada""#) }
+            for _ in 0..<3 { _ = try await service.sign(offer: "once", #""customerId": "ada""#) }
             let code = try #require(try service.entries("sign.deny").first?["why"][0]["code"].text)
             let found = try await Self.ask(service, "reason=\(code)")
             #expect(Self.events(found) == Array(repeating: "sign.deny", count: try service.entries("sign.deny").count))

@@ -79,12 +79,12 @@ import Testing
     @Test func `finds the entries of a batch, of a nonce, and of a grant`() async throws {
         try await withService { service async throws in
             let reply = try await service.sign(offer: "open")
+            let other = try await service.sign(offer: "open")
             for name in ["grantId", "nonce"] {
                 let text = try #require(reply.json[name].text)
                 let found = try await Self.look(service, #"{"\#(name)": "\#(text)"}"#)
                 #expect(found.json["index"].integer == 0 && found.json["signatureVerifies"] == .null, "\(found)")
             }
-            let other = try await service.sign(offer: "open")
             let batch =
                 #"{"results": [{"status": 200, "grant": \#(reply.body)}, {"status": 403, "problem": {}}, "#
                 + #"{"status": 200, "grant": \#(other.body)}]}"#

@@ -24,7 +24,7 @@ import Testing
     @Test(
         .overSQLite,
         arguments: [
-            ("?from=yesterday", ["from"]), ("?until=1", ["until"]), ("?limit=0", ["limit"]), ("?limit=501", ["limit"]),
+            ("?from=tomorrow", ["from"]), ("?until=1", ["until"]), ("?limit=0", ["limit"]), ("?limit=501", ["limit"]),
             ("?limit=5&limit=6", ["limit"]), ("?cursor=x", ["cursor"]), ("?cursor=1.2~~~", ["cursor"]),
             ("?cursor=", ["cursor"]),
             ("?environment=Xcode", ["environment"]), ("?since=1", ["since"]),
