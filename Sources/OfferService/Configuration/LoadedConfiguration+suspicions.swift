@@ -134,10 +134,10 @@ func suggestion(for name: String, among names: [String]) -> String {
         ? "; there is \(similar), which differs only in letter case: did you mean that?" : "; did you mean \(similar)?"
 }
 
-/// A name that differs in letter case alone, or else the nearest.
+/// A name that differs in letter case alone, or else the nearest; `nil` if the name itself is among them.
 private func similar(to name: String, among names: [String]) -> String? {
-    names.first { $0 != name && $0.lowercased() == name.lowercased() }
-        ?? nearest(to: name, among: names.filter { $0 != name })
+    guard !names.contains(name) else { return nil }
+    return names.first { $0.lowercased() == name.lowercased() } ?? nearest(to: name, among: names)
 }
 
 extension SubscriptionGroupID {

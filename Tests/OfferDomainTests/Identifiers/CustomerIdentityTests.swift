@@ -96,7 +96,7 @@ struct CustomerIdentityTests {
         #expect(first != CustomerIdentity.customer(try CustomerID(other)).capBytes)
     }
 
-    @Test(arguments: ["2000000123456789", "0", "1"])
+    @Test(arguments: ["2000000123456789", "10", "1"])
     func `never takes a transaction for a customer`(digits: String) throws {
         let transaction = CustomerIdentity.originalTransaction(try TransactionID(digits)).capBytes
         for text in [digits, "t:\(digits)", "c:\(digits)"] {

@@ -151,8 +151,9 @@ struct KeysFileTests {
             "a file that is no key",
             "active.p8",
             "keys",
-            "error: keys:7:13 /keys/0/file: The text holds no line “-----BEGIN …-----”; one PEM "
-                + "block “PRIVATE KEY” was expected, as in the .p8 file from App Store Connect."
+            "error: keys:7:13 /keys/0/file: The file is JSON, as the key file of a Google service account is; one PEM "
+                + "block “PRIVATE KEY” was expected, as in the .p8 file from App Store Connect. A Google key file belongs "
+                + "in googleServiceAccounts."
         ),
         IssueRow(
             "a key in hardware",

@@ -76,7 +76,7 @@ private let rows = [
     Row("whose trial was refunded", .init(.refunded, periods: 1, offers: [trial]), false, false, false, false),
     Row("with a promotional offer", .init(.active, periods: 1, offers: [.init(2, "x")]), nil, true, true, nil),
     Row("whose family had a trial", .init(.familyShared, periods: 1, offers: [trial]), nil, true, true, nil),
-    Row("with an offer of an unknown kind", .init(.active, periods: 1, offers: [.init(9)]), nil, nil, nil, nil),
+    Row("with an offer of an unknown kind", .init(.active, periods: 1, offers: [.init(9)]), nil, true, true, nil),
 ]
 
 @Suite(.overBothEngines) struct IntroductoryOfferTableTests {

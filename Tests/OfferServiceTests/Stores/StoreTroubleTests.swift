@@ -60,9 +60,7 @@ struct StoreTroubleTests {
             for fault in [FakeAppStore.Fault.badSignature, .otherRoot, .otherBundle, .xcode] {
                 try world.store.misbehave(.fault(fault))
                 let reply = try await world.service.send(world.apiCall("lapsed", id))
-                // What Apple did sign, of another app, is left out of the answer.
-                let problem = fault == .otherBundle ? "eligibility-undecided" : "store-unavailable"
-                #expect(reply.problem == problem, "\(fault): \(reply)")
+                #expect(reply.problem == "store-unavailable", "\(fault): \(reply)")
                 try world.store.behave()
             }
             #expect(try world.service.entries("sign.intent").isEmpty)
