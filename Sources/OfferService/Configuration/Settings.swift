@@ -21,8 +21,9 @@ package struct ListenAddress: Hashable, Sendable {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
             return nil
+        } else {
+            host = Self.names[host.lowercased()] ?? host
         }
-        host = Self.names[host.lowercased()] ?? host
         guard PeerAddress(host, port: UInt16(port)) != nil else { return nil }
         self.host = host
         self.port = UInt16(port)
