@@ -78,14 +78,14 @@ package final class Log: Sendable {
         tone: LogTone = .plain
     ) {
         guard level.rawValue >= self.level.rawValue else { return }
-        write(level, message, tone, Array(values()))
+        write(level, message, tone, values: Array(values()))
     }
 
     private func write(
         _ level: LogLevel,
         _ message: StaticString,
         _ tone: LogTone = .plain,
-        _ values: [(key: StaticString, value: LogValue)]
+        values: [(key: StaticString, value: LogValue)]
     ) {
         sink(style.line(clock.now(), level, message, tone, values))
     }
@@ -102,7 +102,7 @@ package final class Log: Sendable {
     ) {
         guard admits(level, Cause(message: "\(message)", reason: reason, app: app ?? "")) else { return }
         let app: [(key: StaticString, value: LogValue)] = app.map { [("app", .text($0))] } ?? []
-        write(level, message, [("reason", .text(reason))] + app + Array(values()))
+        write(level, message, values: [("reason", .text(reason))] + app + Array(values()))
     }
 
     /// Logs these values alone, once a minute for each cause.
@@ -113,7 +113,7 @@ package final class Log: Sendable {
         _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue>
     ) {
         guard admits(level, Cause(message: "\(message)", reason: cause, app: "")) else { return }
-        write(level, message, Array(values()))
+        write(level, message, values: Array(values()))
     }
 
     private func admits(_ level: LogLevel, _ cause: Cause) -> Bool {
