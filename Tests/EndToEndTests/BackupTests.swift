@@ -25,7 +25,7 @@ extension EndToEnd {
         /// All entries but those that reading them adds.
         private func entries(at location: String) async throws -> [Substring] {
             let outcome = try await Program.run(["audit", "export", "--database", location])
-            return outcome.output.split(separator: "\n").filter { !$0.contains(#""ev":"audit.read""#) }
+            return outcome.output.split(separator: "\n").filter { !$0.contains(#""ev":"audit.export""#) }
         }
 
         /// Starts a service, has it sign, and gives it to the body.

@@ -14,6 +14,7 @@ extension EndToEnd {
         @Test func `every signature that was delivered survives kill -9 under load`() async throws {
             let demo = try await DemoFolder()
             try demo.liftBudget()
+            try demo.lowerCap()
             // Each customer asks five times, while the offer's rule admits three: the cap is at stake in each crash.
             let load = try Load(demo, threads: 8, attempts: 5)
             var port: UInt16 = 0

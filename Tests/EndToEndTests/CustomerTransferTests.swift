@@ -8,11 +8,12 @@ extension EndToEnd {
     /// Transfers between customers, with the service killed amid them.
     @Suite struct CustomerTransferTests {
         private static let rounds = 10
-        /// What the example's rule admits each customer in a year.
+        /// What the rule admits each customer in a year.
         private static let cap = 3
 
         @Test func `a transfer that was answered survives kill -9, and so does the cap over both names`() async throws {
             let demo = try await DemoFolder()
+            try demo.lowerCap()
             let asker = Asker()
             var port: UInt16 = 0
             for round in 1...Self.rounds {

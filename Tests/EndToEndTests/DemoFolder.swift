@@ -83,6 +83,9 @@ final class DemoFolder: Sendable {
         try write(text.replacingOccurrences(of: old, with: new), to: name)
     }
 
+    /// Lowers the cap of the example's offer to three grants, which tests reach soon.
+    func lowerCap() throws { try edit("offers", replacing: "atMost: 100,", with: "atMost: 3,") }
+
     /// Lifts the daily budget, which load would use up.
     func liftBudget() throws {
         try edit("offers", replacing: "atMost: 10000,", with: "atMost: 1000000000,")

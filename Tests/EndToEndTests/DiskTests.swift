@@ -100,7 +100,8 @@ extension EndToEnd {
             try await limit("4096")
             try await expectRefusals(service)
             try await limit("unlimited")
-            try await expectRecovery(service, demo)
+            // Its log is a file as well, and could not grow either.
+            try await expectRecovery(service, demo, hasLog: false)
             _ = try await load.stop()
             #expect(try await service.stop() == .exited(0))
             let verdict = try await Load.checkRecords(of: demo)
@@ -147,12 +148,16 @@ extension EndToEnd {
         }
 
         /// It goes on by itself.
-        private func expectRecovery(_ service: RunningService, _ demo: DemoFolder) async throws {
+        private func expectRecovery(
+            _ service: RunningService,
+            _ demo: DemoFolder,
+            hasLog: Bool = true
+        ) async throws {
             try await eventually("readiness is back") { try service.ask("/health/ready").status == 200 }
             #expect(try service.sign(demo.request(customer: "after")).status == 200)
             let before = Load.delivered(to: demo)
             try await eventually("the load has answers again") { Load.delivered(to: demo) > before + 20 }
-            #expect(service.log.contains("records could not be written"))
+            if hasLog { #expect(service.log.contains("records could not be written")) }
             #expect(service.log.contains("records can be written again"))
         }
     }

@@ -8,6 +8,7 @@ extension EndToEnd {
         @Test(.aboutPostgreSQL)
         func `a history moves to a file and back to a server; caps hold, and the same log goes on`() async throws {
             let demo = try await DemoFolder()
+            try demo.lowerCap()
             let body = demo.text(of: "request.json")
             let before = try await RunningService(demo)
             #expect(try (0..<3).map { _ in try before.sign(body).status } == [200, 200, 200])

@@ -34,7 +34,7 @@ class Instance:
 
 def capped(place: Place, cap: int) -> Checker:
     """Holds every customer to one grant, and the checker too."""
-    place.edit("offers", "atMost: 100,", f"atMost: {cap}")
+    place.edit("offers", "atMost: 3,", f"atMost: {cap},")
     place.checker = place.fresh_checker(cap)
     return place.checker
 

@@ -239,6 +239,8 @@ class Place:
         self._counted = (0, 0)
         os.mkdir(self.checkpoints)
         self.edit("offers", "atMost: 10000,", "atMost: 1000000000,")
+        # Customers are to reach it.
+        self.edit("offers", "atMost: 100,", "atMost: 3,")
         shutil.copy(self.path("demo/public-key.pem"), self.path("demo/ABC123DEFG.pem"))
         try:
             self.add_caller("load", "backend", "--bundle", "com.example.app")

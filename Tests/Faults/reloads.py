@@ -18,7 +18,7 @@ def variants(place: Place) -> tuple[dict[str, str], list[str]]:
     text = place.text("demo/offers")
     good = {str(days): text.replace("lapsed: { atLeastDays: 30 }", f"lapsed: {{ atLeastDays: {days} }}")
             for days in (30, 31, 32)}
-    bad = [text[:len(text) // 2], "", text.replace("atMost: 100,", "atMost: -3,"), text.replace("eligibility", "eligble")]
+    bad = [text[:len(text) // 2], "", text.replace("atMost: 3,", "atMost: -3,"), text.replace("eligibility", "eligble")]
     return good, bad
 
 

@@ -5,6 +5,9 @@ import Testing
 
 /// Rules over what SDKs hand over, and uses of offers of types that came later.
 struct SDKRuleTests {
+    private static let advice =
+        "; send signedTransactions or a transactionId (at Google Play, purchaseTokens), or as a backend "
+
     static let rows: [RuleRow] = [
         RuleRow(.isActive(true), .met, .isActive, "the customer has access to the subscription") {
             $0.facts.status = .stated(.inGracePeriod)
@@ -22,7 +25,7 @@ struct SDKRuleTests {
             .isActive(true),
             .undecided,
             .isActiveUnknown,
-            "nobody told whether the customer has access to the subscription"
+            "nobody told whether the customer has access to the subscription\(advice)facts.isActive or facts.status"
         ),
         RuleRow(within, .met, .cancelled, "cancelled 3 days ago, 1 needed, at most 14 allowed") {
             $0.facts.cancelledAt = .stated(.ago(days: 3))
@@ -43,7 +46,12 @@ struct SDKRuleTests {
         RuleRow(within, .notMet, .notCancelled, "the customer has not cancelled") {
             $0.facts.cancelledAt = .stated(.ago(days: -1))
         },
-        RuleRow(within, .undecided, .cancellationUnknown, "nobody told when the customer cancelled") {
+        RuleRow(
+            within,
+            .undecided,
+            .cancellationUnknown,
+            "nobody told when the customer cancelled\(advice)facts.cancelledAt"
+        ) {
             $0.facts.autoRenews = .stated(false)
         },
     ]

@@ -192,7 +192,7 @@ struct KeysFileTests {
             "keys: [",
             "keys: [], key: [",
             "error: keys:3:9 /keys: names no key, and no service account is named either; nothing could be done",
-            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: auditLog, customerIds, "
+            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: appStoreConnect, auditLog, customerIds, "
                 + "googleServiceAccounts, keys)"
         ),
         IssueRow(
@@ -200,7 +200,7 @@ struct KeysFileTests {
             "keys: [",
             "keys: {}, key: [",
             "error: keys:3:9 /keys: expected an array, found an object",
-            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: auditLog, customerIds, "
+            "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: appStoreConnect, auditLog, customerIds, "
                 + "googleServiceAccounts, keys)"
         ),
         IssueRow(
@@ -210,7 +210,7 @@ struct KeysFileTests {
             "error: keys:1:1 /customerIds: is missing; expected an object with epoch and file, or a list "
                 + "of them: the secrets under which customer ids are kept",
             "error: keys:13:16 /customerIDs: is not a known member; did you mean “customerIds”? "
-                + "(known: auditLog, customerIds, googleServiceAccounts, keys)"
+                + "(known: appStoreConnect, auditLog, customerIds, googleServiceAccounts, keys)"
         ),
         IssueRow(
             "no epoch",
@@ -235,7 +235,8 @@ struct KeysFileTests {
             "customer-ids.key",
             "passphrase",
             "error: keys:13:35 /customerIds/file: “passphrase” The file holds something else than "
-                + "pairs of lowercase hexadecimal digits and a line end; only these were expected."
+                + "pairs of lowercase hexadecimal digits and a line end; only these were expected. "
+                + "Move the file away, and make one: (umask 077; openssl rand -hex 32 > passphrase)"
         ),
         IssueRow(
             "a missing comma",

@@ -57,8 +57,7 @@ package struct LedgerRestore {
                 try FileNames.syncFolder(of: target)
                 return nil
             }
-            let former = "\(target).replaced-\(stamp)"
-            guard !FileNames.exists(former) else { throw .cannotRead("\(former) is there already") }
+            let former = unusedName("\(target).replaced-\(stamp)")
             try FileNames.giveAway(draft, like: target)
             try setLogAside(of: target, to: former)
             if FileNames.exists(target) { try FileNames.link(target, as: former) }
@@ -69,6 +68,16 @@ package struct LedgerRestore {
             if case .busy = error { throw .open(target) }
             throw .storage(error)
         }
+    }
+
+    /// A name that no file has: within one second, several databases may be replaced.
+    private func unusedName(_ name: String) -> String {
+        var (unused, number) = (name, 2)
+        while FileNames.exists(unused) {
+            unused = "\(name)-\(number)"
+            number += 1
+        }
+        return unused
     }
 
     /// What is in the write-ahead log belongs to the former database: carried over, or kept beside it if that can't be done.
