@@ -88,7 +88,8 @@ struct SettingsTests {
             error?.issues.map(\.description) == [
                 "error: environment variable OFFER_SIGNER_LISTN: is not a setting; did you mean OFFER_SIGNER_LISTEN?",
                 "error: environment variable OFFER_SIGNER_WEATHER: is not a setting",
-                "error: --listen: expected a numeric ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080, found “localhost”",
+                "error: --listen: expected ADDRESS:PORT, as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every "
+                    + "IPv4 address, found “localhost”",
                 "error: --database: expected sqlite:PATH or postgres://HOST/DATABASE, found “mysql://x”",
                 "error: --tls-certificate: is missing: TLS needs a certificate and its key",
                 "error: --log: expected debug, info, warning, error, found “loud”",
