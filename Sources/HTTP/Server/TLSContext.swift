@@ -59,9 +59,8 @@ final class TLSContext: @unchecked Sendable {
         guard let certificate = unsafe SSL_CTX_get0_certificate(context),
             let time = unsafe X509_get0_notAfter(certificate)
         else { return nil }
-        var parts = unsafe tm()
-        guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
-        return unsafe Int64(timegm(&parts))
+        var seconds: Int64 = 0
+        return unsafe shim_unix_seconds(time, &seconds) == 1 ? seconds : nil
     }
 
     /// A new connection's state, owned by whoever takes it; `nil` when memory is short.
