@@ -12,10 +12,10 @@ package struct SignatureDiagnoser: Sendable {
     package func diagnose(_ report: SignatureReport) -> Diagnosis {
         var diagnosis = Diagnosis()
         diagnosis.triedKeys = knowledge.keys.count
-        if let jws = report.jws {
-            JWSInspection(jws, knowledge).inspect(into: &diagnosis)
-        } else if let text = report.signature {
+        if let text = report.signature, report.hasSignedFields || report.jws == nil {
             inspect(text, report, into: &diagnosis)
+        } else if let jws = report.jws {
+            JWSInspection(jws, knowledge).inspect(into: &diagnosis)
         }
         Circumstances(report).judge(&diagnosis)
         return diagnosis
@@ -85,12 +85,7 @@ package struct SignatureDiagnoser: Sendable {
 
     private func explainNothing(_ report: SignatureReport, _ diagnosis: inout Diagnosis) {
         if !diagnosis.findings.isEmpty { diagnosis.verdict = .formatWrong }
-        let fields = report.effective
-        if [fields.bundleID, fields.keyID, fields.productID, fields.offerID, fields.nonce, fields.timestamp].contains(
-            nil
-        ) {
-            diagnosis.notDecidable.append("needs-fields")
-        }
+        if !report.hasSignedFields { diagnosis.notDecidable.append("needs-fields") }
         if knowledge.keys.isEmpty && knowledge.pins.isEmpty { diagnosis.notDecidable.append("needs-public-key") }
         if knowledge.otherReport == nil { diagnosis.notDecidable.append("needs-second-signature") }
     }

@@ -21,6 +21,13 @@ package struct SignatureReport: Sendable {
     /// When the app asked to buy, in milliseconds since 1970.
     package let attemptedAtMilliseconds: Int64?
 
+    /// Whether it has what an original signature is made over; an answer of the service with both forms may lack some of it.
+    var hasSignedFields: Bool {
+        let fields = effective
+        return ![fields.bundleID, fields.keyID, fields.productID, fields.offerID, fields.nonce, fields.timestamp]
+            .contains(nil)
+    }
+
     /// The fields as the App Store saw them.
     package var effective: OfferFields { attached.filled(from: received) }
 
@@ -151,7 +158,7 @@ struct ReportReader {
         fields.bundleID = try text("bundleId", at: base)
         fields.keyID = try text("keyIdentifier", or: "keyId", at: base)
         fields.productID = try text("productId", at: base)
-        fields.offerID = try text("offerId", or: "offerIdentifier", at: base)
+        fields.offerID = try text("offerId", or: "identifier", at: base)
         fields.appAccountToken = try text("appAccountToken", at: base)
         fields.applicationUsername = try text("applicationUsername", at: base)
         fields.nonce = try text("nonce", at: base)

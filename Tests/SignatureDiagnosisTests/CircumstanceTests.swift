@@ -27,6 +27,17 @@ import Testing
         #expect(diagnosis.verdict == .signedCorrectly, "\(diagnosis)")
     }
 
+    @Test func `an answer that names too little for its original signature is judged by its JWS`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let jws = try Self.jws(Self.header, Self.claims, key)
+        let report = try SignatureReport(
+            json: Array(#"{"identifier": "offer1", "signature": "MEUC", "jws": "\#(jws)"}"#.utf8)
+        )
+        let diagnosis = SignatureDiagnoser(DiagnosisKnowledge(key)).diagnose(report)
+        #expect(diagnosis.verdict == .signedCorrectly, "\(diagnosis)")
+    }
+
     @Test(arguments: [
         (#""alg":"ES256""#, #""alg":"ES512""#, SignatureFault.jwsHeader),
         (#","typ":"JWT""#, "", .jwsHeader),
