@@ -20,7 +20,7 @@ package struct OwnHealth {
     private let origin: String
     private let client: Client
 
-    /// - Throws: ``ClientError``; never because the service does not answer.
+    /// - Throws: `ClientError`; never because the service does not answer.
     package init(_ settings: Settings, timeoutMilliseconds: Int) throws(ClientError) {
         let wildcards = ["0.0.0.0": "127.0.0.1", "::": "::1"]
         let host = wildcards[settings.listen.host] ?? settings.listen.host
