@@ -46,5 +46,5 @@ assert get_audit_log.sync(client=auditor).size >= page.size and summarize_audit_
 found = look_up_signature.sync(client=auditor, body=models.PresentedSignature.from_dict({
     "bundleId": "com.example.app", "productId": "com.example.pro.monthly", "offerId": offer.identifier,
     "keyIdentifier": offer.key_identifier, "nonce": offer.nonce, "timestamp": offer.timestamp, "signature": offer.signature}))
-assert isinstance(found, models.SignatureRecord) and found.signature_verifies, found
+assert isinstance(found, models.LookedUpSignature) and found.signature_verifies, found
 print("sign, batch, eligibility, authorization and audit work")
