@@ -56,7 +56,7 @@ package enum SecretFileError: Error, Hashable, Sendable, CustomStringConvertible
         }
     }
 
-    /// How the mode is mended: Kubernetes mounts secrets 0440 where `fsGroup` is set, and there a setting has to allow it.
+    /// How to correct the mode: with `fsGroup`, Kubernetes mounts secrets 0440, and a setting must allow that.
     private static func remedy(_ mode: UInt32, _ policy: SecretFilePolicy) -> String {
         let isForGroupAlone = mode & SecretFilePolicy(allowsGroupRead: true).forbiddenMode == 0
         return isForGroupAlone && !policy.allowsGroupRead

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Yes, no, or "nobody told us"; only `met` leads to a signature.
+/// Yes, no, or "not known"; only `met` leads to a signature.
 ///
 /// The three combine as in Kleene's strong logic of indeterminacy: what is undecided stays so unless the rest decides
 /// alone.

@@ -18,15 +18,15 @@ extension Finding {
             lapsedSentence
         case .autoRenewOn: "the subscription is set to renew"
         case .autoRenewOff: "the subscription is not set to renew"
-        case .autoRenewUnknown: "nobody told whether the subscription is set to renew; \(Self.sending("autoRenew"))"
+        case .autoRenewUnknown: "it is not known whether the subscription is set to renew; \(Self.sending("autoRenew"))"
         case .isActive: "the customer has access to the subscription"
         case .isNotActive: "the customer has no access to the subscription"
         case .isActiveUnknown:
-            "nobody told whether the customer has access to the subscription; \(Self.sending("isActive", "status"))"
+            "it is not known whether the customer has access to the subscription; \(Self.sending("isActive", "status"))"
         case .cancelled, .cancelledTooShort, .cancelledTooLong, .notCancelled, .cancellationUnknown: cancelledSentence
         case .renewsToMatches: "the next renewal is for one of the products listed"
         case .renewsToDiffers: "the next renewal is for none of the products listed"
-        case .renewsToUnknown: "nobody told which product the next renewal is for; \(Self.sending("renewsTo"))"
+        case .renewsToUnknown: "it is not known which product the next renewal is for; \(Self.sending("renewsTo"))"
         case .usedOffersWithinLimit, .usedOffersOverLimit, .usedOffersUnknown: usedOffersSentence
         case .customerUnproven:
             "nothing shows who the customer is: an app sends signedTransactions, or purchaseTokens at Google Play, or a "
@@ -37,10 +37,10 @@ extension Finding {
         case .windowOpen, .windowNotYetOpen, .windowClosed: windowSentence
         case .storefrontMatches: "the customer's storefront is one of those listed"
         case .storefrontDiffers: "the customer's storefront is not one of those listed"
-        case .storefrontUnknown: "nobody told the customer's storefront; \(Self.sending("storefront"))"
+        case .storefrontUnknown: "the customer's storefront is not known; \(Self.sending("storefront"))"
         case .regionMatches: "the customer's region is one of those listed"
         case .regionDiffers: "the customer's region is not one of those listed"
-        case .regionUnknown: "nobody told the customer's region; \(Self.sending("region"))"
+        case .regionUnknown: "the customer's region is not known; \(Self.sending("region"))"
         case .ownershipMatches, .ownershipDiffers, .ownershipUnknown: ownershipSentence
         case .refunded, .notRefunded, .refundsUnknown: refundedSentence
         case .environmentMatches, .environmentDiffers, .environmentUnknown: environmentSentence
@@ -69,7 +69,7 @@ extension Finding {
             case .subscribedBefore: "has or had a subscription in the app"
             case .neverSubscribed: "never had a subscription in the app"
             default:
-                "nobody told whether there ever was a subscription in the app; "
+                "it is not known whether there ever was a subscription in the app; "
                     + Self.sending("subscribedBefore", "status")
             }
         return isFloor ? sentence + "; the App Store gives such offers to current and past subscribers only" : sentence
@@ -77,7 +77,7 @@ extension Finding {
 
     private var statusSentence: String {
         guard case .status(let allowed) = subject, case .status(let status) = observation else {
-            return "nobody told the status of the subscription; \(Self.sending("status"))"
+            return "the status of the subscription is not known; \(Self.sending("status"))"
         }
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         return "the status is \(status.rawValue), \(code == .statusMatches ? "one of" : "not one of") \(list)"
@@ -90,8 +90,9 @@ extension Finding {
             guard case .status(let status) = observation else { return "the subscription has not ended yet" }
             return "the status is \(status.rawValue), not expired"
         case .lapseStatusUnknown:
-            return "nobody told whether the subscription has expired for good; \(Self.sending("status", "expiresAt"))"
-        case .lapseExpiryUnknown: return "nobody told when the subscription expired; \(Self.sending("expiresAt"))"
+            return
+                "it is not known whether the subscription has expired for good; \(Self.sending("status", "expiresAt"))"
+        case .lapseExpiryUnknown: return "it is not known when the subscription expired; \(Self.sending("expiresAt"))"
         default: return "lapsed \(days(counted)) ago" + bounds(atLeastDays, atMostDays)
         }
     }
@@ -100,7 +101,7 @@ extension Finding {
         guard case .cancelled(let atLeastDays, let atMostDays) = subject else { return "" }
         return switch code {
         case .notCancelled: "the customer has not cancelled"
-        case .cancellationUnknown: "nobody told when the customer cancelled; \(Self.sending("cancelledAt"))"
+        case .cancellationUnknown: "it is not known when the customer cancelled; \(Self.sending("cancelledAt"))"
         default: "cancelled \(days(counted)) ago" + bounds(atLeastDays, atMostDays)
         }
     }
@@ -114,7 +115,7 @@ extension Finding {
         let what = [type?.rawValue, offer.map { "\"\($0)\"" }].compactMap(\.self).joined(separator: " ")
         let offers = (what.isEmpty ? "offers" : "\(what) offers") + (group.map { " in the group \($0)" } ?? "")
         return code == .usedOffersUnknown
-            ? "nobody told how many \(offers) the customer has used; \(Self.sending("offersUsed"))"
+            ? "it is not known how many \(offers) the customer has used; \(Self.sending("offersUsed"))"
             : "has used \(counted) \(offers), at most \(atMost) allowed"
     }
 
@@ -129,7 +130,7 @@ extension Finding {
 
     private var ownershipSentence: String {
         guard case .ownership(let wanted) = subject, code != .ownershipUnknown else {
-            return "nobody told how the customer came by the subscription; \(Self.sending("ownership"))"
+            return "it is not known how the customer came by the subscription; \(Self.sending("ownership"))"
         }
         return code == .ownershipMatches
             ? "the subscription is \(wanted.rawValue)" : "the subscription is not \(wanted.rawValue)"
@@ -137,7 +138,7 @@ extension Finding {
 
     private var environmentSentence: String {
         guard case .environment(let wanted) = subject, code != .environmentUnknown else {
-            return "nobody told the store environment; \(Self.sending("environment"))"
+            return "the store environment is not known; \(Self.sending("environment"))"
         }
         return code == .environmentMatches
             ? "the environment is \(wanted.rawValue)" : "the environment is not \(wanted.rawValue)"
@@ -145,7 +146,7 @@ extension Finding {
 
     private var refundedSentence: String {
         guard case .refunded(let withinDays) = subject, code != .refundsUnknown else {
-            return "nobody told whether there were refunds; \(Self.sending("refundedAt"))"
+            return "it is not known whether there were refunds; \(Self.sending("refundedAt"))"
         }
         return "\(code == .refunded ? "a" : "no") refund in the last \(days(withinDays))"
     }

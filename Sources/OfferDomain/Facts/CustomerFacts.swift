@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a customer's dealings with the store; nil is what nobody told us.
+/// What is known of a customer's dealings with the store; nil is not known.
 package struct CustomerFacts: Hashable, Sendable {
     /// Whether the customer has or had a subscription of their own in the app.
     package var subscribedBefore: Fact<Bool>?

@@ -9,13 +9,16 @@ struct PartialKnowledgeTests {
         let spring = OfferUse(type: .promotional, offerID: try OfferID("spring"))
         let nameless = OfferUse(type: .promotional)
         let rule = Rule.usedOffers(type: .promotional, offer: try OfferID("spring"), atMost: 0)
-        let unknown = asking("nobody told how many promotional \"spring\" offers the customer has used", "offersUsed")
+        let unknown = asking(
+            "it is not known how many promotional \"spring\" offers the customer has used",
+            "offersUsed"
+        )
         let group = try SubscriptionGroupID("20001")
         let trialOnce = Rule.usedOffers(type: .introductory, offer: nil, group: group, atMost: 0)
         let trial = OfferUse(type: .introductory, subscriptionGroup: group)
         let elsewhere = OfferUse(type: .introductory, subscriptionGroup: try SubscriptionGroupID("20002"))
         let untold = asking(
-            "nobody told how many introductory offers in the group 20001 the customer has used",
+            "it is not known how many introductory offers in the group 20001 the customer has used",
             "offersUsed"
         )
         return [
@@ -45,7 +48,7 @@ struct PartialKnowledgeTests {
                 .refunded(withinDays: 90),
                 .undecided,
                 .refundsUnknown,
-                asking("nobody told whether there were refunds", "refundedAt")
+                asking("it is not known whether there were refunds", "refundedAt")
             ) {
                 $0.facts.refundsSeen = .stated([.ago(days: 90)])
             },
@@ -61,7 +64,7 @@ struct PartialKnowledgeTests {
                 .refunded(withinDays: 91),
                 .undecided,
                 .refundsUnknown,
-                asking("nobody told whether there were refunds", "refundedAt")
+                asking("it is not known whether there were refunds", "refundedAt")
             ) {
                 $0.facts.refundsSeen = .stated([])
                 $0.facts.refundsToldSince = .stated(.ago(days: 90))
@@ -86,7 +89,7 @@ struct PartialKnowledgeTests {
             .lapsed(atLeastDays: 30, atMostDays: nil),
             .undecided,
             .lapseExpiryUnknown,
-            asking("nobody told when the subscription expired", "expiresAt")
+            asking("it is not known when the subscription expired", "expiresAt")
         ) {
             $0.facts.latestEndSeen = .stated(.ago(days: 41))
             $0.facts.status = .stated(.expired)
@@ -96,7 +99,7 @@ struct PartialKnowledgeTests {
             .lapsed(atLeastDays: nil, atMostDays: 30),
             .undecided,
             .lapseStatusUnknown,
-            asking("nobody told whether the subscription has expired for good", "status", "expiresAt")
+            asking("it is not known whether the subscription has expired for good", "status", "expiresAt")
         ) { $0.facts.latestEndSeen = .stated(.ago(days: 41)) },
     ]
 

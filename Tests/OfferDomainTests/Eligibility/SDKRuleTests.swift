@@ -25,7 +25,7 @@ struct SDKRuleTests {
             .isActive(true),
             .undecided,
             .isActiveUnknown,
-            "nobody told whether the customer has access to the subscription\(advice)facts.isActive or facts.status"
+            "it is not known whether the customer has access to the subscription\(advice)facts.isActive or facts.status"
         ),
         RuleRow(within, .met, .cancelled, "cancelled 3 days ago, 1 needed, at most 14 allowed") {
             $0.facts.cancelledAt = .stated(.ago(days: 3))
@@ -50,7 +50,7 @@ struct SDKRuleTests {
             within,
             .undecided,
             .cancellationUnknown,
-            "nobody told when the customer cancelled\(advice)facts.cancelledAt"
+            "it is not known when the customer cancelled\(advice)facts.cancelledAt"
         ) {
             $0.facts.autoRenews = .stated(false)
         },

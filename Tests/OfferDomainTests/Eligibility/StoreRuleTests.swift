@@ -21,7 +21,7 @@ struct StoreRuleTests {
             .subscribedBefore(true),
             .undecided,
             .subscribedBeforeUnknown,
-            asking("nobody told whether there ever was a subscription in the app", "subscribedBefore", "status")
+            asking("it is not known whether there ever was a subscription in the app", "subscribedBefore", "status")
         ),
         RuleRow(
             .status(in: [.active, .expired]),
@@ -39,7 +39,7 @@ struct StoreRuleTests {
             .status(in: [.active]),
             .undecided,
             .statusUnknown,
-            asking("nobody told the status of the subscription", "status")
+            asking("the status of the subscription is not known", "status")
         ),
         RuleRow(.autoRenew(false), .met, .autoRenewOff, "the subscription is not set to renew") {
             $0.facts.autoRenews = .stated(false)
@@ -51,7 +51,7 @@ struct StoreRuleTests {
             .autoRenew(true),
             .undecided,
             .autoRenewUnknown,
-            asking("nobody told whether the subscription is set to renew", "autoRenew")
+            asking("it is not known whether the subscription is set to renew", "autoRenew")
         ),
         RuleRow(.ownership(.purchased), .met, .ownershipMatches, "the subscription is purchased") {
             $0.facts.ownership = .stated(.purchased)
@@ -63,7 +63,7 @@ struct StoreRuleTests {
             .ownership(.purchased),
             .undecided,
             .ownershipUnknown,
-            asking("nobody told how the customer came by the subscription", "ownership")
+            asking("it is not known how the customer came by the subscription", "ownership")
         ),
         RuleRow(.environment(.production), .met, .environmentMatches, "the environment is production") {
             $0.facts.environment = .stated(.production)
@@ -75,7 +75,7 @@ struct StoreRuleTests {
             .environment(.production),
             .undecided,
             .environmentUnknown,
-            asking("nobody told the store environment", "environment")
+            asking("the store environment is not known", "environment")
         ),
     ]
 
@@ -181,20 +181,20 @@ struct StoreRuleTests {
             .lapsed(atLeastDays: 30, atMostDays: nil),
             .undecided,
             .lapseStatusUnknown,
-            asking("nobody told whether the subscription has expired for good", "status", "expiresAt"),
+            asking("it is not known whether the subscription has expired for good", "status", "expiresAt"),
             where: lapsed(nil, days: 41)
         ),
         RuleRow(
             .lapsed(atLeastDays: 30, atMostDays: nil),
             .undecided,
             .lapseStatusUnknown,
-            asking("nobody told whether the subscription has expired for good", "status", "expiresAt")
+            asking("it is not known whether the subscription has expired for good", "status", "expiresAt")
         ),
         RuleRow(
             .lapsed(atLeastDays: 30, atMostDays: nil),
             .undecided,
             .lapseExpiryUnknown,
-            asking("nobody told when the subscription expired", "expiresAt")
+            asking("it is not known when the subscription expired", "expiresAt")
         ) { $0.facts.status = .stated(.expired) },
     ]
 
@@ -218,7 +218,7 @@ struct StoreRuleTests {
                 .storefront(in: [usa]),
                 .undecided,
                 .storefrontUnknown,
-                asking("nobody told the customer's storefront", "storefront")
+                asking("the customer's storefront is not known", "storefront")
             ),
             RuleRow(.region(in: [us]), .met, .regionMatches, "the customer's region is one of those listed") {
                 $0.facts.region = .stated(us)
@@ -233,7 +233,7 @@ struct StoreRuleTests {
                 .region(in: [us]),
                 .undecided,
                 .regionUnknown,
-                asking("nobody told the customer's region", "region")
+                asking("the customer's region is not known", "region")
             ),
         ]
     }
@@ -275,7 +275,7 @@ struct StoreRuleTests {
                 .usedOffers(type: nil, offer: spring, atMost: 0),
                 .undecided,
                 .usedOffersUnknown,
-                asking("nobody told how many \"spring\" offers the customer has used", "offersUsed")
+                asking("it is not known how many \"spring\" offers the customer has used", "offersUsed")
             ) { $0.facts.offersUsed = .stated([nameless]) },
             RuleRow(
                 .usedOffers(type: nil, offer: spring, atMost: 1),
@@ -287,7 +287,7 @@ struct StoreRuleTests {
                 .usedOffers(type: .winBack, offer: nil, atMost: 0),
                 .undecided,
                 .usedOffersUnknown,
-                asking("nobody told how many winBack offers the customer has used", "offersUsed")
+                asking("it is not known how many winBack offers the customer has used", "offersUsed")
             ),
             RuleRow(
                 .usedOffers(type: .introductory, offer: nil, group: group, atMost: 0),
@@ -306,7 +306,7 @@ struct StoreRuleTests {
                 .undecided,
                 .usedOffersUnknown,
                 asking(
-                    "nobody told how many introductory offers in the group 20001 the customer has used",
+                    "it is not known how many introductory offers in the group 20001 the customer has used",
                     "offersUsed"
                 )
             ) { $0.facts.offersUsed = .stated([introductory]) },
@@ -329,7 +329,7 @@ struct StoreRuleTests {
                 .refunded(withinDays: 90),
                 .undecided,
                 .refundsUnknown,
-                asking("nobody told whether there were refunds", "refundedAt")
+                asking("it is not known whether there were refunds", "refundedAt")
             ),
             RuleRow(
                 .not(.refunded(withinDays: 90)),

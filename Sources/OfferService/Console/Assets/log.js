@@ -69,7 +69,7 @@ export async function warnOfChangedKey(signal) {
       "bad",
       "The log's key is not the one that you pinned",
       paragraph("Pinned: ", value(keys.pinned, "value mono"), ". Now: ", value(keys.served, "value mono"), "."),
-      paragraph("If nobody told you of a new log, somebody may be showing you another one. Ask before you pin it anew."),
+      paragraph("If you did not expect a new log, someone may be showing you another one. Ask before you pin it again."),
     );
   } catch {
     // A view that needs the log says by itself that it can't be had.
