@@ -20,6 +20,8 @@ package struct Dependencies: Sendable {
     package var openForCommits: @Sendable (LedgerAccess) throws(StorageError) -> any DatabaseConnection = {
         (ledger) throws(StorageError) in try ledger.open()
     }
+    /// Room on the disk of the database that strangers don't get; `nil` where nobody can tell.
+    package var diskReserve: @Sendable (DatabaseLocation) -> DiskReserve? = { DiskReserve($0) }
     /// How the committer batches and how much may wait for it.
     package var committer = CommitterOptions(wakeUp: .onceATurn)
     /// How long SQLite's write-ahead log grows, in pages of 4,096 bytes, before a thread of its own checkpoints it.
