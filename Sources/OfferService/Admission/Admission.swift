@@ -36,15 +36,22 @@ package final class Admission: Sendable {
         return caller
     }
 
-    /// Takes room for further requests that came in one.
-    func admit(_ caller: Caller, _ count: Int) throws(Refusal) {
+    /// Takes room for the items of a batch beside the first, for which ``asker(_:_:at:)`` has taken it.
+    func admitItems(_ caller: Caller, _ count: Int) throws(Refusal) {
+        try admit(caller, count - 1, beside: 1)
+    }
+
+    /// Takes room for requests that came in one.
+    ///
+    /// With those `beside`, for which room was taken just now, they count for a burst at most, so that they can be had at all.
+    func admit(_ caller: Caller, _ count: Int, beside: Int = 0) throws(Refusal) {
         guard count > 0 else { return }
         // The address first: who is held back there takes nothing of what the caller's others may ask.
         if let device = caller.device, let limit = limits.perAddress {
-            try check(addresses.take(count, for: device, limit), limit, .address)
+            try check(addresses.take(min(count, limit.burst - beside), for: device, limit), limit, .address)
         }
         guard let limit = caller.rate ?? (caller.role == .app ? limits.perApp : nil) else { return }
-        try check(callers.take(count, for: caller.id, limit), limit, .caller)
+        try check(callers.take(min(count, limit.burst - beside), for: caller.id, limit), limit, .caller)
     }
 
     /// Takes room for a request: for each proven subject, by its key in the ledger, and for the idempotency key.
