@@ -47,7 +47,7 @@ struct Assembly: Sendable {
     }
 
     /// Whoever has the key of a further root can make up any fact about any customer.
-    private var furtherRoots: [Obstacle] {
+    var furtherRoots: [Obstacle] {
         guard trustsFurtherRoots else { return [] }
         return [
             Obstacle(
