@@ -31,7 +31,7 @@ struct DiagnosisRequest: Sendable {
         if let error = reader.member("error"), error.kind == .object {
             Self.readInner(error, ["domain", "code", "name", "underlying"], mismatches)
         }
-        _ = reader.optional("client", Self.expectedClient) { ReportedClient($0, into: mismatches) }
+        _ = reader.member("client").map { ReportedClient($0, into: mismatches) }
         grantID = reader.optional("grantId", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
             value.stringSlice.flatMap { UniqueID(utf8: $0) }
         }
@@ -48,8 +48,6 @@ struct DiagnosisRequest: Sendable {
         guard mismatches.all.isEmpty, let report else { throw .invalid(mismatches) }
         self.report = report
     }
-
-    private static let expectedClient = "an object with library, version, os and storeKit"
 
     private static let fieldMembers: [StaticString] = [
         "bundleId", "keyIdentifier", "keyId", "productId", "offerId", "identifier", "appAccountToken",
