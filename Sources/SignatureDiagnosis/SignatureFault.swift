@@ -407,7 +407,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .reused:
             Text(
                 .app,
-                "the record shows that it was used before",
+                "it was used before, or reported before",
                 "Ask for a new signature for each attempt to buy: also an attempt that fails uses one up."
             )
         case .notOnRecord:

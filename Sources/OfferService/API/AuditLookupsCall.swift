@@ -24,7 +24,7 @@ struct AuditLookupsCall: Sendable {
             var trace = try asked.trace(in: search)
             if case .absent(var absence) = trace {
                 let signers = try KnownSigners(ring, search)
-                absence.madeBy = try asked.signatures(connection).lazy.compactMap(signers.signer).first
+                absence.madeBy = try search.unrecordedMaker(of: asked.signatures(connection), signers)
                 trace = .absent(absence)
             }
             return trace

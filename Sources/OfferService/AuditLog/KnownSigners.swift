@@ -34,6 +34,21 @@ package struct KnownSigners: Sendable {
 }
 
 extension AuditSearch {
+    /// The key that made one of these signatures that is not on record; `nil` if there is none.
+    ///
+    /// Of an answer with both forms, or of a batch, one may be on record although another is not.
+    package func unrecordedMaker(
+        of signatures: [PresentedSignature],
+        _ signers: KnownSigners
+    ) throws(AuditReadError) -> KeyID? {
+        for presented in signatures {
+            guard let key = signers.signer(of: presented) else { continue }
+            if case .recorded = try trace(presented) { continue }
+            return key
+        }
+        return nil
+    }
+
     /// How many entries of loaded keys are looked at, the newest first.
     private static let mostLoads = 4096
 

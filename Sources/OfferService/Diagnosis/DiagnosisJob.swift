@@ -98,8 +98,8 @@ struct DiagnosisJob: Sendable {
         } else if let signed {
             // Another nonce than was reported; the digest alone may be on record.
             let found = try search.first(1, [.event: AuditEventName.signIntent.rawValue, .digest: signed])
-            if let entry = found.first.flatMap({ RecordedSignature($0) }), isInScope(entry) {
-                try describe(entry, &outcome, search)
+            if let entry = found.first.flatMap({ RecordedSignature($0) }) {
+                if isInScope(entry) { try describe(entry, &outcome, search) }
             } else {
                 outcome.record.state = .madeByOurKey
                 outcome.unrecordedKey = try signer(of: outcome.diagnosis, search)

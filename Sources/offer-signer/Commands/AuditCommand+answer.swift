@@ -37,7 +37,7 @@ extension AuditCommand {
             trace = try search.trace(answer)
             if case .absent(var absence) = trace {
                 let signers = try KnownSigners(nil, search)
-                absence.madeBy = try answer.signatures(connection).lazy.compactMap(signers.signer).first
+                absence.madeBy = try search.unrecordedMaker(of: answer.signatures(connection), signers)
                 trace = .absent(absence)
             }
         } catch {

@@ -151,6 +151,24 @@ import Testing
         }
     }
 
+    @Test(.overSQLite, arguments: ["timestamp", "nonce"])
+    func `raises no alarm where one form of an answer is on record, and the other was changed`(
+        member: String
+    ) async throws {
+        try await withService { service async throws in
+            let reply = try await Self.sign(service, #", "formats": ["v1", "jws"]"#)
+            let changed =
+                member == "nonce"
+                ? reply.body.replacing(reply.json["nonce"].text ?? "-", with: Self.other)
+                : reply.body.replacing(#""timestamp":1"#, with: #""timestamp":2"#)
+            #expect(changed != reply.body)
+            #expect(try await Self.look(service, changed).problem == "no-record")
+            let batch = #"{"results": [{"grant": \#(reply.body)}, {"grant": \#(changed)}]}"#
+            #expect(try await Self.look(service, batch).problem == "no-record")
+            #expect(service.metrics[.unrecordedSignatures(key: "ACTIVE0001")] == 0)
+        }
+    }
+
     @Test(.overSQLite) func `decides nothing about a random signature`() async throws {
         try await withService { service async throws in
             let key = try PrivateKey.generate()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds out why a signature was refused, and its entry: paste what the app received, and what StoreKit said.
 
-import { announce, element, field, notice, paragraph, replace } from "./elements.js";
+import { announce, element, field, notice, paragraph, replace, value } from "./elements.js";
 import { entryTable } from "./entries.js";
 import { troubleNotice } from "./panels.js";
 import { post } from "./service.js";
@@ -124,7 +124,7 @@ function verdict({ verdict, findings = [], signedBy, record }) {
       )),
     ),
     record?.redeemed === true && paragraph("The App Store reported a use of this grant."),
-    record?.earlierReports > 0 && paragraph(`The same signature was looked at ${record.earlierReports} times before.`),
+    record?.earlierReports > 0 && paragraph(`The same signature was looked at before: ${record.earlierReports} ${record.earlierReports === 1 ? "time" : "times"}.`),
   );
 }
 
