@@ -32,13 +32,15 @@ package struct SignatureReport: Sendable {
     /// The fields as the App Store saw them.
     package var effective: OfferFields { attached.filled(from: received) }
 
-    /// The app that the report is about, as its fields or the claims of its JWS name it.
-    package var bundleID: String? { effective.bundleID ?? jws.flatMap(CompactJSON.claims)?["bid"]?.string }
-
-    /// Every app that the report names, in its fields and in the claims of its JWS.
-    package var bundleIDs: [String] {
-        [received.bundleID, attached.bundleID, jws.flatMap(CompactJSON.claims)?["bid"]?.string].compactMap(\.self)
+    /// The app that was signed for, as what was received or the claims of the JWS name it; `nil` if neither does.
+    package var signedBundleID: String? {
+        received.bundleID ?? jws.flatMap(CompactJSON.claims)?["bid"]?.string
     }
+
+    /// The app that the report is about.
+    ///
+    /// What the app attached comes last: another bundle id may be what is wrong.
+    package var bundleID: String? { signedBundleID ?? attached.bundleID }
 
     /// The SHA-256 of the signature in DER, however it is written; of both forms, that of the original one.
     package var signatureDigest: SHA256Digest? {

@@ -19,10 +19,11 @@ struct DiagnosesCall: Sendable {
         try rates.admit(caller.id)
         try request.requireJSON()
         let asked = try DiagnosisRequest(request.body)
-        try Self.authorize(asked.report.bundleIDs, caller)
+        try Self.authorize(asked.report.signedBundleID, caller)
         let question = try Self.transaction(asked, caller)
         let job = DiagnosisJob(request: asked, snapshot: snapshot, caller: caller, now: now)
         var outcome = try await desk.read { connection, index throws(AuditReadError) in try job.run(connection, index) }
+        try Self.authorize(outcome.report.bundleID, caller)
         if outcome.app == nil, !caller.apps.isEmpty {
             throw Self.missing("/bundleId", "the app that the signature is for")
         }
@@ -33,14 +34,12 @@ struct DiagnosesCall: Sendable {
         return .json(DiagnosisAnswer(outcome, facts).bytes)
     }
 
-    private static func authorize(_ bundleIDs: [String], _ caller: Caller) throws(Refusal) {
-        guard !caller.apps.isEmpty else { return }
-        for text in bundleIDs {
-            guard let bundleID = try? BundleID(text) else {
-                throw .request(.invalid([Mismatch(pointer: "/bundleId", offset: 0, message: "is no bundle id")]))
-            }
-            guard caller.mayAsk(for: AppName(bundleID)) else { throw .caller(.bundleNotAllowed(.bundle(bundleID))) }
+    private static func authorize(_ text: String?, _ caller: Caller) throws(Refusal) {
+        guard let text, !caller.apps.isEmpty else { return }
+        guard let bundleID = try? BundleID(text) else {
+            throw .request(.invalid([Mismatch(pointer: "/bundleId", offset: 0, message: "is no bundle id")]))
         }
+        guard caller.mayAsk(for: AppName(bundleID)) else { throw .caller(.bundleNotAllowed(.bundle(bundleID))) }
     }
 
     private static func missing(_ pointer: String, _ what: String) -> Refusal {

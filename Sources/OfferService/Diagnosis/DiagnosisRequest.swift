@@ -72,7 +72,8 @@ struct DiagnosisRequest: Sendable {
 
     private static func add(_ error: ReportError, of root: JSONValue, to mismatches: Mismatches) {
         guard !mismatches.all.contains(where: { $0.pointer == error.pointer }) else { return }
-        let isMissing = root.object?[String(error.pointer.dropFirst())].map(\.isNull) ?? (error.pointer != "")
+        let isMissing =
+            root.object?[String(error.pointer.dropFirst())].map(\.isNull) ?? (error.pointer.count { $0 == "/" } == 1)
         mismatches.add(
             Mismatch(
                 pointer: error.pointer,

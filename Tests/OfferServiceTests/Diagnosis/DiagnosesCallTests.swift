@@ -200,6 +200,12 @@ import Testing
     @Test(.overSQLite) func `answers a backend about its own apps alone`() async throws {
         try await withService { service async throws in
             let body = Self.report(try await Self.sign(service), #""bundleId": "com.example.other""#)
+            let attached = Self.report(
+                try await Self.sign(service),
+                #""attached": {"bundleId": "maccatalyst.com.example.app"}"#
+            )
+            let own = try await Self.diagnose(service, attached, as: "scoped")
+            #expect(Self.codes(own) == ["bundle-id-of-other-app"], "\(own)")
             let refused = try await Self.diagnose(service, body, as: "scoped")
             #expect(refused.status == 403 && refused.problem == "bundle-not-allowed", "\(refused)")
             let call = service.call(
