@@ -70,14 +70,15 @@ struct ReportReader {
             "attemptedAt", "client", "grantId", "decision", "expiresAt", "askStore", "transactionId",
         ]
 
-    /// A sentence for each member that nothing reads; with the name that was meant, if one is near.
+    /// A sentence for each of the first members that nothing reads; with the name that was meant, if one is near.
     func hints(at base: String, among names: [String]) -> [String] {
-        object.compactMap { member in
+        let hints: [String] = object.compactMap { member in
             let name = member.name
             guard !names.contains(name) else { return nil }
             let near = Self.others[name.lowercased()] ?? nearest(to: name, among: names)
             return "\(base)/\(name): unknown" + (near.map { "; did you mean \($0)?" } ?? ", not read")
         }
+        return Array(hints.prefix(8))
     }
 
     /// What other libraries call the members, in lower case.

@@ -85,8 +85,9 @@ package struct SignatureDiagnoser: Sendable {
     ) {
         diagnosis.signedDigest = first.digest
         diagnosis.notDecidable.removeAll { $0 == "same-signature-twice" }
-        // Of explanations that come to the same bytes, all are told.
-        for fault in hits.map(\.faults).joined() { diagnosis.add(fault) }
+        // Of explanations that come to the same bytes, the shortest are told.
+        let least = hits.map(\.faults.count).min()
+        for fault in hits.map(\.faults).filter({ $0.count == least }).joined() { diagnosis.add(fault) }
         let isAttachedWrong = first.faults.contains(.otherKeyIDAttached)
         let named = isAttachedWrong ? report.received.keyID : report.effective.keyID
         let isOtherKey = knowledge.judge(first.spki, named: named, isOfBoth: first.isOfBoth, &diagnosis)

@@ -34,8 +34,8 @@ extension Variations {
 
     private static let separators: [(String, isFrequent: Bool)] = [
         ("\u{2060}", true), ("\u{2062}", true), ("\u{2064}", true), ("\u{200B}", true), ("", true), ("\\u2063", true),
-        (" ", true), ("\u{1F}", false), ("\u{2061}", false), ("\u{200C}", false), ("\u{FEFF}", false), (",", false),
-        ("|", false), (":", false), ("-", false), ("\n", false), ("\t", false), ("\u{E2}\u{81}\u{A3}", false),
+        (" ", true), ("\u{1F}", true), ("\u{2061}", false), ("\u{200C}", false), ("\u{FEFF}", false), (",", false),
+        ("|", true), (":", false), ("-", false), ("\n", false), ("\t", false), ("\u{E2}\u{81}\u{A3}", false),
         ("&#8291;", false), ("%E2%81%A3", false), ("\\\\u2063", false), ("u2063", false), (";", false), ("\0", false),
         (".", false), ("_", false), ("\\u{2063}", false), ("\\U00002063", false), ("\u{2063}\u{2063}", false),
         ("U+2063", false), (" c", false), ("&#x2063;", false), ("\u{2029}", false), ("\u{200D}", false),
@@ -71,10 +71,10 @@ extension Variations {
     mutating func addPlaceholders() {
         for field in PayloadForm.Field.allCases {
             for text in Self.placeholders {
-                let isFrequent = field == .account && ["undefined", "null"].contains(text)
+                let isFrequent = Self.oftenLacking.contains(field) && ["undefined", "null"].contains(text)
                 add(field, .placeholder, isFrequent: isFrequent, text)
             }
-            if field != .account { add(field, .placeholder, isFrequent: false, "") }
+            if field != .account { add(field, .placeholder, isFrequent: Self.oftenLacking.contains(field), "") }
         }
         // What a request lacked, it often lacked together.
         let sets: [[PayloadForm.Field]] = [
@@ -91,6 +91,9 @@ extension Variations {
             }
         }
     }
+
+    /// What a request names, and so may lack.
+    private static let oftenLacking: [PayloadForm.Field] = [.productID, .offerID, .account]
 
     private static let placeholders = ["undefined", "null", "nil", "None", "[object Object]", "NaN"]
 }

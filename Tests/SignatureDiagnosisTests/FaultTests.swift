@@ -142,6 +142,11 @@ import Testing
         Row(.bundleOfOtherApp, .nonceCase) { report in
             report.signed = ["bundleId": "com.example.app.beta", "nonce": nonce.uppercased()]
         },
+        Row(.tokenNotSigned, .separator) { report in
+            report.signed["appAccountToken"] = ""
+            report.separator = ""
+        },
+        Row(.placeholder, .timestampUnit) { $0.signed = ["offerId": "", "timestamp": "1795250488"] },
         Row(.placeholder, .timestampUnit) { $0.signed = ["appAccountToken": "null", "timestamp": "1795250488"] },
     ]
 
