@@ -18,7 +18,7 @@ package struct Dependencies: Sendable {
     }
     /// Opens the connection that the committer writes through.
     package var openForCommits: @Sendable (LedgerAccess) throws(StorageError) -> any DatabaseConnection = {
-        (ledger) throws(StorageError) in try ledger.open()
+        (ledger) throws(StorageError) in try ledger.openForCommits()
     }
     /// How the committer batches and how much may wait for it.
     package var committer = CommitterOptions(wakeUp: .onceATurn)
