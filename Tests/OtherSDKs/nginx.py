@@ -24,8 +24,12 @@ def program(root):
     unpacked = folder / "usr/sbin/nginx"
     if not unpacked.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["apt-get", "download", "-qq", "nginx-light"], cwd=folder, check=True)
-        subprocess.run(["dpkg-deb", "-x", next(folder.glob("nginx-light_*.deb")), folder], check=True)
+        download = ["apt-get", "download", "-qq", "nginx"]
+        if subprocess.run(download, cwd=folder, check=False).returncode:
+            # Images come without the lists of packages; to fetch them takes root.
+            subprocess.run(["apt-get", "update", "-qq"], check=True)
+            subprocess.run(download, cwd=folder, check=True)
+        subprocess.run(["dpkg-deb", "-x", next(folder.glob("nginx_*.deb")), folder], check=True)
     return unpacked
 
 
