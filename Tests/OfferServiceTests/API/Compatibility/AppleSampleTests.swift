@@ -74,7 +74,7 @@ struct AppleSampleTests {
                 signed.productID = "com.example.monthly"
                 #expect(signed.isV1Signed(by: try #require(service.publicKeys["active.p8"])), "\(reply)")
             }
-            #expect(try service.entries("grant").count == calls.count)
+            #expect(try service.entries("sign.intent").count == calls.count)
         }
     }
 

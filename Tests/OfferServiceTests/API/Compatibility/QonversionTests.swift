@@ -55,7 +55,7 @@ struct QonversionTests {
                 signed.productID = "com.example.monthly"
                 #expect(signed.isV1Signed(by: try #require(world.service.publicKeys["active.p8"])), "\(token)")
             }
-            #expect(try world.service.entries("grant").count == 2)
+            #expect(try world.service.entries("sign.intent").count == 2)
         }
     }
 
