@@ -120,13 +120,11 @@ package final class SignatureRequest: Sendable {
         productID = request.productID
         subject = .promotionalOffer(request.offerID, forms: [.v1])
         binding = request.binding
-        customerID = nil
+        customerID = request.customerID
         anonymousID = request.anonymousID
         transactionID = request.transactionID
         signedData = request.signedData
-        facts = .nothing
-        attributes = nil
-        assertions = []
+        (facts, attributes, assertions) = request.told
     }
 
     /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.

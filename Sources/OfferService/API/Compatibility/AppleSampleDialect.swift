@@ -5,20 +5,23 @@ import OfferDomain
 
 /// `POST /offer` of the server that Apple showed in 2019, which many teams have copied; its refusals are problems.
 ///
-/// An app that sends signed transactions along, as `signedTransactions`, is believed in them; a backend may name any
-/// transaction of the customer, as `transactionId`.
+/// Who sends JSON may add what names the customer and their purchases, as in a request of the service's own.
 enum AppleSampleDialect: CompatibleDialect {
-    static func read(_ request: Request, _ match: RouteMatch) throws(Refusal) -> CompatibleRequest {
+    static func read(
+        _ request: Request,
+        _ match: RouteMatch,
+        receivedAt now: Timestamp
+    ) throws(Refusal) -> CompatibleRequest {
         if let type = request.headers.only("Content-Type"),
             type.startsIgnoringCase(with: "application/x-www-form-urlencoded")
         {
             return try readForm(request)
         }
         try request.requireJSON()
-        return try readJSON(request)
+        return try readJSON(request, receivedAt: now)
     }
 
-    private static func readJSON(_ request: Request) throws(Refusal) -> CompatibleRequest {
+    private static func readJSON(_ request: Request, receivedAt now: Timestamp) throws(Refusal) -> CompatibleRequest {
         let document = try document(request)
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
@@ -30,15 +33,21 @@ enum AppleSampleDialect: CompatibleDialect {
             name?.stringSlice?.isEmpty == true
             ? nil : reader.optional("applicationUsername", text: ApplicationUsername.init(utf8:))
         let transactionID = reader.optional("transactionId", text: TransactionID.init(utf8:))
+        let customerID = reader.optional("customerId", text: CustomerID.init(utf8:))
+        let anonymousID = reader.optional("anonymousId", text: AnonymousID.init(utf8:))
         let signedData = SignedDataMembers(&reader, mismatches)
+        let told = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
         guard mismatches.all.isEmpty, let bundleID, let productID, let offerID else { throw .invalid(mismatches) }
         return CompatibleRequest(
             bundleID: bundleID,
             productID: productID,
             offerID: offerID,
             binding: username.map(PurchaseBinding.applicationUsername) ?? .none,
+            customerID: customerID,
+            anonymousID: anonymousID,
             transactionID: transactionID,
-            signedData: signedData
+            signedData: signedData,
+            told: told
         )
     }
 

@@ -23,7 +23,7 @@ struct CompatibilityCall: Sendable {
         let caller = try admission.sdk(request, snapshot.callers, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
-        let asked = try dialect.read(request, match)
+        let asked = try dialect.read(request, match, receivedAt: now)
         let signed: SignedOffer
         do throws(Refusal) {
             try demandStoreIdentifier(asked, caller, snapshot.catalog)

@@ -11,15 +11,22 @@ struct CompatibleRequest: Sendable {
     let offerID: OfferID
     /// What the SDK attaches to the purchase.
     var binding = PurchaseBinding.none
+    var customerID: CustomerID?
     var anonymousID: AnonymousID?
     var transactionID: TransactionID?
     var signedData = SignedDataMembers()
+    /// What a backend states besides.
+    var told: ToldMembers = (.nothing, nil, [])
 }
 
 /// How the SDKs of one vendor ask, and what they read.
 protocol CompatibleDialect {
     /// Reads a request whose caller is known; what the vendor adds to it later is passed over.
-    static func read(_ request: Request, _ match: RouteMatch) throws(Refusal) -> CompatibleRequest
+    static func read(
+        _ request: Request,
+        _ match: RouteMatch,
+        receivedAt now: Timestamp
+    ) throws(Refusal) -> CompatibleRequest
 
     /// What is answered to a request that was granted.
     static func answer(_ signed: SignedOffer, to request: CompatibleRequest) -> Response

@@ -8,7 +8,11 @@ import OfferDomain
 ///
 /// It sends no evidence at all, so of an app's caller only what needs none can be granted.
 enum QonversionDialect: CompatibleDialect {
-    static func read(_ request: Request, _ match: RouteMatch) throws(Refusal) -> CompatibleRequest {
+    static func read(
+        _ request: Request,
+        _ match: RouteMatch,
+        receivedAt now: Timestamp
+    ) throws(Refusal) -> CompatibleRequest {
         try request.requireJSON()
         let document = try document(request)
         let mismatches = Mismatches()

@@ -14,7 +14,11 @@ enum RevenueCatDialect: CompatibleDialect {
     /// The SDK's `applicationUsername` may have so many bytes.
     private static let mostUsernameBytes = 64
 
-    static func read(_ request: Request, _ match: RouteMatch) throws(Refusal) -> CompatibleRequest {
+    static func read(
+        _ request: Request,
+        _ match: RouteMatch,
+        receivedAt now: Timestamp
+    ) throws(Refusal) -> CompatibleRequest {
         try request.requireJSON()
         let bundleID = try readBundleID(request.headers)
         let namesStoreKit2 = try readStoreKit(request.headers)

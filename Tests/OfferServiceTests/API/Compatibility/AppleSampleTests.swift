@@ -51,6 +51,15 @@ struct AppleSampleTests {
                     ).at(Self.path), upper
                 ),
                 (
+                    service.call(
+                        as: "backend",
+                        """
+                        {"appBundleID": "com.example.app", "productID": "com.example.monthly", \
+                        "offerID": "store_open", "customerId": "customer-42", "facts": {"subscribedBefore": true}}
+                        """
+                    ).at(Self.path), ""
+                ),
+                (
                     form(
                         as: "backend",
                         service,
@@ -100,6 +109,10 @@ struct AppleSampleTests {
                 (json("app", #"\#(known), "offerID": "store_open", \#(token)"#), "eligibility-undecided"),
                 (json("backend", #"\#(known), "offerID": "store_lapsed", \#(token)"#), "not-eligible"),
                 (json("backend", #"\#(known), "offerID": "open", \#(token)"#), "unknown-offer"),
+                (
+                    json("app", #"\#(known), "offerID": "store_open", "facts": {"subscribedBefore": true}"#),
+                    "assertion-not-allowed"
+                ),
                 (json("backend", known), "invalid-request"),
                 (
                     json("backend", #"\#(known), "offerID": "a", "subscriptionOfferID": "b", \#(token)"#),

@@ -185,6 +185,18 @@ struct RevenueCatTests {
         }
     }
 
+    @Test func `an app's device is held to its rate`() async throws {
+        var files = TestFiles()
+        files.settings = [.appRatePerAddress: "1/s:1"]
+        try await withService(.inProcess, files) { service in
+            let ask = Ask(user: "user", product: "pro.monthly", storeKit: "1")
+            #expect(try offer(try await service.send(Self.call(ask, to: service))).signatureError?.code == 7232)
+            let reply = try await service.send(Self.call(ask, to: service))
+            #expect(reply.status == 429 && reply.json["code"].integer == 7110, "\(reply)")
+            #expect(reply.headers["retry-after"] == "1" && reply.headers["ratelimit"] != nil)
+        }
+    }
+
     @Test func `each answer counts toward caps, and is on record`() async throws {
         try await withCustomer { world, signed, _ in
             let ask = Ask(token: signed, offer: "store_once_a_customer")
