@@ -16,7 +16,7 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
     case tooManySDKKeys(CallerID)
     /// An SDK key is public, so only an app of known bundles may have it.
     case sdkKeyNeedsApp(CallerID)
-    /// The SDK key was given before, to the caller or to another.
+    /// The SDK key stands for that caller already.
     case sdkKeyKnown(CallerID)
     case database(StorageError)
 
@@ -31,7 +31,7 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case .tooManySDKKeys(let id): "\(id) has \(SDKKey.mostLive) live SDK keys already; revoke one of them first"
         case .sdkKeyNeedsApp(let id):
             "an SDK key is public, and \(id) is not a caller of role app with --bundle; add one, and give it the key"
-        case .sdkKeyKnown(let id): "this SDK key was given to \(id) before; each can be given once"
+        case .sdkKeyKnown(let id): "this SDK key stands for \(id) already; revoke it there first"
         case .database(let error): "\(error)"
         }
     }
@@ -137,7 +137,11 @@ package struct CallerStore {
         guard keys.count(where: { $0.id.hasPrefix(SDKKey.prefix) }) < SDKKey.mostLive else { throw .tooManySDKKeys(id) }
         let known: Entry?
         do { known = try all().first { $0.keys.contains { $0.id == key.id } } } catch { throw .database(error) }
-        if let known { throw .sdkKeyKnown(known.caller.id) }
+        if let known, known.revokedAt == nil, known.keys.contains(where: { $0.id == key.id && $0.isLive(at: now) }) {
+            throw .sdkKeyKnown(known.caller.id)
+        }
+        // Unlike our own, the vendor's key can't be made anew: one that was revoked may be given again.
+        try run(SQL("DELETE FROM caller_keys WHERE key_id = ?", .text(key.id)))
         try insert(key, of: id, expiresAt: expiresAt, at: now)
     }
 

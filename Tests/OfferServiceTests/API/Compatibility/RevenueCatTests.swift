@@ -239,7 +239,7 @@ struct RevenueCatTests {
         }
     }
 
-    @Test func `only an app of known bundles is given an SDK's key, and each key once`() async throws {
+    @Test func `only an app of known bundles is given an SDK's key, each key for one caller`() async throws {
         try await withService { service in
             let callers = Callers(ledger: service.ledger, clock: service.clock.wallClock)
             let key = try #require(SDKKey(Array("appl_AbCdEfGh".utf8)[...]))
@@ -260,6 +260,8 @@ struct RevenueCatTests {
             #expect(try fault("scoped") == .sdkKeyNeedsApp(scoped))
             #expect(try fault("one") == nil)
             #expect(try fault("two") == .sdkKeyKnown(try #require(CallerID("one"))))
+            try callers.revoke(try #require(CallerID("one")), keyID: nil).get()
+            #expect(try fault("two") == nil, "a vendor's key can't be made anew, so it may be given again")
         }
         for text in ["short", "has space in", "quoted\"key", service60] {
             #expect(SDKKey(Array(text.utf8)[...]) == nil, "\(text)")
