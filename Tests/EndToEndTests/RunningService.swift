@@ -77,6 +77,11 @@ final class RunningService: Sendable {
         try await eventually("a reload is logged") { self.reloads > before }
     }
 
+    /// Waits for a text in its log, which a thread of its own writes a moment after the answer.
+    func logs(_ text: String) async throws {
+        try await eventually("the log has \(text)") { self.log.contains(text) }
+    }
+
     private var reloads: Int {
         log.matches(of: /"message":"(configuration reloaded|reload refused)/).count
     }

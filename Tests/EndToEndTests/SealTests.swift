@@ -87,12 +87,11 @@ extension EndToEnd {
             let seal = try await Program.run(["seal", "--reason", "key is known"] + Self.database(demo))
             #expect(seal.output == "the service is sealed; the running service has recorded that it obeys\n", "\(seal)")
             #expect(try isSealed(service))
-            #expect(service.log.contains("the service is sealed"), "\(service.log)")
+            try await service.logs("the service is sealed")
             #expect(try await events(demo).suffix(2) == ["service.seal", "service.sealed"])
             #expect(try await Program.run(["unseal", "--reason", "no"] + Self.database(demo)).succeeded)
-            try await eventually("it is told that the seal is lifted, without a request") {
-                service.log.contains(#""message":"the seal is lifted""#)
-            }
+            // Without a request.
+            try await service.logs(#""message":"the seal is lifted""#)
             #expect(try !isSealed(service))
             #expect(!service.log.contains("a key is switched"), "\(service.log)")
             for (command, told) in [("disable", "a key is switched off"), ("enable", "a key is switched on")] {

@@ -180,7 +180,7 @@ extension EndToEnd {
             let state = try audited.logState(service)
             #expect(state.witnesses[0].detail?.isEmpty == false)
             #expect(!state.quorum.isMet)
-            #expect(service.log.contains(#""level":"error""#), "\(service.log)")
+            try await service.logs(#""level":"error""#)
             let metrics = try service.ask("/metrics").body
             #expect(metrics.contains(/witness[a-z_]*\{[^}]*state="refused"[^}]*\} 1/), "\(metrics)")
             let seal = try service.ask("/v1/seal", apiKey: audited.apiKey)
