@@ -41,6 +41,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
     case percentEncoded = "percent-encoded"
     case hexadecimal = "hexadecimal"
     case dataURL = "data-url"
+    case quoted = "signature-quoted"
     case notDecodable = "signature-not-decodable"
     case expired = "expired"
     case notEligible = "not-eligible-at-store"
@@ -303,6 +304,12 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 .app,
                 "the signature has a data: prefix",
                 "Attach the Base64 after the comma alone."
+            )
+        case .quoted:
+            Text(
+                .app,
+                "the signature is between quotation marks",
+                "Parse the JSON of the answer, and attach the text without its quotation marks."
             )
         case .notDecodable:
             Text(

@@ -11,6 +11,11 @@ struct SignatureText {
     init?(_ text: String) {
         var faults: [SignatureFault] = []
         var text = text
+        let unquoted = Self.unquoted(text)
+        if unquoted != text {
+            text = unquoted
+            faults.append(.quoted)
+        }
         if let comma = text.firstIndex(of: ","), text.hasPrefix("data:") {
             text = String(text[text.index(after: comma)...])
             faults.append(.dataURL)
@@ -83,6 +88,17 @@ struct SignatureText {
         if let signature = ECDSASignature(der: bytes) { return (signature, []) }
         if bytes.count == 64, let signature = ECDSASignature(rawRS: bytes) { return (signature, [.rawSignature]) }
         return LenientDER.signature(bytes).map { ($0, [.derNotStrict]) }
+    }
+
+    /// Without the quotation marks of a JSON or other text around it, escaped or not.
+    private static func unquoted(_ text: String) -> String {
+        for mark in [#"\""#, "\"", "'", "“"] {
+            let end = mark == "“" ? "”" : mark
+            if text.count > 2 * mark.count, text.hasPrefix(mark), text.hasSuffix(end) {
+                return String(text.dropFirst(mark.count).dropLast(mark.count))
+            }
+        }
+        return text
     }
 
     private static func percentDecoded(_ text: String) -> String? {

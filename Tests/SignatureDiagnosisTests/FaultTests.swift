@@ -209,6 +209,9 @@ import Testing
             $0.encode = { $0.der.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
         },
         Row(.dataURL) { $0.encode = { "data:application/octet-stream;base64," + base64($0.der) } },
+        Row(.quoted) { $0.encode = { "\"" + base64($0.der) + "\"" } },
+        Row(.quoted) { $0.encode = { #"\""# + base64($0.der) + #"\""# } },
+        Row(.quoted) { $0.encode = { "'" + base64($0.der) + "'" } },
         Row(.percentEncoded, .base64LineBreaks) {
             $0.encode = { base64($0.der).replacing("=", with: "%3D").replacing("+", with: "%2B") + "%20" }
         },

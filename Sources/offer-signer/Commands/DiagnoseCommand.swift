@@ -73,7 +73,8 @@ enum DiagnoseCommand: Command {
         knowledge.now = WallClock.system.now().milliseconds
         for text in arguments.values("--public-key") { knowledge.keys.append(try publicKey(text)) }
         for text in arguments.values("--pin") {
-            guard let pin = SHA256Digest(hex: text.lowercased()) else {
+            // OpenSSL prints digests with a colon between bytes.
+            guard let pin = SHA256Digest(hex: text.lowercased().replacing(":", with: "")) else {
                 throw CommandError(usage: "--pin: expected 64 hexadecimal digits, found “\(text)”")
             }
             knowledge.pins.append(pin)
