@@ -21,6 +21,9 @@ package struct JSONWriter: Sendable {
     /// Ends the innermost object.
     package mutating func endObject() { close(.closeBrace) }
 
+    /// Ends the line of a text that is one of many.
+    package mutating func endLine() { bytes.append(0x0A) }
+
     /// Starts an array, which ``endArray()`` must end.
     package mutating func beginArray() { open(.openBracket) }
 

@@ -37,7 +37,7 @@ struct Circumstances {
 
     private func judgePurchase(_ diagnosis: inout Diagnosis) {
         guard let text = report.signedTransaction, let transaction = CompactJSON.claims(of: text) else { return }
-        if transaction["environment"]?.string == "Xcode" {
+        if ["Xcode", "LocalTesting"].contains(transaction["environment"]?.string) {
             diagnosis.add(.xcodeEnvironment)
             if [.signedCorrectly, .undecided].contains(diagnosis.verdict) { diagnosis.verdict = .unknownKey }
             return

@@ -261,6 +261,7 @@ import Testing
 
     @Test(arguments: [
         (#"{"environment": "Xcode"}"#, Diagnosis.Verdict.unknownKey, SignatureFault.xcodeEnvironment),
+        (#"{"environment": "LocalTesting"}"#, .unknownKey, .xcodeEnvironment),
         (#"{"environment": "Production", "productId": "pro"}"#, .offerNotApplied, .offerNotApplied),
     ])
     func `the transaction shows where the purchase was made, and without the offer`(

@@ -23,7 +23,7 @@ struct DecisionLog: Sendable {
             [
                 "caller": .text(caller.id.text), "offer": .text(offer), "outcome": .text(outcome.rawValue),
                 "reason": outcome == .eligible ? "every rule is met" : "a rule is not met",
-                "milliseconds": milliseconds(since: start), "request": .text("\(requestID)"),
+                "milliseconds": milliseconds(since: start), "request": .id(requestID),
             ],
             tone: outcome == .eligible ? .good : .refused
         )
@@ -40,7 +40,7 @@ struct DecisionLog: Sendable {
             [
                 "caller": .text(caller.id.text), "offer": .text(shown.isEmpty ? "none" : shown), "outcome": "previewed",
                 "reason": .text("\(available.count) of \(outlooks.count) offers can be had"),
-                "milliseconds": milliseconds(since: start), "request": .text("\(requestID)"),
+                "milliseconds": milliseconds(since: start), "request": .id(requestID),
             ],
             tone: available.isEmpty ? .refused : .good
         )
@@ -55,7 +55,7 @@ struct DecisionLog: Sendable {
             "refused",
             [
                 "caller": .text(caller.id.text), "offer": .text(offer), "outcome": .text(outcome),
-                "reason": .text(reason), "milliseconds": milliseconds(since: start), "request": .text("\(requestID)"),
+                "reason": .text(reason), "milliseconds": milliseconds(since: start), "request": .id(requestID),
             ],
             tone: .refused
         )
@@ -97,7 +97,7 @@ struct DecisionLog: Sendable {
                 "caller": .text(caller?.id.text ?? "unknown"), "route": .text(route.rawValue),
                 "status": .integer(Int64(problem.status)), "outcome": .text(problem.name),
                 "reason": .text(refusal.loggedReason ?? problem.title), "milliseconds": milliseconds(since: start),
-                "request": .text("\(requestID)"),
+                "request": .id(requestID),
             ],
             tone: .refused
         )

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import OfferDomain
+package import OfferDomain
 import Synchronization
 
 /// How much the log says.
 package enum LogLevel: Int, CaseIterable, Hashable, Sendable {
     case debug, info, warning, error
 
-    package var name: String { "\(self)" }
+    package var name: String {
+        switch self {
+        case .debug: "debug"
+        case .info: "info"
+        case .warning: "warning"
+        case .error: "error"
+        }
+    }
 
     package init?(name: String) {
         guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
@@ -18,6 +25,7 @@ package enum LogLevel: Int, CaseIterable, Hashable, Sendable {
 package enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     case text(String)
     case integer(Int64)
+    case id(UniqueID)
 
     package init(stringLiteral value: String) { self = .text(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
@@ -78,14 +86,14 @@ package final class Log: Sendable {
         tone: LogTone = .plain
     ) {
         guard level.rawValue >= self.level.rawValue else { return }
-        write(level, message, tone, values: Array(values()))
+        write(level, message, tone, values: values())
     }
 
     private func write(
         _ level: LogLevel,
         _ message: StaticString,
         _ tone: LogTone = .plain,
-        values: [(key: StaticString, value: LogValue)]
+        values: some Collection<(key: StaticString, value: LogValue)>
     ) {
         sink(style.line(clock.now(), level, message, tone, values))
     }
@@ -113,7 +121,7 @@ package final class Log: Sendable {
         _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue>
     ) {
         guard admits(level, Cause(message: "\(message)", reason: cause, app: "")) else { return }
-        write(level, message, values: Array(values()))
+        write(level, message, values: values())
     }
 
     private func admits(_ level: LogLevel, _ cause: Cause) -> Bool {

@@ -47,7 +47,7 @@ package struct LogStyle: Hashable, Sendable {
         _ level: LogLevel,
         _ message: StaticString,
         _ tone: LogTone,
-        _ values: [(key: StaticString, value: LogValue)]
+        _ values: some Collection<(key: StaticString, value: LogValue)>
     ) -> [UInt8] {
         switch format {
         case .json: jsonLine(time, level, message, values)
@@ -59,25 +59,26 @@ package struct LogStyle: Hashable, Sendable {
         _ time: Timestamp,
         _ level: LogLevel,
         _ message: StaticString,
-        _ values: [(key: StaticString, value: LogValue)]
+        _ values: some Collection<(key: StaticString, value: LogValue)>
     ) -> [UInt8] {
         var writer = JSONWriter(reserving: 384)
         writer.beginObject()
-        writer.name("time")
-        writer.string(time.rfc3339)
-        writer.name("level")
-        writer.string(level.name)
+        writer.member("time", upTo: Timestamp.mostRFC3339Bytes) { time.appendRFC3339(to: &$0) }
+        writer.member("level", plain: level.name)
         writer.name("message")
         writer.string("\(message)")
         for (name, value) in values {
-            writer.name(name)
             switch value {
-            case .text(let text): writer.string(text)
-            case .integer(let integer): writer.integer(integer)
+            case .text(let text):
+                writer.name(name)
+                writer.string(text)
+            case .integer(let integer): writer.member(name, integer: integer)
+            case .id(let id): writer.member(name, upTo: UniqueID.textBytes) { id.append(to: &$0) }
             }
         }
         writer.endObject()
-        return writer.bytes + [0x0A]
+        writer.endLine()
+        return writer.bytes
     }
 
     private func textLine(
@@ -85,7 +86,7 @@ package struct LogStyle: Hashable, Sendable {
         _ level: LogLevel,
         _ message: StaticString,
         _ tone: LogTone,
-        _ values: [(key: StaticString, value: LogValue)]
+        _ values: some Collection<(key: StaticString, value: LogValue)>
     ) -> [UInt8] {
         let name = level.name.uppercased()
         let word = name + String(repeating: " ", count: max(0, 7 - name.count))
@@ -94,6 +95,7 @@ package struct LogStyle: Hashable, Sendable {
             switch value {
             case .text(let value): text += "  \(name)=\(Self.shown(value))"
             case .integer(let value): text += "  \(name)=\(value)"
+            case .id(let id): text += "  \(name)=\(id)"
             }
         }
         return Array((text + "\n").utf8)

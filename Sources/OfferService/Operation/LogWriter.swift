@@ -52,11 +52,14 @@ package final class LogWriter: Sendable {
         queue.wait(atMost: microseconds) { $0.lines.isEmpty && !$0.isWriting }
     }
 
+    /// How long lines gather before they are written: waking a thread for each costs more than the line.
+    private static let gatherMicroseconds: UInt32 = 5000
+
     private func run() {
         while true {
-            let lines: [[UInt8]] = queue.wait { queue in
-                if queue.isWriting { queue.isWriting = false }
-                guard !queue.lines.isEmpty else { return nil }
+            queue.wait { $0.lines.isEmpty ? nil : () }
+            usleep(Self.gatherMicroseconds)
+            let lines = queue.withLock { queue in
                 queue.isWriting = true
                 defer { (queue.lines, queue.byteCount) = ([], 0) }
                 return queue.lines

@@ -62,4 +62,26 @@ struct LogWriterTests {
         #expect(reader.read { $0.count == 20 }.map(String.init) == (0..<20).map { "line \($0)" })
         #expect(writer.droppedLines == 0)
     }
+
+    @Test(.timeLimit(.minutes(1))) func `lines gather for five milliseconds, and are written together`() throws {
+        var ends: [Int32] = [0, 0]
+        // Each write is a packet of its own.
+        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+        let writer = LogWriter(to: ends[1])
+        let start = ContinuousClock.now
+        for number in 0..<50 {
+            writer.write(Array("line \(number)\n".utf8))
+            usleep(50)
+        }
+        var (packets, lines) = (0, 0)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while lines < 50 {
+            let count = unsafe Glibc.read(ends[0], &buffer, buffer.count)
+            try #require(count > 0)
+            packets += 1
+            lines += buffer[..<count].count { $0 == 0x0A }
+        }
+        let pauses = Int((ContinuousClock.now - start) / .milliseconds(5))
+        #expect(packets <= pauses + 1, "\(packets) writes")
+    }
 }
