@@ -76,7 +76,7 @@ extension StorageError: CustomStringConvertible {
         case .diskFull(let report): "The disk that holds the database is full (\(report))."
         case .readOnly(let report): "The database cannot be written to (\(report))."
         case .busy(let report): "The database is in use by another connection (\(report))."
-        case .corrupt(let report): "The database is damaged, or the file is no database (\(report))."
+        case .corrupt(let report): "The database is damaged, or the file is not a database (\(report))."
         case .ioFailure(let report): "The database could not be read or written (\(report))."
         case .constraint(_, let report): "The change breaks a rule of the database (\(report))."
         case .cannotOpen(let report): "The database cannot be opened (\(report))."

@@ -98,7 +98,7 @@ extension PrivateKeyError: CustomStringConvertible {
         switch self {
         case .passphraseMissing: "The key is encrypted, and no passphrase is configured for it."
         case .passphraseNotNeeded:
-            "A passphrase is configured, but the key is not encrypted; somebody believes it to be better kept than it is."
+            "A passphrase is configured, but the key is not encrypted, so it is less protected than the configuration suggests."
         case .outdatedEncryption(let scheme): "The key is encrypted with \(scheme); PBES2 was expected."
         case .notDecrypted(let error):
             "The key cannot be decrypted: the passphrase is wrong or the text is damaged. \(error)"
@@ -115,7 +115,7 @@ extension PrivateKeyError: CustomStringConvertible {
         case .otherCurve(let name): "The key is on the curve \(name); P-256 (prime256v1) was expected."
         case .explicitCurve: "The key spells out a curve of its own; the named curve P-256 (prime256v1) was expected."
         case .malformedKey(let error): "The PKCS #8 text holds no well-formed EC key. \(error)"
-        case .scalarOutOfRange: "The private number is zero or not below the curve's order, so this is no key."
+        case .scalarOutOfRange: "The private number is zero or not below the curve's order, so this is not a key."
         case .invalidPublicKey: "The public key in the file is not a point of P-256."
         case .publicKeyMismatch: "The public key in the file belongs to another private key."
         case .selfTestFailed: "A signature made with the key does not verify."

@@ -84,7 +84,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     package var expected: String {
         switch self {
         case .listen, .adminListen:
-            "ADDRESS:PORT, as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every IPv4 address"
+            "ADDRESS:PORT, such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every IPv4 address"
         case .tlsKey: "the path of a file, or credential:NAME"
         case .keys, .offers, .tlsCertificate, .appStoreRoots, .trustedCertificates, .checkpointFile,
             .logPolicy, .sealFile:
@@ -106,7 +106,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .loops: "auto, or 1 to 64"
         case .connections, .connectionsPerAddress: "1 to 1000000"
         case .appRate, .appRatePerAddress, .appRatePerCustomer: "none, or \(RateLimit.expected)"
-        case .trustedProxy: "addresses or networks with commas between, as 10.0.0.0/8,fd00::1"
+        case .trustedProxy: "addresses or networks with commas between, such as 10.0.0.0/8,fd00::1"
         case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: "yes or no"
         }
     }

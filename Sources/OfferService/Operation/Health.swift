@@ -60,7 +60,7 @@ package final class Health: CommitObserver {
         switch match {
         case .granted, .earlier: break
         case .ungranted: log(.warning, "an offer was used without a grant", members)
-        case .otherAccount: log(.warning, "an offer was used by another account than it was granted to", members)
+        case .otherAccount: log(.warning, "an offer was used by a different account than it was granted to", members)
         }
     }
 
@@ -145,7 +145,7 @@ package final class Health: CommitObserver {
         if isCutOff { obstacles.append(Obstacle("cut-off", KeyStop.cutOff.reason)) }
         for seal in causes where seal.cause != .logUnwritable { obstacles.append(Obstacle(seal)) }
         if failedLooks >= 5 {
-            obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes are not obeyed"))
+            obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes have no effect"))
         }
         if state.hasOutdatedSecret {
             obstacles.append(

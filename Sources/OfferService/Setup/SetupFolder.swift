@@ -130,7 +130,7 @@ private struct KeyToImport {
     func install() throws(SetupError) -> String {
         if let there = FileIdentity(path: target) {
             guard there == FileIdentity(path: source) else {
-                throw SetupError("\(target) is there already, and is another file than \(source); nothing was written")
+                throw SetupError("\(target) is there already, and differs from \(source); nothing was written")
             }
             guard unsafe chmod(target, 0o600) == 0 else {
                 throw SetupError("\(target): its mode cannot be set to 0600: \(systemMessage(errno))")

@@ -21,9 +21,9 @@ enum CheckCommand: Command {
         --strict also ends with 1 if an offer could never be signed or authorized: no key is active for its app, or no
         service account.
 
-        --live also asks the App Store whether it takes the keys of the purpose app-store-server-api: one
+        --live also asks the App Store whether it accepts the keys of the purpose app-store-server-api: one
         harmless question for each app and environment, about a transaction that does not exist. It says what is
-        wrong, as far as the answers tell: the key id, the issuer id, the bundle id, the clock, the network. Each
+        wrong, as far as the answers show: the key id, the issuer id, the bundle id, the clock, the network. Each
         use of a key is recorded in the database's audit log before it happens; without a database it refuses.
 
         With a key of the App Store Connect API (appStoreConnect in the keys file) it compares the catalog with what

@@ -59,7 +59,7 @@ export function pinControls(keys) {
   );
 }
 
-/** A warning for every view if the service names another key than the pinned one. */
+/** A warning for every view if the service names a different key than the pinned one. */
 export async function warnOfChangedKey(signal) {
   if (pinned() === null) return null;
   try {

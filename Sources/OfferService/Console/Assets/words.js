@@ -109,7 +109,7 @@ export const findings = {
   "region-differs": "the region is another",
   "region-unknown": "the region is not known",
   "ownership-matches": "the subscription is owned as wanted",
-  "ownership-differs": "the subscription is owned otherwise, as by family sharing",
+  "ownership-differs": "the subscription is owned otherwise, such as by family sharing",
   "ownership-unknown": "not known how the subscription is owned",
   "refunded": "there was a refund",
   "not-refunded": "there was no refund",

@@ -137,7 +137,7 @@ extension StoreError {
         switch self {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."
         case .credentialsRefused:
-            "Google gives the service account no token: look whether it and its key still exist in Google Cloud, and "
+            "Google gives the service account no token: check whether it and its key still exist in Google Cloud, and "
                 + "whether the clock is right."
         case .notPermitted(let reason):
             "Google Play does not let the service account ask (\(reason)). It must be invited under Users and permissions "
