@@ -133,7 +133,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .tokenObfuscated:
             Text(
                 .app,
-                "the client library makes a UUID of a name by MD5, and one of the two was signed, and the other attached",
+                "the client library makes a UUID from a name by MD5; one of the two was signed, and the other attached",
                 "Attach the token yourself, or sign the UUID that the library attaches."
             )
         case .nonceCase:

@@ -89,7 +89,7 @@ extension StorageError: CustomStringConvertible {
         case .unexpectedValue(let column): "Column \(column) of the answer is not of the kind expected."
         case .inUse(let path, let process):
             "The database is held by another service (\(process.map { "process \($0), " } ?? "")\(path))."
-        case .misuse(let report): "The program used its database wrongly (\(report))."
+        case .misuse(let report): "The program misused its database (\(report))."
         }
     }
 }

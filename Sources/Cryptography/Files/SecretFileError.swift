@@ -49,7 +49,7 @@ package enum SecretFileError: Error, Hashable, Sendable, CustomStringConvertible
             "The file holds something other than pairs of lowercase hexadecimal digits and a line end; only these were "
                 + "expected."
         case .secureMemory(let error): error.description
-        case .exists: "There is such a file already; a new one was to be written."
+        case .exists: "The file already exists; a new one was expected."
         case .cannotCreate(let code): "The file cannot be created: \(describe(code))."
         case .cannotWrite(let code): "The file cannot be written: \(describe(code))."
         case .noRandom(let error): error.description

@@ -67,9 +67,9 @@ extension PrivateKeyError: CustomStringConvertible {
         case .isJSON:
             "The file is JSON, as the key file of a Google service account is; \(Self.expected). A Google key file belongs in "
                 + "googleServiceAccounts."
-        case .isQuoted: "The text is in quotes; take the quotes away, since the file must hold the PEM block alone."
+        case .isQuoted: "The text is in quotes; remove the quotes, because the file must hold the PEM block alone."
         case .lineEndsWrittenOut:
-            "The line ends are written out as \\n; put real line breaks in their place, as printf '%b' does."
+            "The line ends are written out as \\n; replace them with real line breaks, as printf '%b' does."
         case .noPEMBlock: "The text holds no line “-----BEGIN …-----”; \(Self.expected)."
         case .textBeforeBlock: "There is text before the PEM block; only the block was expected."
         case .textAfterBlock: "There is text after the PEM block; only the block was expected."

@@ -70,7 +70,7 @@ extension Problem {
                 403,
                 "The purchase was made with a different obfuscatedAccountId than this customer has."
             )
-            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is of a purchase of another account")]
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "belongs to a purchase of another account")]
         case .noRecord(let absence) where absence.madeBy != nil:
             self.init(
                 "unrecorded-signature",

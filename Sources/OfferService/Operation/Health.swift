@@ -86,7 +86,7 @@ package final class Health: CommitObserver {
             )
         }
         for (key, isAcknowledged) in switches.keys where !isAcknowledged {
-            log(.error, "a key is switched off", ["key": .text(key.text), "by": "another process"])
+            log(.error, "a key was disabled", ["key": .text(key.text), "by": "another process"])
         }
     }
 
@@ -95,7 +95,7 @@ package final class Health: CommitObserver {
             log(.warning, "the seal is lifted", ["cause": .text(seal.cause.rawValue), "by": "another process"])
         }
         for key in switches.keys.keys.sorted(by: { $0.text < $1.text }) {
-            log(.warning, "a key is switched on", ["key": .text(key.text), "by": "another process"])
+            log(.warning, "a key was enabled", ["key": .text(key.text), "by": "another process"])
         }
     }
 

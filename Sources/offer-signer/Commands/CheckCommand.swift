@@ -32,7 +32,7 @@ enum CheckCommand: Command {
         And it compares the offers of each app with what Google Play lists: what keeps one from being authorized,
         what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
 
-        Exit code 0 if all of that could be used, 1 if not; 3 if the database could not be used, or its log is not
+        Exit codes: 0 if all of it could be used; 1 if not; 3 if the database could not be used, or its log is not
         the one that was signed, or with --live a store did not answer and nothing is known to be wrong. The address
         to listen on is tried only when the service starts.
 

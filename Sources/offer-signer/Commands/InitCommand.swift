@@ -38,7 +38,7 @@ enum InitCommand: Command {
           --directory DIR   where to write (the working directory)
           --listen ADDRESS  where the service is to listen, for the commands that are printed (127.0.0.1:8080)
 
-        Nothing is overwritten: if one of the files is there already, the command writes nothing and ends with 1.
+        Nothing is overwritten: if one of the files already exists, the command writes nothing and ends with 1.
 
         Example:
           offer-signer init --p8 ~/Downloads/SubscriptionKey_ABC123DEFG.p8 \\

@@ -76,7 +76,7 @@ enum ReconcileCommand {
             Terminal.say("Computed again from all evidence: the same for all \(outcome.compared) uses.")
             return true
         }
-        Terminal.say("Computed again from all evidence: \(outcome.differing.count) subscriptions come out otherwise.")
+        Terminal.say("Computed again from all evidence: \(outcome.differing.count) subscriptions differ.")
         for key in outcome.differing.prefix(100) { Terminal.say("  chain or purchase \(key)") }
         Terminal.say("If the offers file has not changed since, something was changed in the database.")
         return false

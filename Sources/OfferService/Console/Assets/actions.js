@@ -63,7 +63,7 @@ export function keySwitch(key) {
       title: `${isDisabled ? "Enable" : "Disable"} key ${key.id}?`,
       explanation: isDisabled
         ? "It signs again at once."
-        : "It signs nothing from the next moment on. What it signed stays good in the stores for up to 24 hours.",
+        : "From now on it signs nothing. Its earlier signatures stay valid in the stores for up to 24 hours.",
       button: isDisabled ? "Enable the key" : "Disable the key",
       asksReason: false,
       act: () => post(path(verb)),

@@ -53,7 +53,7 @@ export function pinControls(keys) {
       "span",
       { class: "hint" },
       keys.pinned === null
-        ? "Pinned, it stays in this browser, and another key is noticed from then on."
+        ? "A pinned key stays in this browser, which then warns of any other key."
         : keys.pinned === keys.served ? "The service names the key that is pinned here." : "The service names another key.",
     ),
   );

@@ -187,7 +187,7 @@ export function lookup(body) {
         "details",
         { open: true },
         element("summary", null, "What the app attached, or members one by one if there is no answer to paste"),
-        paragraph("What you fill in here counts as what the app handed to StoreKit instead of what the answer has."),
+        paragraph("What you fill in here replaces the answer's value: it is what the app gave to StoreKit."),
         element("div", { class: "grid" }, members.map(({ name, label }) =>
           field(label, element("input", { id: `found-${name}`, name, autocomplete: "off", spellcheck: "false" })))),
       ),

@@ -126,7 +126,7 @@ export function reconciliation(body, { route, signal }) {
     panel("Signed, never redeemed", "never-redeemed", async () => {
       const { neverRedeemed } = await found;
       return [
-        paragraph(neverRedeemedCount(await found), ". A few are ordinary: people change their minds. Many may mean that someone collects signatures."),
+        paragraph(neverRedeemedCount(await found), ". A few are normal: people change their minds. Many may mean that someone collects signatures."),
         list("Signed, never redeemed; the first hundred", neverRedeemed.entries),
       ];
     }, signal),
