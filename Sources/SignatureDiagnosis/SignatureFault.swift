@@ -194,7 +194,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
             Text(
                 .server,
                 "the empty token's field was left out with its separator",
-                "Keep all six separators, also around an empty token."
+                "Keep all six separators, even around an empty token."
             )
         case .lineEnd:
             Text(
@@ -422,7 +422,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
             Text(
                 .app,
                 "it was used before, or reported before",
-                "Ask for a new signature for each attempt to buy: also an attempt that fails uses one up."
+                "Ask for a new signature for each attempt to buy: even an attempt that fails uses one up."
             )
         case .notOnRecord:
             Text(

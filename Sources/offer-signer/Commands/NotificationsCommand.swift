@@ -9,8 +9,8 @@ enum NotificationsCommand: Command {
     static let summary = "read what the App Store sent while the service did not listen"
     static var help: String {
         """
-        offer-signer notifications catch-up asks the App Store which notifications it has sent, and takes in
-        those that are not on record, as if they had just arrived. It may run beside the service, or alone, and
+        offer-signer notifications catch-up asks the App Store which notifications it has sent, and records
+        those that it missed, as if they had just arrived. It may run beside the service, or alone, and
         as often as you like: what is known already changes nothing.
 
         Usage: offer-signer notifications catch-up [OPTIONS]

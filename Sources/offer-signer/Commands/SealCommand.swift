@@ -8,8 +8,8 @@ enum SealCommand: Command {
     static let summary = "stop all signatures at once"
     static var help: String {
         """
-        offer-signer seal stops everything that is signed or authorized, beside the running service or before its
-        next start. Eligibility, notifications, records and health continue. It lasts until it is lifted.
+        offer-signer seal stops all signatures and authorizations of a running service, or of one that starts later.
+        Eligibility, notifications, records and health continue. It lasts until it is lifted.
 
         Usage:
           offer-signer seal --reason TEXT

@@ -55,7 +55,7 @@ package struct GooglePlayLintReport: Sendable {
 
     /// The report, a line each; none is longer than 115 characters unless a name in it is.
     package var lines: [String] {
-        var lines = ["Google Play, asked what subscriptions and offers it lists of each app:"]
+        var lines = ["Subscriptions and offers that Google Play lists for each app:"]
         for entry in entries {
             lines += ["", "\(entry.packageName)  \(entry.outcome.heading)"]
             lines += entry.outcome.lines
