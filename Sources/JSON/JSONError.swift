@@ -80,7 +80,7 @@ extension JSONError.Kind {
         case .notFinite: "Numbers must be finite"
         case .repeatedName: "The object has this name already"
         case .tooManyBytes(let limit): "The text is longer than \(limit) bytes"
-        case .tooDeep(let limit): "Arrays and objects lie more than \(limit) deep"
+        case .tooDeep(let limit): "Arrays and objects are nested more than \(limit) deep"
         case .tooManyNodes(let limit): "The text has more than \(limit) values and names"
         case .stringTooLong(let limit): "The string is longer than \(limit) bytes"
         case .numberTooLong(let limit): "The number is longer than \(limit) bytes"

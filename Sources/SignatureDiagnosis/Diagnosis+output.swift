@@ -106,11 +106,11 @@ extension Diagnosis {
 
     private var headline: String {
         switch verdict {
-        case .payloadDiffers: "payload-differs: the signature was made over something else than the App Store expects."
+        case .payloadDiffers: "payload-differs: the signature was made over something other than the App Store expects."
         case .formatWrong: "format-wrong: the signature is not written as the App Store expects it."
         case .signedCorrectly:
             "signed-correctly: the signature is right. Look at the account, the offer and the client."
-        case .unknownKey: "unknown-key: the signature is judged by another key than the one that made it."
+        case .unknownKey: "unknown-key: the signature is judged by a different key than the one that made it."
         case .expired: "expired: the signature was right, and too old when it was used."
         case .reused: "reused: the signature was used before."
         case .notEligibleAtStore:

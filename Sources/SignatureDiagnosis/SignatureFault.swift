@@ -92,13 +92,13 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .tokenCase:
             Text(
                 .server,
-                "it was made over the account token in other letters than lower case",
+                "it was made over the account token in a form other than lower case",
                 "Write appAccountToken in lower case before you sign; the app attaches the same UUID."
             )
         case .tokenForm:
             Text(
                 .server,
-                "it was made over the account token in another form than 8-4-4-4-12",
+                "it was made over the account token in a different form than 8-4-4-4-12",
                 "Sign the token with its hyphens, in lower case."
             )
         case .tokenNotSigned:
@@ -116,7 +116,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .otherTokenSigned:
             Text(
                 .app,
-                "it was made over another customer's name than the app attached",
+                "it was made over a different customer's name than the app attached",
                 "Ask for a new signature when the customer changes, and attach the token of that answer."
             )
         case .usernameSigned:
@@ -128,13 +128,13 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .usernameForm:
             Text(
                 .server,
-                "it was made over the user name in another form than the app attached",
+                "it was made over the user name in a different form than the app attached",
                 "Sign the user name byte by byte as the app attaches it."
             )
         case .tokenObfuscated:
             Text(
                 .app,
-                "the client library makes a UUID of a name by MD5, and of name and UUID one was signed and the other attached",
+                "the client library makes a UUID from a name by MD5; one of the two was signed, and the other attached",
                 "Attach the token yourself, or sign the UUID that the library attaches."
             )
         case .nonceCase:
@@ -152,13 +152,13 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .otherNonce:
             Text(
                 .app,
-                "it was made over another nonce than the app attached",
+                "it was made over a different nonce than the app attached",
                 "Attach the nonce that came with this very signature."
             )
         case .timestampUnit:
             Text(
                 .server,
-                "it was made over the time in another unit than milliseconds",
+                "it was made over the time in a different unit than milliseconds",
                 "Sign milliseconds since 1970, without a fraction, and answer the same number."
             )
         case .timestampAttached:
@@ -170,7 +170,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .otherTimestamp:
             Text(
                 .app,
-                "it was made over another time than the app attached",
+                "it was made over a different time than the app attached",
                 "Attach the timestamp that came with this very signature, not the device's clock."
             )
         case .separator:
@@ -195,7 +195,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
             Text(
                 .server,
                 "the empty token's field was left out with its separator",
-                "Keep all six separators, also around an empty token."
+                "Keep all six separators, even around an empty token."
             )
         case .lineEnd:
             Text(
@@ -206,19 +206,19 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .placeholder:
             Text(
                 .server,
-                "a field held a placeholder, as undefined or nothing",
+                "a field held a placeholder, such as undefined, or nothing",
                 "Look at how the server reads its request: a value was missing there, and was signed as text."
             )
         case .keyIDInPayload:
             Text(
                 .server,
-                "the payload names another key id than the answer",
+                "the payload names a different key id than the answer",
                 "Put the id of the key that signs into the payload and into the answer."
             )
         case .keyIDMismatch:
             Text(
                 .server,
-                "it was made with the key of another id than the answer names",
+                "it was made with the key of a different id than the answer names",
                 "Name the id of the key that signs; key files are called SubscriptionKey_ID.p8."
             )
         case .otherKeyIDAttached:
@@ -230,19 +230,19 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .bundleOfOtherApp:
             Text(
                 .server,
-                "it was made for another bundle id than that of the running app",
+                "it was made for a different bundle id than that of the running app",
                 "Sign with the bundle id of the app that buys: development builds, extensions and Mac Catalyst have ids of their own."
             )
         case .otherProduct:
             Text(
                 .server,
-                "it was made for another product than the app buys",
+                "it was made for a different product than the app buys",
                 "Sign the product that is bought, not the one that the customer has."
             )
         case .otherOffer:
             Text(
                 .server,
-                "it was made for another offer than the app attached",
+                "it was made for a different offer than the app attached",
                 "Sign the promotional offer's identifier, not its reference name."
             )
         case .hashedTwice:
@@ -314,7 +314,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .notDecodable:
             Text(
                 .server,
-                "the text is no signature in any known encoding",
+                "the text is not a signature in any known encoding",
                 "Attach the signature of the answer unchanged."
             )
         case .expired:
@@ -404,8 +404,8 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .jwsTime:
             Text(
                 .server,
-                "iat is no number of seconds, more than five minutes ahead, or more than 24 hours old (how old it may be is not published)",
-                "Set iat to seconds since 1970 by a right clock."
+                "iat is not a number of seconds, is more than five minutes ahead, or more than 24 hours old (how old it may be is not published)",
+                "Set iat to seconds since 1970 by a correct clock."
             )
         case .jwsClaims:
             Text(
@@ -429,7 +429,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
             Text(
                 .app,
                 "it was used before, or reported before",
-                "Ask for a new signature for each attempt to buy: also an attempt that fails uses one up."
+                "Ask for a new signature for each attempt to buy: even an attempt that fails uses one up."
             )
         case .notOnRecord:
             Text(

@@ -98,7 +98,7 @@ extension DatabaseLocation: CustomStringConvertible {
 
     /// What a command line is refused with that has one.
     package static let passwordAdvice =
-        "has a password, which everybody on this machine can see in the list of processes; give the address by "
+        "has a password, which every user of this machine can see in the list of processes; give the address by "
         + "OFFER_SIGNER_DATABASE, or the password by PGPASSFILE or PGPASSWORD"
 
     /// What may be shown of a text that is no location: nothing of what may have been meant as a server's address.

@@ -76,7 +76,7 @@ extension StorageError: CustomStringConvertible {
         case .diskFull(let report): "The disk that holds the database is full (\(report))."
         case .readOnly(let report): "The database cannot be written to (\(report))."
         case .busy(let report): "The database is in use by another connection (\(report))."
-        case .corrupt(let report): "The database is damaged, or the file is no database (\(report))."
+        case .corrupt(let report): "The database is damaged, or the file is not a database (\(report))."
         case .ioFailure(let report): "The database could not be read or written (\(report))."
         case .constraint(_, let report): "The change breaks a rule of the database (\(report))."
         case .cannotOpen(let report): "The database cannot be opened (\(report))."
@@ -89,7 +89,7 @@ extension StorageError: CustomStringConvertible {
         case .unexpectedValue(let column): "Column \(column) of the answer is not of the kind expected."
         case .inUse(let path, let process):
             "The database is held by another service (\(process.map { "process \($0), " } ?? "")\(path))."
-        case .misuse(let report): "The program used its database wrongly (\(report))."
+        case .misuse(let report): "The program misused its database (\(report))."
         }
     }
 }

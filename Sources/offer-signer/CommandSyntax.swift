@@ -85,14 +85,14 @@ extension KeysCommand {
         ),
         Subcommand(
             name: "disable",
-            summary: "switch a key off at once",
+            summary: "disable a key at once",
             usage: "KEY_ID",
             options: [],
             example: "ABC123DEFG"
         ),
         Subcommand(
             name: "enable",
-            summary: "take back what disable did",
+            summary: "enable a disabled key again",
             usage: "KEY_ID",
             options: [],
             example: "ABC123DEFG"
@@ -163,14 +163,14 @@ extension AuditCommand {
         ),
         Subcommand(
             name: "index",
-            summary: "compare the index with the log, or make it again",
+            summary: "compare the index with the log, or rebuild it",
             usage: "--compare | --rebuild",
             options: subcommands["index"] ?? [],
             example: "--compare"
         ),
         Subcommand(
             name: "reconcile",
-            summary: "compare what the stores told with what was granted",
+            summary: "compare what the stores reported with what was granted",
             usage: "[--from TIME] [--until TIME] [--environment production|sandbox] [--recompute]",
             options: subcommands["reconcile"] ?? [],
             example: "--from -7d"

@@ -62,7 +62,7 @@ struct SetupQuestions {
 
     private func caller() throws(CommandError) -> CallerID {
         if let given = try arguments.value("--caller", "1 to 64 of a-z 0-9 . _ -", { CallerID($0) }) { return given }
-        guard let id = CallerID("backend") else { throw CommandError("backend is no name of a caller") }
+        guard let id = CallerID("backend") else { throw CommandError("backend is not a valid name of a caller") }
         return id
     }
 
@@ -81,7 +81,7 @@ struct SetupQuestions {
     }
 
     private func appAppleID(_ connect: ConnectQuestions?) throws(CommandError) -> Int64? {
-        let expected = "the app's number in App Store Connect, as 6449011111"
+        let expected = "the app's number in App Store Connect, such as 6449011111"
         func number(_ text: String) -> Int64? { Int64(text).flatMap { $0 > 0 ? $0 : nil } }
         if let given = try arguments.value("--app-id", expected, number) { return given }
         if let found = connect.flatMap({ number($0.app.id) }) { return found }

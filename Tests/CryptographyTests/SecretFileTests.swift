@@ -64,19 +64,18 @@ struct SecretFileTests {
     ]
 
     static let directories = [
-        Row(testDescription: "in a directory of mode 0777", sentence: "Everybody may put another file in its place") {
+        Row(testDescription: "in a directory of mode 0777", sentence: "Anyone may put another file in its place") {
             try under($0, mode: 0o777)
         },
-        Row(testDescription: "below a directory of mode 0757", sentence: "Everybody may put another file in its place")
-        {
+        Row(testDescription: "below a directory of mode 0757", sentence: "Anyone may put another file in its place") {
             try under($0, mode: 0o757, below: "/below")
         },
-        Row(testDescription: "linked to from a directory of mode 0777", sentence: "Everybody may put another file") {
+        Row(testDescription: "linked to from a directory of mode 0777", sentence: "Anyone may put another file") {
             let link = try under($0, mode: 0o777) + ".link"
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: $0.write([1], to: "secret"))
             return link
         },
-        Row(testDescription: "a link into a directory of mode 0777", sentence: "Everybody may put another file") {
+        Row(testDescription: "a link into a directory of mode 0777", sentence: "Anyone may put another file") {
             let link = $0.path(of: "link")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: under($0, mode: 0o777))
             return link

@@ -60,7 +60,7 @@ extension EndToEnd {
                 let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
                 #expect(mode == 0o600)
                 let again = try await run("backup", file)
-                #expect(again.end == .exited(1) && again.errors.contains("is there already"), "\(again)")
+                #expect(again.end == .exited(1) && again.errors.contains("already exists"), "\(again)")
             }
             let copied = try await entries(at: "sqlite:\(file)")
             let all = try await entries(at: demo.location)

@@ -96,7 +96,7 @@ extension EndToEnd {
             try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: demo.path(of: name))
             let check = try await Program.run(["check"] + demo.options())
             #expect(check.end == .exited(1), "\(check)")
-            #expect(check.errors.contains("error: \(demo.path(of: name)): may be written by everybody"), "\(check)")
+            #expect(check.errors.contains("error: \(demo.path(of: name)): is world-writable"), "\(check)")
         }
 
         @Test func `a file that everybody may put another in the place of decides nothing`() async throws {

@@ -94,7 +94,7 @@ extension EndToEnd {
             try directory.write(Array("mine\n".utf8), to: "mine/keys")
             let outcome = try await Program.run(["demo", folder])
             #expect(
-                outcome.end == .exited(1) && outcome.errors.contains("\(folder)/keys is there already"),
+                outcome.end == .exited(1) && outcome.errors.contains("\(folder)/keys already exists"),
                 "\(outcome)"
             )
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["keys"])

@@ -99,7 +99,7 @@ extension EndToEnd {
             #expect(try await place.run().succeeded)
             let before = place.text("keys")
             let again = try await place.run("--key-id", "AAAAAAAAAA")
-            #expect(again.end == .exited(1) && again.errors.contains("/keys is there already"), "\(again)")
+            #expect(again.end == .exited(1) && again.errors.contains("/keys already exists"), "\(again)")
             #expect(place.text("keys") == before)
 
             let other = try Place()

@@ -18,7 +18,7 @@ extension EndToEnd {
             #expect(refusal.end == .exited(3) || refusal.end == .exited(1), "\(refusal)")
             // How many are missing, what happened, and where it says what to do.
             #expect(refusal.errors.contains("are missing"), "\(refusal)")
-            #expect(refusal.errors.contains("put back to an earlier state"), "\(refusal)")
+            #expect(refusal.errors.contains("restored to an earlier state"), "\(refusal)")
             #expect(refusal.errors.contains("docs/runbook.md"), "\(refusal)")
             try await expectCheckSaysTheSame(as: refusal, demo)
             let verdict = try await audited.audit("verify")
@@ -124,7 +124,7 @@ extension EndToEnd {
                 String(decoding: try KeyTool.openssl("genpkey", "-algorithm", "ed25519"), as: UTF8.self),
                 to: "audit-log.key"
             )
-            try await expectRefusal(demo, "is another key than the one that signed it")
+            try await expectRefusal(demo, "is a different key than the one that signed it")
             try demo.write(key, to: "audit-log.key")
             #expect(try await Program.run(["check"] + demo.options()).succeeded)
         }

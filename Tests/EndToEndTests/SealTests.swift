@@ -94,7 +94,7 @@ extension EndToEnd {
             try await service.logs(#""message":"the seal is lifted""#)
             #expect(try !isSealed(service))
             #expect(!service.log.contains("a key is switched"), "\(service.log)")
-            for (command, told) in [("disable", "a key is switched off"), ("enable", "a key is switched on")] {
+            for (command, told) in [("disable", "a key was disabled"), ("enable", "a key was enabled")] {
                 let change = try await Program.run(["keys", command, "ABC123DEFG"] + Self.database(demo))
                 #expect(change.succeeded, "\(change)")
                 try await eventually("it is told that \(told), without a request") {

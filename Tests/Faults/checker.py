@@ -203,7 +203,7 @@ class Checker:
         if self._grant_of_key.setdefault(key, pair) != pair:
             self._complain(f"{key} was given {self._grant_of_key[key]} and {pair}")
         if answer["identifier"] != OFFER or answer["appAccountToken"] != line["token"]:
-            self._complain(f"{key} was given another offer or account than it asked for")
+            self._complain(f"{key} was given a different offer or account than it asked for")
         try:
             signed = self._signatures.of(answer)
         except ValueError as error:

@@ -94,7 +94,7 @@ extension ChainError: CustomStringConvertible {
         case .unknownCriticalExtension(let role):
             "The \(role.rawValue) certificate has a critical extension that is not understood."
         case .revoked(let role): "The \(role.rawValue) certificate has been revoked."
-        case .other(let code, let role): "OpenSSL refuses the \(role.rawValue) certificate for its reason \(code)."
+        case .other(let code, let role): "OpenSSL refuses the \(role.rawValue) certificate (reason \(code))."
         case .openSSL(let error): error.description
         }
     }

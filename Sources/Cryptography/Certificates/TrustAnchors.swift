@@ -78,12 +78,12 @@ package enum TrustAnchorError: Error, Hashable, Sendable, CustomStringConvertibl
         case .empty: "There is no block “CERTIFICATE”."
         case .tooLarge: "More than 32 certificates, or more than 64 KiB."
         case .malformedPEM: "A block “CERTIFICATE” is not ended, or is not Base64."
-        case .otherBlock: "There is a block that is no “CERTIFICATE”."
+        case .otherBlock: "There is a block that is not “CERTIFICATE”."
         case .certificate(let error): error.description
         case .notSelfSigned(let fingerprint):
-            "The certificate with the SHA-256 fingerprint \(fingerprint) is not signed with its own key, so it is no root."
+            "The certificate with the SHA-256 fingerprint \(fingerprint) is not signed with its own key, so it is not a root."
         case .notAnAuthority(let fingerprint):
-            "The certificate with the SHA-256 fingerprint \(fingerprint) issues no certificates, so it is no root."
+            "The certificate with the SHA-256 fingerprint \(fingerprint) issues no certificates, so it is not a root."
         case .notAppleRootCAG3: "The root certificate in this program is not Apple Root CA - G3."
         }
     }

@@ -39,17 +39,17 @@ package enum SecretFileError: Error, Hashable, Sendable, CustomStringConvertible
                 + (policy.allowsGroupRead ? "0440, 0400 or 0600" : "0400 or 0600") + " was expected. "
                 + Self.remedy(mode, policy)
         case .directoryWritableByAll(let path, let mode):
-            "Everybody may put another file in its place, because the mode of the directory \(path) is "
+            "Anyone may put another file in its place, because the mode of the directory \(path) is "
                 + "\(Self.octal(mode)); a directory that others may not write was expected."
         case .directoryUnreadable(let path, let code):
             "The directory \(path) on the way to the file cannot be examined: \(describe(code))."
         case .cannotRead(let code): "The file cannot be read: \(describe(code))."
-        case .changedWhileRead: "The file changed its size while it was read; a file at rest was expected."
+        case .changedWhileRead: "The file changed its size while it was read; stop whatever writes to it."
         case .notHexadecimal:
-            "The file holds something else than pairs of lowercase hexadecimal digits and a line end; only these were "
+            "The file holds something other than pairs of lowercase hexadecimal digits and a line end; only these were "
                 + "expected."
         case .secureMemory(let error): error.description
-        case .exists: "There is such a file already; a new one was to be written."
+        case .exists: "The file already exists; a new one was expected."
         case .cannotCreate(let code): "The file cannot be created: \(describe(code))."
         case .cannotWrite(let code): "The file cannot be written: \(describe(code))."
         case .noRandom(let error): error.description

@@ -234,7 +234,7 @@ package enum SecretObjectError: Error, Hashable, Sendable, CustomStringConvertib
         case .empty: "The file holds an empty JSON object."
         case .repeatedName: "The file's JSON object has two members of one name."
         case .notString(let name): "The member \(name) is not a string."
-        case .notASCII: "A string that is needed holds something else than ASCII."
+        case .notASCII: "A required string holds something other than ASCII."
         case .secureMemory(let error): error.description
         }
     }

@@ -116,7 +116,7 @@ package enum SigningError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .openSSL(let error): error.description
-        case .doesNotVerify: "The signature just made does not verify, so it was thrown away."
+        case .doesNotVerify: "The signature just made does not verify, so it was discarded."
         }
     }
 }

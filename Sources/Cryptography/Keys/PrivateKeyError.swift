@@ -67,9 +67,9 @@ extension PrivateKeyError: CustomStringConvertible {
         case .isJSON:
             "The file is JSON, as the key file of a Google service account is; \(Self.expected). A Google key file belongs in "
                 + "googleServiceAccounts."
-        case .isQuoted: "The text is in quotes; take the quotes away, since the file must hold the PEM block alone."
+        case .isQuoted: "The text is in quotes; remove the quotes, because the file must hold the PEM block alone."
         case .lineEndsWrittenOut:
-            "The line ends are written out as \\n; put real line breaks in their place, as printf '%b' does."
+            "The line ends are written out as \\n; replace them with real line breaks, as printf '%b' does."
         case .noPEMBlock: "The text holds no line “-----BEGIN …-----”; \(Self.expected)."
         case .textBeforeBlock: "There is text before the PEM block; only the block was expected."
         case .textAfterBlock: "There is text after the PEM block; only the block was expected."
@@ -98,7 +98,7 @@ extension PrivateKeyError: CustomStringConvertible {
         switch self {
         case .passphraseMissing: "The key is encrypted, and no passphrase is configured for it."
         case .passphraseNotNeeded:
-            "A passphrase is configured, but the key is not encrypted; somebody believes it to be better kept than it is."
+            "A passphrase is configured, but the key is not encrypted, so it is less protected than the configuration suggests."
         case .outdatedEncryption(let scheme): "The key is encrypted with \(scheme); PBES2 was expected."
         case .notDecrypted(let error):
             "The key cannot be decrypted: the passphrase is wrong or the text is damaged. \(error)"
@@ -115,7 +115,7 @@ extension PrivateKeyError: CustomStringConvertible {
         case .otherCurve(let name): "The key is on the curve \(name); P-256 (prime256v1) was expected."
         case .explicitCurve: "The key spells out a curve of its own; the named curve P-256 (prime256v1) was expected."
         case .malformedKey(let error): "The PKCS #8 text holds no well-formed EC key. \(error)"
-        case .scalarOutOfRange: "The private number is zero or not below the curve's order, so this is no key."
+        case .scalarOutOfRange: "The private number is zero or not below the curve's order, so this is not a key."
         case .invalidPublicKey: "The public key in the file is not a point of P-256."
         case .publicKeyMismatch: "The public key in the file belongs to another private key."
         case .selfTestFailed: "A signature made with the key does not verify."

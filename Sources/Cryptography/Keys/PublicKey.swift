@@ -69,7 +69,7 @@ package enum PublicKeyError: Error, Hashable, Sendable, CustomStringConvertible 
 
     package var description: String {
         switch self {
-        case .notP256(let error): "This is no public key on P-256 in SubjectPublicKeyInfo form. \(error)"
+        case .notP256(let error): "This is not a public key on P-256 in SubjectPublicKeyInfo form. \(error)"
         }
     }
 }

@@ -104,7 +104,7 @@ package enum RSAPublicKeyError: Error, Hashable, Sendable, CustomStringConvertib
         case .size(let bits):
             "The RSA key has \(bits) bits; \(RSAPrivateKey.bits.lowerBound) to \(RSAPrivateKey.bits.upperBound) were expected."
         case .exponent: "The exponent is not an odd number from 65537 up, of at most 8 bytes."
-        case .openSSL(let error): "This is no RSA public key. \(error)"
+        case .openSSL(let error): "This is not an RSA public key. \(error)"
         }
     }
 

@@ -53,7 +53,7 @@ extension OCSPError: CustomStringConvertible {
         case .tooWeak: "The OCSP response is signed over a digest that is too weak."
         case .wrongSignature: "The OCSP response's signature is not its responder's."
         case .wrongCertificate: "The OCSP response says nothing about this certificate."
-        case .repeatedCertificate: "The OCSP response speaks of this certificate more than once."
+        case .repeatedCertificate: "The OCSP response lists this certificate more than once."
         case .malformedTimes: "The times in the OCSP response can't be read or contradict each other."
         case .notYetValid: "The OCSP response is from the future."
         case .stale: "The OCSP response is too old."

@@ -160,7 +160,7 @@ struct ResponseHeadReader: Sendable {
         }
         let hasBody = admitsBody && status != 204 && status != 304
         guard !hasBody || version == .http2 || contentLength != nil || isChunked else {
-            return .protocolViolation("the body's end is told by nothing but the connection's")
+            return .protocolViolation("only the end of the connection ends the body")
         }
         stage = .complete
         return nil

@@ -73,7 +73,7 @@ package enum Rejection: Hashable, Sendable {
         case .tooManyFields(let limit): "There are more than \(limit) header fields."
         case .bodyTooLarge(let limit): "The body has more than \(limit) bytes."
         case .expectationFailed: "The only expectation that can be met is 100-continue."
-        case .methodNotImplemented: "There is nothing here that has this method."
+        case .methodNotImplemented: "Nothing here supports this method."
         case .versionNotSupported: "Only HTTP/1.1 is spoken here."
         case .headTimeout: "The request line and header fields did not arrive in time."
         case .bodyTimeout: "The body did not arrive in time."

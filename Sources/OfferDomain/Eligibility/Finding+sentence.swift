@@ -4,12 +4,12 @@ extension Finding {
     /// The reason, for people: a sentence without capital and full stop, as "lapsed 41 days ago, 30 needed".
     package var because: String {
         switch code {
-        case .allMet: "all of what follows is met"
-        case .allNotMet: "not all of what follows is met"
-        case .allUndecided: "part of what follows is undecided, and nothing in it is against; send what that asks for"
-        case .anyMet: "at least one of what follows is met"
-        case .anyNotMet: "none of what follows is met"
-        case .anyUndecided: "none of what follows is met, and part of it is undecided; send what that asks for"
+        case .allMet: "all of the following is met"
+        case .allNotMet: "not all of the following is met"
+        case .allUndecided: "part of the following is undecided, and nothing in it is against; send what that asks for"
+        case .anyMet: "at least one of the following is met"
+        case .anyNotMet: "none of the following is met"
+        case .anyUndecided: "none of the following is met, and part of it is undecided; send what that asks for"
         case .notMet, .notNotMet: "the opposite of what follows"
         case .notUndecided: "the opposite of what follows, which is undecided; send what that asks for"
         case .subscribedBefore, .neverSubscribed, .subscribedBeforeUnknown: subscribedBeforeSentence
@@ -130,7 +130,7 @@ extension Finding {
 
     private var ownershipSentence: String {
         guard case .ownership(let wanted) = subject, code != .ownershipUnknown else {
-            return "it is not known how the customer came by the subscription; \(Self.sending("ownership"))"
+            return "it is not known how the customer got the subscription; \(Self.sending("ownership"))"
         }
         return code == .ownershipMatches
             ? "the subscription is \(wanted.rawValue)" : "the subscription is not \(wanted.rawValue)"
@@ -161,7 +161,7 @@ extension Finding {
         case .attributeAbsent: return "the attribute \(name) is not stated"
         case .attributeWrongType:
             return
-                "the attribute \(name) is of another type than the rule asks for; send attributes.\(name) as the rule has it"
+                "the attribute \(name) is of a different type than the rule asks for; send attributes.\(name) as the rule has it"
         default: return "no trusted caller stated the attribute \(name); a backend sends attributes.\(name)"
         }
     }

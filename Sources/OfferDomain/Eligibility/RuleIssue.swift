@@ -42,7 +42,7 @@ package struct RuleIssue: Hashable, Sendable, CustomStringConvertible {
         case .unfitAttributeValue(let fault): fault.description
         case .introductoryOfferHasNoID: "can't be asked of introductory offers, which have no id"
         case .contradictsFloor:
-            "asks for who never subscribed, and the offer is only for customers who have subscribed before; one at Google "
+            "asks for customers who never subscribed, and the offer is only for customers who have subscribed before; one at Google "
                 + "Play alone may have admitsNewCustomers"
         }
     }

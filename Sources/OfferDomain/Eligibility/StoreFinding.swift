@@ -82,9 +82,9 @@ extension Finding {
             "the App Store was asked and does not know \(TransactionMember(rawValue: counted)?.pointer ?? "it")"
         case .purchaseUnknownToStore: "Google Play was asked and does not know /purchaseTokens/\(counted)"
         case .purchaseExpiredTooLong:
-            "Google Play was asked and no longer tells of /purchaseTokens/\(counted): it expired more than 60 days ago"
+            "Google Play was asked and no longer reports /purchaseTokens/\(counted): it expired more than 60 days ago"
         case .purchaseReplaced:
-            "Google Play was asked and no longer tells of /purchaseTokens/\(counted): another purchase replaced it, or "
+            "Google Play was asked and no longer reports /purchaseTokens/\(counted): another purchase replaced it, or "
                 + "its account is gone"
         case .purchaseUnreadable:
             "Google Play's answer about /purchaseTokens/\(counted) cannot be read; the service's log names its member"

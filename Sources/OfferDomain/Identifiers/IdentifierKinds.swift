@@ -85,7 +85,7 @@ package enum StorefrontCountry: IdentifierKind {
     package static let shape = IdentifierShape(
         .uppercase,
         length: 3...3,
-        expectation: "a country in three capital letters, as USA"
+        expectation: "a country in three capital letters, such as USA"
     )
 }
 
@@ -94,7 +94,7 @@ package enum RegionCountry: IdentifierKind {
     package static let shape = IdentifierShape(
         .uppercase,
         length: 2...2,
-        expectation: "a country in two capital letters, as US"
+        expectation: "a country in two capital letters, such as US"
     )
 }
 

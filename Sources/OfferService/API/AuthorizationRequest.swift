@@ -46,7 +46,7 @@ package final class AuthorizationRequest: Sendable {
         if reader.member("customerId") == nil, reader.member("anonymousId") == nil {
             reader.note(
                 "customerId",
-                "is missing, and so is anonymousId; the purchase has to name whom the offer was granted to"
+                "is missing, and so is anonymousId; send one of them, so that the purchase names the customer"
             )
         }
         reader.finish()

@@ -70,7 +70,7 @@ package struct OperationCalls: Sendable {
         let causes = Set(seal.causes.map(\.cause))
         let sealed = Gauge(
             "offer_signer_sealed",
-            "Whether nothing is signed, by cause: 1 for each that holds",
+            "1 for each cause that seals the service",
             SealCause.allCases.map { .init(causes.contains($0) ? 1 : 0, labels: [("cause", $0.rawValue)]) }
         )
         return Response(

@@ -44,7 +44,7 @@ extension Problem {
                 "transaction-not-shown",
                 "Signed data shows no such transaction",
                 403,
-                "An app may name a transaction only if signed data that it sends along has it: ids are no secret."
+                "An app may name a transaction only if signed data in the same request contains it, because ids are not secret."
             )
             mismatches = [Mismatch(pointer: "/transactionId", offset: 0, message: "is in none of the signed data")]
         case .signedDataOfOtherAccount(let pointer, let member):
@@ -52,7 +52,7 @@ extension Problem {
                 "signed-data-of-other-account",
                 "Signed data belongs to another account",
                 403,
-                "The transaction was bought with another \(member) than the request names."
+                "The transaction was bought with a different \(member) than the request names."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "names another \(member)")]
         case .tooManyTransfers(let pointer, let limit):
@@ -68,9 +68,9 @@ extension Problem {
                 "purchase-of-other-account",
                 "The purchase belongs to another account",
                 403,
-                "The purchase was made with another obfuscatedAccountId than this customer has."
+                "The purchase was made with a different obfuscatedAccountId than this customer has."
             )
-            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is of a purchase of another account")]
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "belongs to a purchase of another account")]
         case .noRecord(let absence) where absence.madeBy != nil:
             self.init(
                 "unrecorded-signature",
@@ -200,7 +200,7 @@ extension Problem {
                 "assertion-not-allowed",
                 "The caller may not state this",
                 403,
-                "What a caller of role \(role.rawValue) says of a customer is not believed; leave \(pointer) out."
+                "What a caller of role \(role.rawValue) states about a customer is not trusted; leave \(pointer) out."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "may not be stated by \(role.rawValue)")]
         case .bundleNotAllowed(let app):

@@ -56,7 +56,7 @@ package struct TransfersCall: Sendable {
             throw .decision(.unknownOffer(.package))
         }
         if let byBundle, let byPackage, byBundle != byPackage {
-            let mismatch = Mismatch(pointer: "/packageName", offset: 0, message: "is of another app than /bundleId")
+            let mismatch = Mismatch(pointer: "/packageName", offset: 0, message: "differs from the app of /bundleId")
             throw .request(.invalid([mismatch]))
         }
         guard let name = byBundle ?? byPackage, let app = AppInStores(name, in: catalog) else {

@@ -49,5 +49,5 @@ package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
     var windowSeconds: Int64 { max(1, Int64(burst) * nanosecondsPerRequest / 1_000_000_000) }
 
     /// What may be written, for help and messages.
-    package static let expected = "N/s or N/min, and :BURST behind it if more may come at once, as 20/s:200"
+    package static let expected = "N/s or N/min, with :BURST after it if more may come at once, such as 20/s:200"
 }

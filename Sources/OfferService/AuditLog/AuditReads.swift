@@ -24,7 +24,7 @@ package final class AuditReads: Sendable {
         do throws(LedgerError) {
             try await committer.append([.recordsRead(read)])
         } catch {
-            log(.warning, "a reading of the audit log could not be recorded", ["call": .text(call.rawValue)])
+            log(.warning, "a read of the audit log could not be recorded", ["call": .text(call.rawValue)])
             noteFetch(caller: caller, call: call)
         }
     }

@@ -146,7 +146,7 @@ package final class SignedLog: Sendable {
     private static func warnOfMissingFile(_ file: CheckpointFile, _ log: Log) {
         log(
             .warning,
-            "the audit log's checkpoint file is missing; a database put back with it would not be noticed here",
+            "the audit log's checkpoint file is missing; a database restored with it would not be noticed here",
             ["file": .text(file.path)]
         )
     }

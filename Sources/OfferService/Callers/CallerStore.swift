@@ -23,7 +23,7 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .alreadyExists(let id):
-            "a caller named \(id) exists already; choose another name, or give it one more key with add-key"
+            "a caller named \(id) already exists; choose another name, or give it one more key with add-key"
         case .unknownCaller(let id): "there is no caller named \(id)"
         case .revoked(let id): "the caller \(id) is revoked for good; add one under another name"
         case .unknownKey(let id): "the caller has no key \(id)"

@@ -122,7 +122,7 @@ package enum CatalogFile {
             do { return try OfferTag(text) } catch { return mismatches.none(element, "\(error)") }
         }
         if list.array?.isEmpty == true {
-            mismatches.add(list, "is empty; then nothing would keep an offer from being shown to everybody")
+            mismatches.add(list, "is empty; then nothing would keep an offer from being shown to everyone")
         }
         return tags
     }

@@ -18,10 +18,10 @@ extension LoadedConfiguration {
             )
         }
         if app.environments.contains(.production), app.appAppleID == nil {
-            notes.append("\(bundleID): without appAppleId what the App Store signs in production is not taken")
+            notes.append("\(bundleID): without appAppleId what the App Store signs in production is not accepted")
         }
         if app.environments == [.production] {
-            notes.append("\(bundleID): only production is taken; TestFlight and App Review buy in the sandbox")
+            notes.append("\(bundleID): only production is accepted; TestFlight and App Review buy in the sandbox")
         }
         return notes
     }

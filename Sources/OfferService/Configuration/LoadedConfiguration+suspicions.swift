@@ -28,7 +28,7 @@ extension LoadedConfiguration {
             ConfigurationIssue(
                 .warning,
                 place: offersPath,
-                "subscriptionGroupId \(printable(group)) is no id of Apple's: those are digits, as 21234567, and this looks "
+                "subscriptionGroupId \(printable(group)) is not an id of Apple's: those are digits, such as 21234567, and this looks "
                     + "like the group's name. No purchase will match it; App Store Connect shows the id beside the name"
             )
         }

@@ -99,7 +99,7 @@ package struct LoadedConfiguration: Sendable {
                 .error,
                 place: keysPath,
                 pointer: "/auditLog",
-                "is another name or key than the log that runs has, \(other.keys.logKey.verifierKey); it can't change on "
+                "is a different name or key than the log that runs has, \(other.keys.logKey.verifierKey); it can't change on "
                     + "a reload. To begin a new log, stop the service and see offer-signer audit --help"
             )
         ])
@@ -209,7 +209,7 @@ package struct LoadedConfiguration: Sendable {
         do throws(LogMismatch) {
             guard try check.newest(stored: stored).fileIsMissing else { return [] }
             let message =
-                "there is no \(path): whether the database was put back to an earlier state can't be seen without it"
+                "there is no \(path): whether the database was restored to an earlier state can't be seen without it"
             return [ConfigurationIssue(.warning, place: Setting.checkpointFile.flag, message)]
         } catch {
             guard error.isOfConfiguration else { throw .log(error) }

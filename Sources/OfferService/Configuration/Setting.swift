@@ -84,7 +84,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     package var expected: String {
         switch self {
         case .listen, .adminListen:
-            "ADDRESS:PORT, as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every IPv4 address"
+            "ADDRESS:PORT, such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every IPv4 address"
         case .tlsKey: "the path of a file, or credential:NAME"
         case .keys, .offers, .tlsCertificate, .appStoreRoots, .trustedCertificates, .checkpointFile,
             .logPolicy, .sealFile:
@@ -106,7 +106,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .loops: "auto, or 1 to 64"
         case .connections, .connectionsPerAddress: "1 to 1000000"
         case .appRate, .appRatePerAddress, .appRatePerCustomer: "none, or \(RateLimit.expected)"
-        case .trustedProxy: "addresses or networks with commas between, as 10.0.0.0/8,fd00::1"
+        case .trustedProxy: "addresses or networks with commas between, such as 10.0.0.0/8,fd00::1"
         case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: "yes or no"
         }
     }
@@ -116,33 +116,33 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .listen: "where to listen"
         case .adminListen:
-            "where to listen for health, metrics and administration alone, beside all that --listen answers"
+            "a second address, for health, metrics and administration alone; --listen answers them too"
         case .keys: "the key ring, JSON5 (see keys.example)"
         case .offers: "the catalog, JSON5 (see offers.example)"
         case .database: "ledger and records"
         case .checkpointFile:
             "the audit log's newest checkpoint, outside of the database; else the database's path and .checkpoint"
-        case .logPolicy: "the witnesses that are to sign the audit log's checkpoints (tlog-policy)"
+        case .logPolicy: "the witnesses that sign the audit log's checkpoints (tlog-policy)"
         case .tlsCertificate: "certificate chain in PEM; with it the service speaks TLS 1.3"
         case .tlsKey: "private key of that certificate in PEM; a credential is one that systemd passed"
-        case .appStoreRoots: "further roots, in PEM, for what claims to be signed by the App Store; for tests only"
+        case .appStoreRoots: "additional roots, in PEM, for signed data of the App Store; for tests only"
         case .appStoreURL: "where the App Store Server API is"
         case .appStoreSandboxURL: "where it is for the sandbox"
         case .appStoreConnectURL: "where the App Store Connect API is, for check --live"
         case .googlePlayURL: "where the Google Play Developer API is"
-        case .googleOAuthURL: "where Google gives tokens to service accounts"
-        case .googleCertsURL: "where the keys are that Google signs its notifications' tokens with"
-        case .googlePushAudience: "the audience that the push subscription of Google's notifications is set to"
-        case .googlePushEmail: "the service account that the push subscription is set to"
-        case .trustedCertificates: "the only certificates, in PEM, that the stores' servers may have; else the system's"
-        case .revocationCheck: "whether it matters that certificates which sign for the App Store may have been revoked"
+        case .googleOAuthURL: "where service accounts get tokens from Google"
+        case .googleCertsURL: "where Google publishes the keys of its notifications' tokens"
+        case .googlePushAudience: "the audience of the push subscription for Google's notifications"
+        case .googlePushEmail: "the service account of that push subscription"
+        case .trustedCertificates: "the only trusted authorities of the stores' servers, in PEM; else the system's"
+        case .revocationCheck: "how to treat App Store certificates that may be revoked"
         case .log: "how much is logged to standard error"
         case .logFormat: "how log lines are written; else text on a terminal, and json otherwise"
         case .selfVerification: "which signatures are verified before they leave"
         case .appFindings: "whether answers to callers of role app name the rule that said no"
         case .publicLog: "whether the audit log's tiles and checkpoint are served without an API key"
         case .sealFile: "while this file is there, nothing is signed"
-        case .clockCheck: "what follows when the clock jumps or nothing keeps it right"
+        case .clockCheck: "what to do when the clock jumps or is not synchronized"
         case .clockStepSeconds: "by how many seconds the clock must jump to be noticed"
         case .loops: "event loops; auto is one for each core"
         case .connections: "connections at once"

@@ -33,7 +33,7 @@ package enum TextFile {
             throw TextFileError(description: "is not a regular file")
         }
         guard !decides || status.st_mode & S_IWOTH == 0 else {
-            throw TextFileError(description: "may be written by everybody, and decides what is signed; chmod o-w")
+            throw TextFileError(description: "is world-writable, and decides what is signed; chmod o-w")
         }
         if decides { try requireGuardedWay(to: path, descriptor) }
         guard status.st_size <= maximumBytes else {

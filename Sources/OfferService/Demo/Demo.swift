@@ -57,7 +57,7 @@ package struct Demo {
         if let other = present.first {
             throw DemoError(
                 description:
-                    "\(path(other)) is there already, and \(directory) has no whole example. Name another folder; "
+                    "\(path(other)) already exists, and \(directory) has no whole example. Name another folder; "
                     + "nothing was written."
             )
         }

@@ -261,7 +261,7 @@ package final class Seal: Sendable {
     /// - Throws: Why the entry could not be written; the key is off nevertheless.
     package func disable(_ key: KeyID, by requester: Requester) async throws(LedgerError) {
         let serial = gate.hold(key, by: requester)
-        log(.error, "a key is switched off", ["key": .text(key.text), "by": .text(requester.name)])
+        log(.error, "a key was disabled", ["key": .text(key.text), "by": .text(requester.name)])
         try await withCheckedContinuation { continuation in
             record(key, KeyGate.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
         }.get()
@@ -291,7 +291,7 @@ package final class Seal: Sendable {
             try writer.set(key, isDisabled: false, by: requester)
         }
         if let held { gate.release(key, held.serial) }
-        log(.warning, "a key is switched on", ["key": .text(key.text), "by": .text(requester.name)])
+        log(.warning, "a key was enabled", ["key": .text(key.text), "by": .text(requester.name)])
     }
 }
 

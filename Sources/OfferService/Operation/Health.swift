@@ -60,7 +60,7 @@ package final class Health: CommitObserver {
         switch match {
         case .granted, .earlier: break
         case .ungranted: log(.warning, "an offer was used without a grant", members)
-        case .otherAccount: log(.warning, "an offer was used by another account than it was granted to", members)
+        case .otherAccount: log(.warning, "an offer was used by a different account than it was granted to", members)
         }
     }
 
@@ -86,7 +86,7 @@ package final class Health: CommitObserver {
             )
         }
         for (key, isAcknowledged) in switches.keys where !isAcknowledged {
-            log(.error, "a key is switched off", ["key": .text(key.text), "by": "another process"])
+            log(.error, "a key was disabled", ["key": .text(key.text), "by": "another process"])
         }
     }
 
@@ -95,7 +95,7 @@ package final class Health: CommitObserver {
             log(.warning, "the seal is lifted", ["cause": .text(seal.cause.rawValue), "by": "another process"])
         }
         for key in switches.keys.keys.sorted(by: { $0.text < $1.text }) {
-            log(.warning, "a key is switched on", ["key": .text(key.text), "by": "another process"])
+            log(.warning, "a key was enabled", ["key": .text(key.text), "by": "another process"])
         }
     }
 
@@ -145,7 +145,7 @@ package final class Health: CommitObserver {
         if isCutOff { obstacles.append(Obstacle("cut-off", KeyStop.cutOff.reason)) }
         for seal in causes where seal.cause != .logUnwritable { obstacles.append(Obstacle(seal)) }
         if failedLooks >= 5 {
-            obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes are not obeyed"))
+            obstacles.append(Obstacle("states-unread", "callers and key states can't be read; changes have no effect"))
         }
         if state.hasOutdatedSecret {
             obstacles.append(

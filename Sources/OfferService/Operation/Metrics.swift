@@ -171,7 +171,7 @@ package final class Metrics: CommitObserver {
         )
         page.add(
             "offer_signer_store_request_duration_seconds",
-            "Time that a request to a store took, whatever came of it, by endpoint",
+            "Time that a request to a store took, whatever its result, by endpoint",
             storeSeconds.map { ([("store", $0.store), ("endpoint", $0.endpoint)], $1) }
         )
         for gauge in gauges {

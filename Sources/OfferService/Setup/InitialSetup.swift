@@ -49,7 +49,7 @@ package struct InitialSetup: Sendable {
         guard stem.hasPrefix("AuthKey_"), let id = try? KeyID(String(stem.dropFirst("AuthKey_".count).prefix(10)))
         else {
             throw SetupError(
-                "\(name) is not named like an App Store Connect API key (AuthKey_DEF456GHIJ.p8), which tells the key's ID: "
+                "\(name) is not named like an App Store Connect API key (AuthKey_DEF456GHIJ.p8), which shows the key's ID: "
                     + "keep the name of the download"
             )
         }
@@ -72,7 +72,7 @@ package struct InitialSetup: Sendable {
         let text = stem.split(separator: "_").last.map { String($0.prefix(10)) } ?? ""
         guard stem.hasPrefix("SubscriptionKey_"), let id = try? KeyID(text) else {
             throw SetupError(
-                "\(name) does not tell the key's id, as SubscriptionKey_ABC123DEFG.p8 would; give the id with --key-id"
+                "\(name) does not show the key's id, as SubscriptionKey_ABC123DEFG.p8 would; give the id with --key-id"
             )
         }
         return id

@@ -42,7 +42,7 @@ package struct SetupFolder {
     package func write(_ setup: InitialSetup) throws(SetupError) -> String {
         if let other = File.allCases.map(path).first(where: { FileIdentity(path: $0) != nil }) {
             throw SetupError(
-                "\(other) is there already, and nothing is overwritten. Choose another folder with --directory; "
+                "\(other) already exists, and nothing is overwritten. Choose another folder with --directory; "
                     + "nothing was written."
             )
         }
@@ -130,7 +130,7 @@ private struct KeyToImport {
     func install() throws(SetupError) -> String {
         if let there = FileIdentity(path: target) {
             guard there == FileIdentity(path: source) else {
-                throw SetupError("\(target) is there already, and is another file than \(source); nothing was written")
+                throw SetupError("\(target) already exists, and differs from \(source); nothing was written")
             }
             guard unsafe chmod(target, 0o600) == 0 else {
                 throw SetupError("\(target): its mode cannot be set to 0600: \(systemMessage(errno))")

@@ -36,7 +36,7 @@ extension SignedDataStatistics {
         [
             Gauge(
                 "offer_signer_signed_data_verifications_total",
-                "Signatures of the App Store verified, under a chain that was remembered or was new",
+                "Signatures of the App Store verified, under a chain that was cached or new",
                 type: "counter",
                 [
                     .init(Double(hits), labels: [("chain", "remembered")]),

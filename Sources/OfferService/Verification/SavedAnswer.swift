@@ -75,7 +75,7 @@ package struct SavedGrant: Sendable {
         v1 = try object["signature"].map { value throws(SavedAnswerError) in try SavedV1(object, value) }
         jws = try object["jws"].map { value throws(SavedAnswerError) in
             guard let presented = value.string.flatMap({ PresentedSignature(jws: Array($0.utf8)) }) else {
-                throw SavedAnswerError("its member jws is no compact JWS of this service")
+                throw SavedAnswerError("its member jws is not a compact JWS of this service")
             }
             return presented
         }

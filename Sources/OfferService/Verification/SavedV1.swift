@@ -17,7 +17,7 @@ package struct SavedV1: Sendable {
     init(_ object: JSONObject, _ signature: JSONValue) throws(SavedAnswerError) {
         guard let text = signature.string, let der = Base64.decode(Array(text.utf8)),
             let signature = ECDSASignature(der: der)
-        else { throw SavedAnswerError("its member signature is no ECDSA signature in Base64") }
+        else { throw SavedAnswerError("its member signature is not an ECDSA signature in Base64") }
         self.signature = signature
         keyID = try Self.member("keyIdentifier", of: object) { $0.string.flatMap { try? KeyID($0) } }
         offerID = try Self.member("identifier", of: object) { $0.string.flatMap { try? OfferID($0) } }

@@ -24,7 +24,7 @@ final class PostgreSQLSession {
     init(_ address: PostgreSQLAddress) throws(StorageError) {
         let call = unsafe try LibPQ.load().call
         guard unsafe Self.isReadable(address, call) else {
-            throw .cannotOpen(EngineReport("the address of the database is none that libpq can read"))
+            throw .cannotOpen(EngineReport("the address of the database is not one that libpq can read"))
         }
         var settings = PostgreSQLParameters(address)
         let connection = unsafe settings.withPointers { names, values in

@@ -14,7 +14,7 @@ extension AuditCommand {
 
         key prints that verifier key, from the keys file; keep it where the log is verified.
 
-        new-log is for a log that can't be put back as it was signed (docs/runbook.md, “Restore a backup”): with
+        new-log is for a log that can't be restored as it was signed (docs/runbook.md, “Restore a backup”): with
         the service stopped, and the new name in the keys file, it records what is lost and begins a log of that
         name with the entries that are left.
         """

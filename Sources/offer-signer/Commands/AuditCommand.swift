@@ -37,9 +37,9 @@ enum AuditCommand: Command {
         find prints the entry of a signature. --answer takes the service's answer as it is, and --jws a JWS; otherwise
         give what the app received and attached. With the key's public half in PEM, find also says whether the signature
         verifies. It exits with 1 if there is no record.
-        index holds the index against the log, and exits with 1 if they differ; or makes it again. The service may go on.
+        index compares the index with the log, and exits with 1 if they differ; or rebuilds it. The service may keep running.
 
-        reconcile compares what the stores told with what was granted, in the last 30 days; it ends with 1 if an
+        reconcile compares what the stores reported with what was granted, in the last 30 days; it ends with 1 if an
         offer was redeemed without a record, or by another account. --recompute computes everything again and says
         what is kept otherwise; it reads the keys and offers too.
 
@@ -48,8 +48,8 @@ enum AuditCommand: Command {
         Conditions:
           --from TIME, --until TIME   as 2026-11-21T08:00:00Z, 2026-11-21 (from 00:00 UTC), today, yesterday, or -24h
                                       (also s, m, d, w: ago); until is not included
-          --reason CODE               of decisions: why, as cooldown-running (docs/rules.md has the codes)
-          --exclude EVENT[,EVENT]…    without these events, as audit.read,audit.fetch
+          --reason CODE               of decisions: why, such as cooldown-running (docs/rules.md has the codes)
+          --exclude EVENT[,EVENT]…    without these events, such as audit.read,audit.fetch
         \(AuditQuery.Field.allCases.map { "  --\($0.rawValue) TEXT" }.joined(separator: "\n"))
 
         Who used key K for offer O between T1 and T2:

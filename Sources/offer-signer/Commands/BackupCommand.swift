@@ -14,7 +14,7 @@ enum BackupCommand: Command {
         Usage: offer-signer backup FILE [--database LOCATION]
 
         FILE must not exist. It appears when the backup is complete, verified page by page and with its whole audit log,
-        and on the disk; its mode is 0600. Copy it to another machine. Keep apart from it what it does not hold: the files
+        and on the disk; its mode is 0600. Copy it to another machine. Keep elsewhere what it does not hold: the files
         of keys, offers and secrets, and the checkpoint file, which is never restored.
 
         A database on a PostgreSQL server has the server's own backups.
@@ -44,10 +44,10 @@ enum BackupCommand: Command {
 /// `offer-signer restore`.
 enum RestoreCommand: Command {
     static let name = "restore"
-    static let summary = "put a backup in the place of the database"
+    static let summary = "replace the database by a backup"
     static var help: String {
         """
-        offer-signer restore puts a backup in the place of the database, and keeps the database that was there.
+        offer-signer restore replaces the database by a backup, and keeps the database that was there.
 
         Usage: offer-signer restore FILE [--database LOCATION]
 
@@ -57,7 +57,7 @@ enum RestoreCommand: Command {
 
         A restored backup has forgotten every grant since it was made. Caps and budgets are open again by that much,
         retries get new grants, and callers and keys that were disabled since are live. So the service refuses to start
-        while its checkpoint file is of more entries than the backup has. “Restore a backup” in docs/runbook.md has what
+        while its checkpoint file covers more entries than the backup has. “Restore a backup” in docs/runbook.md has what
         to do before the next start.
 
         \(SettingsOptions.help([.database, .checkpointFile]))
@@ -96,7 +96,7 @@ enum RestoreCommand: Command {
         let signed = (try? CheckpointFile(path: path).signedEntries) ?? nil
         if let signed, signed > entries {
             lines.append(
-                "The service will not start: \(path) was signed over \(signed) entries. If the newer database can be had, "
+                "The service will not start: \(path) was signed over \(signed) entries. If the newer database is available, "
                     + "restore that; if not, begin a new log with: offer-signer audit new-log --origin NEW-NAME"
             )
         }

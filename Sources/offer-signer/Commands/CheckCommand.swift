@@ -21,9 +21,9 @@ enum CheckCommand: Command {
         --strict also ends with 1 if an offer could never be signed or authorized: no key is active for its app, or no
         service account.
 
-        --live also asks the App Store whether it takes the keys of the purpose app-store-server-api: one
+        --live also asks the App Store whether it accepts the keys of the purpose app-store-server-api: one
         harmless question for each app and environment, about a transaction that does not exist. It says what is
-        wrong, as far as the answers tell: the key id, the issuer id, the bundle id, the clock, the network. Each
+        wrong, as far as the answers show: the key id, the issuer id, the bundle id, the clock, the network. Each
         use of a key is recorded in the database's audit log before it happens; without a database it refuses.
 
         With a key of the App Store Connect API (appStoreConnect in the keys file) it compares the catalog with what
@@ -32,7 +32,7 @@ enum CheckCommand: Command {
         And it compares the offers of each app with what Google Play lists: what keeps one from being authorized,
         what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
 
-        Exit code 0 if all of that could be used, 1 if not; 3 if the database could not be used, or its log is not
+        Exit codes: 0 if all of it could be used; 1 if not; 3 if the database could not be used, or its log is not
         the one that was signed, or with --live a store did not answer and nothing is known to be wrong. The address
         to listen on is tried only when the service starts.
 

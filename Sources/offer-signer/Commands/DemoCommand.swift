@@ -8,7 +8,7 @@ enum DemoCommand: Command {
     static var help: String {
         """
         offer-signer demo writes an example that runs as it is: a fresh P-256 key in the form of a .p8 file, a
-        key ring, a catalog, a caller with its API key, and a request. An example that is there already is
+        key ring, a catalog, a caller with its API key, and a request. An example that already exists is
         left as it is; it ends with 1 if that lacks a file, or another file is in the way. The key is no App Store
         key: what it signs, the App Store refuses.
 

@@ -12,7 +12,7 @@ enum DiagnoseCommand: Command {
     static var help: String {
         """
         offer-signer diagnose reads what an app attached to a refused purchase, and finds out what is wrong with the
-        signature: it rebuilds what should have been signed, then with every known mistake, and verifies. What verifies
+        signature: it rebuilds what should have been signed, without and with each known mistake, and verifies. What verifies
         is proof. It sends no request, signs nothing, and works for signatures that another server made.
 
         Usage:
@@ -37,7 +37,7 @@ enum DiagnoseCommand: Command {
 
         null or an empty text in attached means that the app attached nothing there.
 
-        Exit code 0 if the cause was found, or the signature is right; 1 if the report does not tell; 2 if the command
+        Exit code 0 if the cause was found, or the signature is right; 1 if the report does not show the cause; 2 if the command
         line, or a report, could not be read.
         """
     }

@@ -17,7 +17,7 @@ enum InitCommand: Command {
 
         On a terminal, it asks for what is missing. In a script, give all of these:
 
-          --p8 FILE         the In-App Purchase key, as SubscriptionKey_ABC123DEFG.p8; its name tells the key id
+          --p8 FILE         the In-App Purchase key, such as SubscriptionKey_ABC123DEFG.p8; its name tells the key id
           --issuer UUID     the issuer id: App Store Connect > Users and Access > Integrations > In-App Purchase
           --bundle ID       the app's bundle id
           --product ID      the product id of a subscription
@@ -27,18 +27,18 @@ enum InitCommand: Command {
         With an App Store Connect API key, --product, --group and --offer are read from App Store Connect: choose from
         its list on a terminal. check --live then compares the catalog with App Store Connect.
 
-          --connect-key FILE  a team key of the App Store Connect API, as AuthKey_DEF456GHIJ.p8
+          --connect-key FILE  a team key of the App Store Connect API, such as AuthKey_DEF456GHIJ.p8
 
         These have defaults:
 
           --app-id NUMBER   the app's Apple ID in App Store Connect (none: production data is refused)
-          --key-id ID       the key id, if the file's name does not tell it
-          --origin NAME     the audit log's name, for ever (from the bundle id, as app.example.com/offer-signer)
+          --key-id ID       the key id, if the file's name does not show it
+          --origin NAME     the audit log's name, for ever (from the bundle id, such as app.example.com/offer-signer)
           --caller NAME     the name of your backend as a caller (backend)
           --directory DIR   where to write (the working directory)
           --listen ADDRESS  where the service is to listen, for the commands that are printed (127.0.0.1:8080)
 
-        Nothing is overwritten: if one of the files is there already, the command writes nothing and ends with 1.
+        Nothing is overwritten: if one of the files already exists, the command writes nothing and ends with 1.
 
         Example:
           offer-signer init --p8 ~/Downloads/SubscriptionKey_ABC123DEFG.p8 \\

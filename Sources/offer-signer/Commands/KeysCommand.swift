@@ -8,7 +8,7 @@ enum KeysCommand: Command {
     static let summary = "list, disable and enable keys, without key material"
     static var help: String {
         """
-        offer-signer keys shows the key ring and switches keys off and on.
+        offer-signer keys shows the key ring, and disables and enables keys.
 
         Usage:
           offer-signer keys list [--format table]
@@ -112,7 +112,7 @@ enum KeysCommand: Command {
             throw CommandError(error.description, .unavailable)
         }
         guard disables else {
-            Terminal.say("what disabled \(id) is taken back; it signs if the keys file has it as active (keys list)")
+            Terminal.say("\(id) is enabled again; it signs if the keys file has it as active (keys list)")
             return .success
         }
         let conclusion = SwitchOptions.conclude("\(id) is disabled", ledger)

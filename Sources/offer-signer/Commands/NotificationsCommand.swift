@@ -9,14 +9,14 @@ enum NotificationsCommand: Command {
     static let summary = "read what the App Store sent while the service did not listen"
     static var help: String {
         """
-        offer-signer notifications catch-up asks the App Store which notifications it has sent, and takes in
-        those that are not on record, as if they had just arrived. It may run beside the service, or alone, and
+        offer-signer notifications catch-up asks the App Store which notifications it has sent, and records
+        those that it missed, as if they had just arrived. It may run beside the service, or alone, and
         as often as you like: what is known already changes nothing.
 
         Usage: offer-signer notifications catch-up [OPTIONS]
 
           --since TIME        as 2026-11-21T08:00:00Z, 2026-11-21 or -48h; at most \(NotificationCatchUp.keptDays) days ago
-                              (\(standardDays) days ago, as long as the App Store itself goes on trying)
+                              (\(standardDays) days ago, as long as the App Store itself keeps trying)
           --app BUNDLE_ID     one app alone (all of the offers file)
           --environment NAME  production or sandbox alone (those that each app takes)
           --only-failures yes only those that the App Store could not deliver (no)
@@ -24,7 +24,7 @@ enum NotificationsCommand: Command {
         Each app needs an active key with the purpose app-store-server-api. Each use of a key is recorded in the
         audit log before it happens.
 
-        Exit code 0 if all was read and is on record; 1 if something has to be put right first: the key, the
+        Exit code 0 if all was read and is on record; 1 if something must be fixed first: the key, the
         configuration, or notifications that were refused; 3 if the store or the database could not be used:
         run it again later.
 
@@ -46,7 +46,7 @@ enum NotificationsCommand: Command {
         let wish = try wish(parsed)
         let settings = try SettingsOptions.settings(parsed)
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
-        guard let caller = CallerID(name) else { throw CommandError("\(name) is no name of a caller") }
+        guard let caller = CallerID(name) else { throw CommandError("\(name) is not a valid name of a caller") }
         do {
             let random = try SystemRandom()
             let session = try CatchUpSession(settings, party: .caller(caller), clock: .system, random: random)
@@ -132,7 +132,7 @@ enum NotificationsCommand: Command {
         )
         guard !isWhole else { return .success }
         let needsPerson = tallies.contains { !$0.refused.isEmpty || ($0.obstacle != nil && !$0.mayComeFurtherLater) }
-        Terminal.complain(needsPerson ? "put right what is said above, and run it again" : "run it again later")
+        Terminal.complain(needsPerson ? "fix what is reported above, and run it again" : "run it again later")
         return needsPerson ? .failure : .unavailable
     }
 }

@@ -76,7 +76,7 @@ enum ReconcileCommand {
             Terminal.say("Computed again from all evidence: the same for all \(outcome.compared) uses.")
             return true
         }
-        Terminal.say("Computed again from all evidence: \(outcome.differing.count) subscriptions come out otherwise.")
+        Terminal.say("Computed again from all evidence: \(outcome.differing.count) subscriptions differ.")
         for key in outcome.differing.prefix(100) { Terminal.say("  chain or purchase \(key)") }
         Terminal.say("If the offers file has not changed since, something was changed in the database.")
         return false
@@ -90,7 +90,7 @@ enum ReconcileCommand {
         return [span, ""]
             + list("Redeemed without a record", report.uses[.ungranted] ?? 0, report.withoutRecord.map(line))
             + list(
-                "Redeemed by another account than granted to",
+                "Redeemed by a different account than granted to",
                 report.uses[.otherAccount] ?? 0,
                 report.byAnotherAccount.map(line)
             )
@@ -113,7 +113,7 @@ enum ReconcileCommand {
         }
         let unknown = report.settled.reduce(0) { $0 + $1.notTold }
         return list("Granted until \(report.settledUntil.rfc3339) and never redeemed", count, grants)
-            + ["Granted, and not known whether redeemed, because the store has told nothing since: \(unknown)"]
+            + ["Granted, and not known whether redeemed, because the store has reported nothing since: \(unknown)"]
             + silent.map { "  \($0)" }
     }
 

@@ -8,8 +8,8 @@ enum SealCommand: Command {
     static let summary = "stop all signatures at once"
     static var help: String {
         """
-        offer-signer seal stops everything that is signed or authorized, beside the running service or before its
-        next start. Eligibility, notifications, records and health go on. It lasts until it is lifted.
+        offer-signer seal stops all signatures and authorizations of a running service, or of one that starts later.
+        Eligibility, notifications, records and health continue. It lasts until it is lifted.
 
         Usage:
           offer-signer seal --reason TEXT
@@ -44,7 +44,7 @@ enum SealCommand: Command {
 /// `offer-signer unseal`.
 enum UnsealCommand: Command {
     static let name = "unseal"
-    static let summary = "let signatures be made again"
+    static let summary = "allow signatures again"
     static var help: String {
         """
         offer-signer unseal lifts what was sealed by an administrator or by the service itself.

@@ -44,7 +44,7 @@ def policy():
     """A policy with a notice, which makes up a third of Apple's leaf certificate."""
     notice = (
         "This certificate was made for a test and is trusted by nobody but that test. Whoever finds it anywhere else "
-        "may be sure that something went wrong, and should look for a setting that names another trust anchor than "
+        "may be sure that something went wrong, and should look for a setting that names a different trust anchor than "
         "the one that ships with the service. It is as long as this to be as long as a real one."
     )
     information = x509.PolicyInformation(POLICY, [x509.UserNotice(None, notice), "http://127.0.0.1/policy"])

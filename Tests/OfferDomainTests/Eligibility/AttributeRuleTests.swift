@@ -13,7 +13,7 @@ struct AttributeRuleTests {
         let none = Attributes()
         let silent = "no trusted caller stated the attribute risk; a backend sends attributes.risk"
         let wrongType =
-            "the attribute risk is of another type than the rule asks for; send attributes.risk as the rule has it"
+            "the attribute risk is of a different type than the rule asks for; send attributes.risk as the rule has it"
         func row(
             _ test: AttributeTest,
             _ value: AttributeValue,

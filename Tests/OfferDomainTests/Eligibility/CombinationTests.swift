@@ -61,13 +61,13 @@ struct CombinationTests {
     func `says what a combination comes to`() {
         func because(_ rule: Rule) -> String { rule.evaluate(in: .about()).because }
         let (met, notMet, undecided) = (Self.rule(.met), Self.rule(.notMet), Self.rule(.undecided))
-        #expect(because(.all([met])) == "all of what follows is met")
-        #expect(because(.all([notMet])) == "not all of what follows is met")
+        #expect(because(.all([met])) == "all of the following is met")
+        #expect(because(.all([notMet])) == "not all of the following is met")
         let ask = "; send what that asks for"
-        #expect(because(.all([undecided])) == "part of what follows is undecided, and nothing in it is against" + ask)
-        #expect(because(.any([met])) == "at least one of what follows is met")
-        #expect(because(.any([notMet])) == "none of what follows is met")
-        #expect(because(.any([undecided])) == "none of what follows is met, and part of it is undecided" + ask)
+        #expect(because(.all([undecided])) == "part of the following is undecided, and nothing in it is against" + ask)
+        #expect(because(.any([met])) == "at least one of the following is met")
+        #expect(because(.any([notMet])) == "none of the following is met")
+        #expect(because(.any([undecided])) == "none of the following is met, and part of it is undecided" + ask)
     }
 
     /// A window that opens so many days from now.

@@ -12,7 +12,7 @@ struct StoreFindingTests {
         (.purchaseUnknown(index: 2), "Google Play was asked and does not know /purchaseTokens/2"),
         (
             .purchaseExpiredTooLong(index: 0),
-            "Google Play was asked and no longer tells of /purchaseTokens/0: it expired more than 60 days ago"
+            "Google Play was asked and no longer reports /purchaseTokens/0: it expired more than 60 days ago"
         ),
         (
             .purchaseUnreadable(index: 1),

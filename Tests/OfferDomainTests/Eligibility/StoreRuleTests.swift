@@ -63,7 +63,7 @@ struct StoreRuleTests {
             .ownership(.purchased),
             .undecided,
             .ownershipUnknown,
-            asking("it is not known how the customer came by the subscription", "ownership")
+            asking("it is not known how the customer got the subscription", "ownership")
         ),
         RuleRow(.environment(.production), .met, .environmentMatches, "the environment is production") {
             $0.facts.environment = .stated(.production)

@@ -105,7 +105,7 @@ import Testing
         FaultRow(testDescription: "another hash of as many entries", reason: "entries were changed") { log in
             log.claim(TreeHead(size: 5, rootHash: other))
         },
-        FaultRow(testDescription: "another hash than what is stored", reason: "entries were changed") { log in
+        FaultRow(testDescription: "a different hash than what is stored", reason: "entries were changed") { log in
             log.grow(to: 6)
             log.claim(TreeHead(size: 6, rootHash: other))
         },

@@ -113,7 +113,7 @@ import Testing
         Row("yesterday's entries alone", "in the database was signed over 5", restoring) { _, heads in
             heads.cut(to: 4)
         },
-        Row("yesterday's database that went on", "The first 5 entries", "put back to an earlier state", restoring) {
+        Row("yesterday's database that went on", "The first 5 entries", "restored to an earlier state", restoring) {
             directory,
             heads in
             try directory.copyDatabase("backup.db", to: "ledger.db")

@@ -130,7 +130,7 @@ import Testing
         }
         #expect(
             refusals == [
-                "a caller named shop exists already; choose another name, or give it one more key with add-key",
+                "a caller named shop already exists; choose another name, or give it one more key with add-key",
                 "there is no caller named nobody", "there is no caller named nobody",
                 "the caller has no key 0123456789abcdef",
             ]

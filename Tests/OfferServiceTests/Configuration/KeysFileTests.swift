@@ -179,7 +179,7 @@ struct KeysFileTests {
             #"file: "active.p8","#,
             #"file: "active.p8", passphraseFile: "passphrase","#,
             "error: keys:7:13 /keys/0/file: A passphrase is configured, but the key is not "
-                + "encrypted; somebody believes it to be better kept than it is."
+                + "encrypted, so it is less protected than the configuration suggests."
         ),
         IssueRow(
             "a pin that is none",
@@ -234,7 +234,7 @@ struct KeysFileTests {
             "a secret that is no hexadecimal",
             "customer-ids.key",
             "passphrase",
-            "error: keys:13:35 /customerIds/file: “passphrase” The file holds something else than "
+            "error: keys:13:35 /customerIds/file: “passphrase” The file holds something other than "
                 + "pairs of lowercase hexadecimal digits and a line end; only these were expected. "
                 + "Move the file away, and make one: (umask 077; openssl rand -hex 32 > passphrase)"
         ),

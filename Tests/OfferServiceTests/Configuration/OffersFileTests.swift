@@ -43,7 +43,7 @@ struct OffersFileTests {
         + "not, ownership, refunded, region, renewsTo, status, storefront, subscribedBefore, usedOffers, window)"
 
     private static let floor =
-        "asks for who never subscribed, and the offer is only for customers who have subscribed before; one at Google "
+        "asks for customers who never subscribed, and the offer is only for customers who have subscribed before; one at Google "
         + "Play alone may have admitsNewCustomers"
 
     static let rows = [
@@ -326,7 +326,7 @@ struct OffersFileTests {
             "{grants: {atMost: 1}}",
             #"{storefront: {in: ["US"]}}"#,
             "error: offers:12:91 /apps/0/plans/0/offers/1/eligibility/storefront/in/0: must be a "
-                + "country in three capital letters, as USA"
+                + "country in three capital letters, such as USA"
         ),
         IssueRow(
             "a time that is none",

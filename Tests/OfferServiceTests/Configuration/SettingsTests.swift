@@ -89,7 +89,7 @@ struct SettingsTests {
             error?.issues.map(\.description) == [
                 "error: environment variable OFFER_SIGNER_LISTN: is not a setting; did you mean OFFER_SIGNER_LISTEN?",
                 "error: environment variable OFFER_SIGNER_WEATHER: is not a setting",
-                "error: --listen: expected ADDRESS:PORT, as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every "
+                "error: --listen: expected ADDRESS:PORT, such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every "
                     + "IPv4 address, found “localhost”",
                 "error: --database: expected sqlite:PATH or postgres://HOST/DATABASE, found “mysql://x”",
                 "error: --tls-certificate: is missing: TLS needs a certificate and its key",

@@ -73,7 +73,7 @@ private let rows = [
     Row("a use that nobody granted", [], [bought()], ["redeemed none"]),
     Row("a grant to somebody else is none", [.to(bert)], [bought()], ["redeemed none"]),
     Row(
-        "a grant for the subscription, and to another account than bought",
+        "a grant for the subscription, and to a different account than bought",
         [.to(bert, chain: firstChain)],
         [bought()],
         ["redeemed other-account"]
@@ -266,7 +266,7 @@ private let rows = [
             #expect(try world.service.entries("offer.redemption").count == 1)
             let metric = Metric.redemptions(state: "redeemed", match: .otherAccount)
             #expect(world.service.metrics[metric] == 1)
-            let warning = "an offer was used by another account than it was granted to"
+            let warning = "an offer was used by a different account than it was granted to"
             #expect(world.service.log.lines.count { $0.contains(warning) } == 1)
         }
     }

@@ -15,16 +15,16 @@ extension OfferFault: CustomStringConvertible {
         case .offerNotFound: "The base plan has no such offer."
         case .offerMalformed(let fault): "What Google Play says of the offer can't be used: \(fault)."
         case .answerNamesAnotherOffer(let member):
-            "Google Play answered about something else than was asked for: \(member) differs."
+            "Google Play answered about something other than was asked for: \(member) differs."
         case .offerDraft: "The offer is a draft: it was never activated."
         case .offerInactive: "The offer is inactive: no new customer gets it."
         case .offerStateUnknown(let state):
             state.isEmpty
                 ? "Google Play gives the offer no state."
-                : "The offer is in the state \(visible(state)), which is not known here."
+                : "The offer is in the state \(visible(state)), which this version does not know."
         case .offerNotDeveloperDetermined(let targeting):
             "The offer is for \(targeting.audience), and Google Play decides by itself who gets it."
-        case .targetingUnknown: "The offer has a targeting that is not known here, so who gets it is not known either."
+        case .targetingUnknown: "This version does not know the offer's targeting, so it is unclear who gets it."
         case .hideTagMissing(let wanted, let found): Self.hideTagSentence(wanted, found)
         case .noPhases: "The offer has no phases."
         case .tooManyPhases(let count): "The offer has \(count) phases; it may have one or two."
@@ -40,7 +40,7 @@ extension OfferFault: CustomStringConvertible {
         case .regionNotAvailable(nil):
             "There is no region in which both the offer and its base plan are open to new subscribers."
         case .regionUnknown:
-            "The offer is not to be had in every region that its base plan names, and the customer's is not known."
+            "The offer is not available in every region that its base plan names, and the customer's is not known."
         }
     }
 
@@ -86,7 +86,7 @@ extension OfferFault {
         case .regionNotAvailable(let region):
             "Open both the offer and its base plan in \(region.map { "\($0)" } ?? "a region"), or do not promise the "
                 + "offer there."
-        case .regionUnknown: "Send the customer's region along, as Google Play's billing library tells it to the app."
+        case .regionUnknown: "Send the customer's region, as Google Play's billing library reports it to the app."
         }
     }
 }
@@ -98,7 +98,7 @@ extension Reported<GooglePlayState> {
         case .known(.active): "active"
         case .known(.inactive): "inactive"
         case .unknown(""): "without a state"
-        case .unknown(let text): "in the state \(visible(text)), which is not known here"
+        case .unknown(let text): "in the state \(visible(text)), which this version does not know"
         }
     }
 }
@@ -109,7 +109,7 @@ extension GooglePlayBasePlanKind {
         case .autoRenewing: "renews by itself"
         case .prepaid: "is prepaid"
         case .installments: "is paid in instalments"
-        case .unknown: "is of a type that is not known here"
+        case .unknown: "is of a type that this version does not know"
         }
     }
 }
@@ -130,7 +130,7 @@ extension GooglePlayPhaseKind {
         switch self {
         case .freeTrial: "free trials"
         case .priceDiscount: "price discounts"
-        case .unknown: "phases of a kind that is not known here"
+        case .unknown: "phases of a kind that this version does not know"
         }
     }
 }

@@ -55,7 +55,7 @@ extension GooglePlayLint {
                     .offerNotInEveryRegion,
                     "\(key)",
                     "The base plan is open to new subscribers in \(listed(without)), and the offer is not.",
-                    "Nothing if that is meant; requests then have to send the customer's region along."
+                    "Nothing, if you intend this; requests then must send the customer's region."
                 )
             )
         }

@@ -75,9 +75,9 @@ enum AppleSampleDialect: CompatibleDialect {
         let offerID = offer.flatMap { try? OfferID($0) }
         let username = form.optional("applicationUsername").map { ($0, try? ApplicationUsername($0)) }
         let transactionID = form.value("transactionId", "1 to 20 digits") { try? TransactionID($0) }
-        if bundleID == nil { form.note("appBundleID", "is missing, or no bundle id") }
-        if productID == nil { form.note("productIdentifier", "is missing, or no product id") }
-        if offerID == nil { form.note("offerID", "is missing, or no offer id") }
+        if bundleID == nil { form.note("appBundleID", "is missing, or is not a bundle id") }
+        if productID == nil { form.note("productIdentifier", "is missing, or is not a product id") }
+        if offerID == nil { form.note("offerID", "is missing, or is not an offer id") }
         if let (_, name) = username, name == nil {
             form.note("applicationUsername", "must be 1 to 255 visible ASCII characters")
         }

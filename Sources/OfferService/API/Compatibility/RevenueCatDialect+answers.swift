@@ -82,7 +82,7 @@ extension RevenueCatDialect {
         case .decision(.unknownOffer):
             return "\(detail) Offer \(request.offerID.text) of product \(request.productID.text) was asked for."
         case .decision(.notEligible(.undecided, _, _)) where request.signedData.isEmpty:
-            return "Too little is known of this customer: fetch_token is no transaction that StoreKit 2 signed."
+            return "Too little is known of this customer: fetch_token is not a transaction that StoreKit 2 signed."
         default: return detail
         }
     }

@@ -71,7 +71,7 @@ package struct CheckpointFile: Sendable {
     /// Gives the file another name, which nothing may have yet; nothing happens if there is no file.
     package func setAside(as name: String) throws(CheckpointFileError) {
         guard unsafe access(path, F_OK) == 0 else { return }
-        guard unsafe access(name, F_OK) != 0 else { throw .cannotWrite("\(name) is there already") }
+        guard unsafe access(name, F_OK) != 0 else { throw .cannotWrite("\(name) already exists") }
         guard unsafe rename(path, name) == 0 else { throw .cannotWrite(systemMessage(errno)) }
         try syncDirectory()
     }

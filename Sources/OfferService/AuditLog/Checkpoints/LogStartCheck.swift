@@ -116,22 +116,22 @@ extension LogMismatch: CustomStringConvertible {
         case .unreadable(let error): "The audit log can't be compared with its checkpoint. \(error) \(Self.advice)"
         case .notBelieved(let source, let fault):
             "The audit log's checkpoint in \(source) can't be believed: \(fault) Either it was changed, or auditLog.file in "
-                + "the keys file is another key than the one that signed it: put the right one back. \(Self.advice)"
+                + "the keys file is a different key than the one that signed it: restore the right one. \(Self.advice)"
         case .otherOrigin(let source, let found, let expected):
             "The audit log's checkpoint in \(source) is of the log \(found), and auditLog.origin in the keys file is "
-                + "\(expected). Put the name back; or, if the log is to begin again under another name, run: "
+                + "\(expected). Restore the name; or, if the log is to begin again under another name, run: "
                 + "offer-signer audit new-log --origin \(expected)"
         case .entriesMissing(let source, let signed, let found):
             "The audit log has \(found) entries, and the checkpoint in \(source) was signed over \(signed): at least "
-                + "\(signed - found) are missing. The database was put back to an earlier state, or is another one. "
+                + "\(signed - found) are missing. The database was restored to an earlier state, or is another one. "
                 + Self.advice
         case .entriesChanged(let source, let size):
             "The first \(size) entries of the audit log are not those that the checkpoint in \(source) was signed over: "
-                + "entries were changed, or the database was put back to an earlier state and went on. \(Self.advice)"
+                + "entries were changed, or the database was restored to an earlier state and continued. \(Self.advice)"
         }
     }
 
     private static let advice =
-        "Nothing is signed on such a log. Keep the database and the checkpoint as they are, put the right database back, "
+        "Nothing is signed on such a log. Keep the database and the checkpoint as they are, restore the right database, "
         + "or follow “Restore a backup” in docs/runbook.md."
 }

@@ -28,9 +28,9 @@ enum PublishingError: Error, CustomStringConvertible {
         case .shrunk(let from, let to):
             "The log has \(to) entries, and a checkpoint was signed of \(from): entries are missing."
         case .rewritten(let size):
-            "The first \(size) entries of the log have another hash than the one they had: entries were changed."
+            "The first \(size) entries of the log have a different hash than the one they had: entries were changed."
         case .unreadable(.noSuchTree(let size)):
-            "The log no longer has the \(size) entries that it had: the database was put back to an earlier state, or "
+            "The log no longer has the \(size) entries that it had: the database was restored to an earlier state, or "
                 + "another server answers, and entries are missing."
         case .unreadable(let error): error.description
         case .signing(let error): error.description

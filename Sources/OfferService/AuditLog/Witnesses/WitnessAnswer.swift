@@ -32,12 +32,12 @@ enum WitnessAnswer: Hashable, Sendable {
 
     private static func cosigned(_ body: [UInt8], _ note: SignedNote, _ key: NoteVerifierKey) -> WitnessAnswer {
         guard body.count <= 65_536, body.last == UInt8(ascii: "\n") else {
-            return .unreachable("its answer is no list of signatures")
+            return .unreachable("its answer is not a list of signatures")
         }
         let lines = body.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let signatures = lines.prefix(SignedNote.maximumSignatures).map(NoteSignature.init(line:))
         let known = signatures.compactMap { $0 }
-        guard known.count == lines.count else { return .unreachable("its answer is no list of signatures") }
+        guard known.count == lines.count else { return .unreachable("its answer is not a list of signatures") }
         do throws(NoteError) {
             return .cosigned(try SignedNote(text: note.text, signatures: known).verified(by: key))
         } catch {

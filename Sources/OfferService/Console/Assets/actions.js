@@ -36,7 +36,7 @@ function confirm({ title, explanation, button, asksReason, act }) {
       },
       element("h2", { id: "dialog-title" }, title),
       paragraph(explanation),
-      reason && field("Reason, for the record", reason, "Up to 200 letters, digits and signs of ASCII."),
+      reason && field("Reason, for the record", reason, "Up to 200 printable ASCII characters."),
       messages,
       element(
         "div",
@@ -63,7 +63,7 @@ export function keySwitch(key) {
       title: `${isDisabled ? "Enable" : "Disable"} key ${key.id}?`,
       explanation: isDisabled
         ? "It signs again at once."
-        : "It signs nothing from the next moment on. What it signed stays good in the stores for up to 24 hours.",
+        : "From now on it signs nothing. Its earlier signatures stay valid in the stores for up to 24 hours.",
       button: isDisabled ? "Enable the key" : "Disable the key",
       asksReason: false,
       act: () => post(path(verb)),
@@ -76,7 +76,7 @@ function sealButton(isSealed) {
     confirm({
       title: isSealed ? "Unseal the service?" : "Seal the service?",
       explanation: isSealed
-        ? "It signs again, unless something else than an administrator has sealed it."
+        ? "It signs again, unless something other than an administrator has sealed it."
         : "No key signs anything for any app until it is unsealed. The log can still be read.",
       button: isSealed ? "Unseal" : "Seal",
       asksReason: true,

@@ -55,7 +55,7 @@ async function outcome(answer, signal) {
       : notice("warn", "No entry is about this customer", paragraph(
           "Under this name nobody asked for an offer in this app. Check the app and the name, or try another name of the customer.",
         )),
-    element("h2", null, "How records write this customer"),
+    element("h2", null, "Pseudonyms of this customer"),
     pseudonyms(answer),
   ];
 }

@@ -53,13 +53,13 @@ export function pinControls(keys) {
       "span",
       { class: "hint" },
       keys.pinned === null
-        ? "Pinned, it stays in this browser, and another key is noticed from then on."
+        ? "A pinned key stays in this browser, which then warns of any other key."
         : keys.pinned === keys.served ? "The service names the key that is pinned here." : "The service names another key.",
     ),
   );
 }
 
-/** A warning for every view if the service names another key than the pinned one. */
+/** A warning for every view if the service names a different key than the pinned one. */
 export async function warnOfChangedKey(signal) {
   if (pinned() === null) return null;
   try {

@@ -89,10 +89,10 @@ function report(pasted) {
 }
 
 const diagnoses = {
-  "payload-differs": ["bad", "The signature is for something else than the App Store expects"],
+  "payload-differs": ["bad", "The signature is for something other than the App Store expects"],
   "format-wrong": ["bad", "The signature is not written as the App Store expects it"],
   "signed-correctly": ["good", "The signature is right"],
-  "unknown-key": ["bad", "The signature is checked with another key than the one that made it"],
+  "unknown-key": ["bad", "The signature is checked with a different key than the one that made it"],
   "expired": ["bad", "The signature was too old"],
   "reused": ["bad", "The signature was used before"],
   "not-eligible-at-store": ["warn", "The signature is right, and the Apple account may not have the offer"],
@@ -187,7 +187,7 @@ export function lookup(body) {
         "details",
         { open: true },
         element("summary", null, "What the app attached, or members one by one if there is no answer to paste"),
-        paragraph("What you fill in here counts as what the app handed to StoreKit instead of what the answer has."),
+        paragraph("What you fill in here replaces the answer's value: it is what the app gave to StoreKit."),
         element("div", { class: "grid" }, members.map(({ name, label }) =>
           field(label, element("input", { id: `found-${name}`, name, autocomplete: "off", spellcheck: "false" })))),
       ),
@@ -216,6 +216,6 @@ function unknown({ detail }) {
     "warn",
     "There is no such entry",
     detail && paragraph(detail),
-    paragraph("If the app attached another appAccountToken or applicationUsername than the answer has, fill it in below."),
+    paragraph("If the app attached a different appAccountToken or applicationUsername than the answer has, fill it in below."),
   );
 }

@@ -7,7 +7,7 @@ import { Trouble } from "./service.js";
 /** What went wrong, for people, with a way to try again. */
 export function troubleNotice(error, retry) {
   const known = error instanceof Trouble;
-  const title = known ? error.title : "This page has a fault";
+  const title = known ? error.title : "This page has an error";
   const wait = known && error.retryAfter ? ` The service asks to wait ${error.retryAfter} seconds.` : "";
   return notice(
     "bad",

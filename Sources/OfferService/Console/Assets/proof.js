@@ -106,7 +106,7 @@ export async function parseVerifierKey(text) {
 /** Why this browser can't check anything, or nothing. */
 export function obstacle() {
   if (globalThis.crypto?.subtle) return null;
-  return "This page was not loaded over HTTPS, so the browser lends it no cryptography.";
+  return "This page was not loaded over HTTPS, so the browser offers it no cryptography.";
 }
 
 /**
@@ -115,7 +115,7 @@ export function obstacle() {
  * Further signatures, as of witnesses, are counted and not checked: their keys are not known here.
  */
 export async function isSigned(checkpoint, verifierKey) {
-  if (checkpoint.origin !== verifierKey.name) throw new Mismatch("The checkpoint is of another log than the key.");
+  if (checkpoint.origin !== verifierKey.name) throw new Mismatch("The checkpoint is of a different log than the key.");
   const line = checkpoint.signatures.find(
     (line) => line.name === verifierKey.name && equal(line.id, verifierKey.id),
   );

@@ -17,7 +17,7 @@ const titles = {
   redeemed: "Redeemed", neverRedeemed: "Never redeemed", notTold: "Not known", lastToldAt: "Last notification (UTC)",
 };
 const stores = { "app-store": "App Store", "google-play": "Google Play" };
-const states = { pending: "pending", redeemed: "redeemed", converted: "went on at full price", notConverted: "ended after the offer", undone: "undone" };
+const states = { pending: "pending", redeemed: "redeemed", converted: "continued at full price", notConverted: "ended after the offer", undone: "undone" };
 
 /** The apps of which no store has told anything; all of them if nothing at all is known. */
 function silence(found) {
@@ -88,9 +88,9 @@ function silenceNotice(found) {
   const names = silent.map((app) => value(app.bundleId ?? app.packageName));
   return notice(
     "warn",
-    isTotal ? "No store has told anything: uses are not known" : "Of some apps no store has told anything",
+    isTotal ? "No store has reported anything: uses are not known" : "No store has reported anything about some apps",
     names.length > 0 && paragraph("Without notifications: ", names.map((name, place) => [place > 0 && ", ", name]), "."),
-    paragraph("A use is seen only once the store tells of it. Set up notifications of the App Store and of Google Play, then "
+    paragraph("A use is seen only once the store reports it. Set up notifications of the App Store and of Google Play, then "
       + "run: offer-signer notifications catch-up"),
   );
 }
@@ -109,7 +109,7 @@ export function reconciliation(body, { route, signal }) {
     ),
     panel("Redeemed without a record", "without-record", async () => [
       silenceNotice(await found),
-      paragraph("Somebody used an offer that this service did not sign for. With a promotional offer that means a signature "
+      paragraph("A customer used an offer that this service did not sign for. With a promotional offer that means a signature "
         + "made elsewhere: if nothing else explains it, treat the key as stolen."),
       paragraph("In all: ", counted(await found, "redeemedWithoutRecord")),
       list("Redeemed without a record", (await found).redeemedWithoutRecord),
@@ -120,13 +120,13 @@ export function reconciliation(body, { route, signal }) {
       list("Redeemed by another account", (await found).redeemedByAnotherAccount),
     ], signal),
     panel("By app", "apps", async () => [
-      paragraph("Grants that are at least 72 hours old. “Not known” are those since which the store has told nothing of the app."),
+      paragraph("Grants that are at least 72 hours old. “Not known” are those since which the store has reported nothing about the app."),
       list("By app", (await found).apps ?? [], ["lastToldAt"]) ?? paragraph("No grant is old enough yet."),
     ], signal),
     panel("Signed, never redeemed", "never-redeemed", async () => {
       const { neverRedeemed } = await found;
       return [
-        paragraph(neverRedeemedCount(await found), ". A few are ordinary: people change their minds. Many may be somebody collecting signatures."),
+        paragraph(neverRedeemedCount(await found), ". A few are normal: people change their minds. Many may mean that someone collects signatures."),
         list("Signed, never redeemed; the first hundred", neverRedeemed.entries),
       ];
     }, signal),

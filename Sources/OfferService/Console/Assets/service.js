@@ -42,7 +42,7 @@ const advices = {
   404: "Check what was asked for; this service may also be of a version that does not have it.",
   409: "Try again in a moment.",
   429: "Wait a little, then try again.",
-  500: "Try again; if it stays, whoever runs the service finds the reason in its log.",
+  500: "Try again; if it persists, whoever runs the service finds the reason in its log.",
   503: "Try again in a moment; /health/ready of the service says what is wrong.",
 };
 
@@ -95,7 +95,7 @@ async function read(response, how) {
     throw new Trouble({
       status: response.status,
       title: "The answer can't be read",
-      advice: "It was cut off or changed on its way. Try again; if it stays, look at what lies between you and the service.",
+      advice: "It was cut off or changed on its way. Try again; if it persists, look at what lies between you and the service.",
     });
   }
 }
@@ -124,7 +124,7 @@ export async function getFile(path, query, report, signal) {
     throw new Trouble({
       status: response.status,
       title: "The file was cut off",
-      advice: "Nothing was kept of it. Try again; if it stays, look at what lies between you and the service.",
+      advice: "No part of it was saved. Try again; if it persists, look at what lies between you and the service.",
     });
   }
   return new Blob([blob, ...parts]);

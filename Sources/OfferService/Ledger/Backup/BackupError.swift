@@ -19,10 +19,10 @@ package enum BackupError: Error, Hashable, Sendable, CustomStringConvertible, St
     package var description: String {
         switch self {
         case .onServer:
-            "The database is on a server. Back it up with the server's own tools: docs/operations/postgresql.md has how."
-        case .exists(let path): "\(path) is there already, and nothing is written over. Name another file."
+            "The database is on a server. Back it up with the server's own tools: see docs/operations/postgresql.md."
+        case .exists(let path): "\(path) already exists, and nothing is overwritten. Name another file."
         case .remains(let path):
-            "\(path) is there already: another such command runs, or one was interrupted. If none runs, remove it."
+            "\(path) already exists: another such command runs, or one was interrupted. If none runs, remove it."
         case .missing(let path): "There is no file \(path)."
         case .storage(let error): error.description
         case .unusable(let path, let reason): "\(path) can't be used: \(reason)"

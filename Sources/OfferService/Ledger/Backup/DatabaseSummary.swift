@@ -17,7 +17,7 @@ package struct DatabaseSummary: Hashable, Sendable {
         do throws(StorageError) {
             let connection = try SQLiteConnection(path: path, options: SQLiteOptions(access: .readOnly))
             let version = try Migrations.version(of: connection)
-            guard version > 0 else { throw .cannotRead("it is no database of offer-signer") }
+            guard version > 0 else { throw .cannotRead("it is not a database of offer-signer") }
             guard version <= LedgerSchema.migrations.count else {
                 throw .schemaTooNew(found: version, supported: LedgerSchema.migrations.count)
             }

@@ -44,7 +44,7 @@ package struct LedgerBackup {
             }
         }
         guard let connection = try location.connect(.readOnly) as? SQLiteConnection else {
-            throw .cannotRead("the database is no file")
+            throw .cannotRead("the database is not a file")
         }
         return connection
     }

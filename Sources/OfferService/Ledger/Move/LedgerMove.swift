@@ -233,7 +233,7 @@ package enum LedgerMoveError: Error, Sendable, CustomStringConvertible {
         case .database(let error): error.description
         case .ledger(let error): error.description
         case .unverified(let error):
-            "what arrived is not the log that was sent; drop the new database and go on with the old one. \(error)"
+            "what arrived is not the log that was sent; drop the new database and continue with the old one. \(error)"
         }
     }
 }

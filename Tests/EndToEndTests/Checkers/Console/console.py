@@ -368,7 +368,7 @@ def other_views(walk):
         """)
         walk.expected_complaints = [r"status of 404"]
         browser.find("form.lookup button.main").click()
-        browser.find("#lookup-outcome .notice.bad", "for something else than the App Store expects")
+        browser.find("#lookup-outcome .notice.bad", "for something other than the App Store expects")
         browser.find("#lookup-outcome .findings li", "proved: ")
         walk.accept()
         browser.run("document.getElementById('found-appAccountToken').value = ''")

@@ -146,13 +146,13 @@ struct GooglePlayAPITests {
         Row(
             "an empty object",
             .json("{}"),
-            .failure(.badAnswer(reason: "the purchase is no object, or an empty one")),
+            .failure(.badAnswer(reason: "the purchase is not an object, or an empty one")),
             "bad-answer"
         ),
         Row(
             "a list",
             .json("[1]"),
-            .failure(.badAnswer(reason: "the purchase is no object, or an empty one")),
+            .failure(.badAnswer(reason: "the purchase is not an object, or an empty one")),
             "bad-answer"
         ),
         Row(
@@ -288,11 +288,11 @@ struct GooglePlayAPITests {
     }
 
     static let brokenLists: [(String, @Sendable (Int) -> TestGooglePlay.Answer, StoreError)] = [
-        ("no object", { _ in .json("[]") }, .badAnswer(reason: "the page is no object")),
+        ("no object", { _ in .json("[]") }, .badAnswer(reason: "the page is not an object")),
         ("an empty body", { _ in .json("") }, .badAnswer(reason: "There is no JSON value")),
         (
             "a token that is a number", { _ in .json(#"{"nextPageToken":1}"#) },
-            .badAnswer(reason: "nextPageToken is no text of at most 4096 bytes")
+            .badAnswer(reason: "nextPageToken is not a text of at most 4096 bytes")
         ),
         (
             "a page that leads to itself", { _ in .json(#"{"nextPageToken":"a"}"#) },

@@ -97,7 +97,7 @@ struct LiveDiagnosis {
             "The key is right, and \(place) knows no app of this bundle id: correct it, or create the app in App Store "
                 + "Connect first."
         case .rateLimited:
-            "\(place) limits how often this app asks; nothing is known until it does not. Check again later."
+            "\(place) limits how often this app asks, so nothing is known yet. Check again later."
         case .storeFailed: "\(place) fails by itself. Check again later."
         case .strange:
             "\(host) is not answered for by the App Store: look for a proxy in between, or a wrong --app-store-url."

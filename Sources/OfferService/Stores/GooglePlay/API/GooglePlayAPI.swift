@@ -94,7 +94,7 @@ package final class GooglePlayAPI: Sendable {
     private func nextPage(after page: JSONDocument) throws(StoreError) -> String? {
         guard let value = page.root.object?["nextPageToken"] else { return nil }
         guard let text = value.string, text.utf8.count <= 4096 else {
-            throw .badAnswer(reason: "nextPageToken is no text of at most 4096 bytes")
+            throw .badAnswer(reason: "nextPageToken is not a text of at most 4096 bytes")
         }
         return text.isEmpty ? nil : text
     }

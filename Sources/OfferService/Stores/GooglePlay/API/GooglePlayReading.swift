@@ -28,7 +28,7 @@ struct GooglePlayReading: Sendable {
         do throws(JSONError) {
             let document = try JSONDocument(response.body, limits: Self.limits(of: endpoint))
             guard let object = document.root.object else {
-                return .failure(.badAnswer(reason: "the page is no object"), server: .failed)
+                return .failure(.badAnswer(reason: "the page is not an object"), server: .failed)
             }
             return .answer(object.isEmpty ? nil : document)
         } catch {
@@ -59,7 +59,7 @@ struct GooglePlayReading: Sendable {
         do throws(JSONError) {
             let document = try JSONDocument(body, limits: Self.limits(of: .subscriptionPurchase))
             guard document.root.object?.isEmpty == false else {
-                return .failure(.badAnswer(reason: "the purchase is no object, or an empty one"), server: .failed)
+                return .failure(.badAnswer(reason: "the purchase is not an object, or an empty one"), server: .failed)
             }
         } catch {
             return .failure(.badAnswer(reason: error.kind.sentence), server: .failed)

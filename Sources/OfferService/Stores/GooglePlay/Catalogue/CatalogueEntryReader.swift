@@ -91,7 +91,7 @@ struct CatalogueEntryReader {
     }
 
     private mutating func phase() -> GooglePlayPhase? {
-        let duration = object.required("duration", "an ISO 8601 duration of days or more, as P1W") {
+        let duration = object.required("duration", "an ISO 8601 duration of days or more, such as P1W") {
             $0.string.flatMap(OfferDuration.init(iso8601:))
         }
         let count = object.required("recurrenceCount", "a whole number from 1 to 10000", \.wholeNumber)

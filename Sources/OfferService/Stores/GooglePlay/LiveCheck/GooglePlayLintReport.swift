@@ -55,7 +55,7 @@ package struct GooglePlayLintReport: Sendable {
 
     /// The report, a line each; none is longer than 115 characters unless a name in it is.
     package var lines: [String] {
-        var lines = ["Google Play, asked what subscriptions and offers it lists of each app:"]
+        var lines = ["Subscriptions and offers that Google Play lists for each app:"]
         for entry in entries {
             lines += ["", "\(entry.packageName)  \(entry.outcome.heading)"]
             lines += entry.outcome.lines
@@ -137,7 +137,7 @@ extension StoreError {
         switch self {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."
         case .credentialsRefused:
-            "Google gives the service account no token: look whether it and its key still exist in Google Cloud, and "
+            "Google gives the service account no token: check whether it and its key still exist in Google Cloud, and "
                 + "whether the clock is right."
         case .notPermitted(let reason):
             "Google Play does not let the service account ask (\(reason)). It must be invited under Users and permissions "

@@ -50,7 +50,7 @@ struct CatalogueReadingTests {
         let key = try GooglePlayOfferKey.of("premium", "monthly", "other")
         let fault = try #require(catalogue.offers[key]?.fault)
         #expect(fault.place == "/phases/0/duration")
-        #expect(fault.reason == "expected an ISO 8601 duration of days or more, as P1W, found “a week”")
+        #expect(fault.reason == "expected an ISO 8601 duration of days or more, such as P1W, found “a week”")
         #expect(catalogue.offers[sample.key]?.value != nil)
         #expect(catalogue.unusableCount == 1)
     }

@@ -110,7 +110,7 @@ struct GooglePlayLintReportTests {
         #expect(report.verdict == .good)
         #expect(
             report.lines == [
-                "Google Play, asked what subscriptions and offers it lists of each app:", "",
+                "Subscriptions and offers that Google Play lists for each app:", "",
                 "com.example.app  1 subscription, 1 offer; 1 of 1 in the offers file can be authorized", "",
                 "0 errors, 0 warnings, 0 notes.",
             ]
