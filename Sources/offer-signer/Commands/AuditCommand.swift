@@ -29,24 +29,25 @@ enum AuditCommand: Command {
           offer-signer audit new-log --origin NAME
 
         query prints the entries for which all conditions hold, one JSON object a line, with their index. It uses the
-        index of the service where there is one, and looks at every entry where there is none.
-        export prints every entry exactly as it is stored, one a line, and with --format its index too; with --tiles it
-        writes the log into a folder as C2SP tlog-tiles has it, for verifiers, where what is there is compared and not
-        overwritten. proof prints the proof that an entry is in the log, with the checkpoint that it leads to (C2SP
+        service's index if there is one, and otherwise reads every entry.
+        export prints every entry exactly as it is stored, one a line, and with --format its index too. With --tiles it
+        writes the log into a folder for verifiers (C2SP tlog-tiles); existing files are compared and not overwritten.
+        proof prints the proof that an entry is in the log, with the checkpoint that it leads to (C2SP
         tlog-proof). All of them record that they did: what was asked for, and how many entries were given.
         find prints the entry of a signature. --answer takes the service's answer as it is, and --jws a JWS; otherwise
         give what the app received and attached. With the key's public half in PEM, find also says whether the signature
         verifies. It exits with 1 if there is no record.
-        index compares the index with the log, and exits with 1 if they differ; or rebuilds it. The service may keep running.
+        index compares the index with the log, and exits with 1 if they differ; or rebuilds it. The service may
+        keep running.
 
         reconcile compares what the stores reported with what was granted, in the last 30 days; it ends with 1 if an
-        offer was redeemed without a record, or by another account. --recompute computes everything again and says
-        what is kept otherwise; it reads the keys and offers too.
+        offer was redeemed without a record, or by another account. --recompute computes everything again and
+        reports what is stored differently; it reads the keys and offers too.
 
         \(logHelp)
 
         Conditions:
-          --from TIME, --until TIME   as 2026-11-21T08:00:00Z, 2026-11-21 (from 00:00 UTC), today, yesterday, or -24h
+          --from TIME, --until TIME   such as 2026-11-21T08:00:00Z, 2026-11-21 (from 00:00 UTC), today, yesterday, or -24h
                                       (also s, m, d, w: ago); until is not included
           --reason CODE               of decisions: why, such as cooldown-running (docs/rules.md has the codes)
           --exclude EVENT[,EVENT]…    without these events, such as audit.read,audit.fetch

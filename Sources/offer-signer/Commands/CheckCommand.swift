@@ -10,8 +10,8 @@ enum CheckCommand: Command {
     static var help: String {
         """
         offer-signer check reads settings, keys and offers as the service would, and says what is wrong with them at
-        once: the file with line and column, the path inside it, what was found, what was expected. Settings come
-        before files, syntax before members, and the bounds of a rule once all of the rule can be read.
+        once: the file with line and column, the path inside it, what was found, what was expected. Some problems
+        appear only after others are fixed, so run it again.
 
         It opens every key and certificate, and compares the customers' ids and the log with the database and the
         checkpoint file as serve does; where there is no database yet, it says so. It changes nothing.
@@ -29,12 +29,12 @@ enum CheckCommand: Command {
         With a key of the App Store Connect API (appStoreConnect in the keys file) it compares the catalog with what
         is set up there: apps, subscription groups, products and their states, and promotional offers.
 
-        And it compares the offers of each app with what Google Play lists: what keeps one from being authorized,
-        what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
+        It also compares the offers of each app with what Google Play lists, and reports offers that cannot be
+        authorized, that leak, or that are hidden by mistake. docs/google-play.md explains each finding.
 
-        Exit codes: 0 if all of it could be used; 1 if not; 3 if the database could not be used, or its log is not
-        the one that was signed, or with --live a store did not answer and nothing is known to be wrong. The address
-        to listen on is tried only when the service starts.
+        Exit codes: 0 if all of it could be used; 1 if not; 3 if the database could not be used, if its log is not
+        the one that was signed, or if, with --live, a store did not answer and nothing else is wrong. The address to
+        listen on is tried only when the service starts.
 
         All settings are read as serve reads them. These decide what else is opened or asked:
 

@@ -12,8 +12,8 @@ enum DiagnoseCommand: Command {
     static var help: String {
         """
         offer-signer diagnose reads what an app attached to a refused purchase, and finds out what is wrong with the
-        signature: it rebuilds what should have been signed, without and with each known mistake, and verifies. What verifies
-        is proof. It sends no request, signs nothing, and works for signatures that another server made.
+        signature: it rebuilds what should have been signed, without and with each known mistake, and verifies. What
+        verifies is proof. It sends no request, signs nothing, and works for signatures that another server made.
 
         Usage:
           offer-signer diagnose [--file REPORT] [--with REPORT] [--public-key [ID=]FILE]… [--pin SHA256]…
@@ -37,8 +37,8 @@ enum DiagnoseCommand: Command {
 
         null or an empty text in attached means that the app attached nothing there.
 
-        Exit code 0 if the cause was found, or the signature is right; 1 if the report does not show the cause; 2 if the command
-        line, or a report, could not be read.
+        Exit code 0 if the cause was found, or the signature is right; 1 if the report does not show the cause; 2 if the
+        command line, or a report, could not be read.
         """
     }
 

@@ -15,13 +15,12 @@ enum KeysCommand: Command {
           offer-signer keys disable KEY_ID
           offer-signer keys enable KEY_ID
 
-        A disabled key signs nothing, whatever the keys file says of it: no decision after the return of the command
-        leads to a signature, and if a service runs, the command waits until that has made its last one with the key,
-        and says so. Both are recorded in the audit log. An id of which no use is on record is disabled as well, with a
-        word about that: it may be mistyped; list shows it too. enable takes back what disable did; it does not change
-        the keys file, so a key that is disabled there stays so.
-        Google's service accounts are listed too; one is switched off by taking it from the keys file and sending the
-        service a SIGHUP, and not by its key's id here.
+        A disabled key signs nothing, whatever the keys file says about it. No decision after the command returns leads
+        to a signature. If a service runs, the command waits for its last signature with the key, and says so. Both
+        commands are recorded in the audit log. If no use of the id is on record, disable warns that it may be mistyped.
+        enable ends what disable began; it does not change the keys file, so a key that is disabled there stays disabled.
+        Google's service accounts are listed too. To disable one, remove it from the keys file and send the service a
+        SIGHUP.
 
         \(SettingsOptions.help([.keys, .offers, .database, .groupReadableSecrets, .unlockedMemory]))
         """
