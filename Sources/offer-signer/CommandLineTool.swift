@@ -48,7 +48,10 @@ enum CommandLineTool {
             "logs": "audit",
             "query": "audit", "export": "audit", "reconcile": "audit", "example": "demo", "users": "callers",
             "clients": "callers", "api-keys": "callers", "rotate": "keys", "catch-up": "notifications",
+            "version": "--version", "-v": "--version", "-V": "--version", "status": "health",
+            "ping": "health", "dump": "backup",
         ]
+        if let option = nearest(to: name, among: ["--help", "--version"]), name.hasPrefix("-") { return option }
         return familiar[name] ?? (name.count >= 3 ? names.first { $0.hasPrefix(name) } : nil)
     }
 

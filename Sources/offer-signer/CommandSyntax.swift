@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OfferDomain
 import OfferService
 
 /// What a command takes, for its completion and for the help of each subcommand.
@@ -10,6 +11,8 @@ struct CommandSyntax {
     var takesSettings = true
     /// Whether files may stand as plain words.
     var takesFiles = false
+    /// The values of options that have others elsewhere.
+    var choices: [String: [String]] = [:]
 }
 
 /// One subcommand, with what it takes.
@@ -21,11 +24,15 @@ struct Subcommand {
     /// Beside the settings; flags too.
     let options: [String]
     var example: String?
+    /// The values of options that have others elsewhere.
+    var choices: [String: [String]] = [:]
 
     /// The page of `offer-signer COMMAND SUBCOMMAND --help`.
     func help(of command: any Command.Type) -> String {
         let list = options.map { option in
-            let value = OptionValue.of(option).placeholder
+            // A long list would make the page unreadable.
+            let own = choices[option].flatMap { $0.count > 4 ? nil : OptionValue.words($0) }
+            let value = (own ?? OptionValue.of(option)).placeholder
             return "  \(option)\(value.isEmpty ? "" : " ")\(value)"
         }
         var blocks = [
@@ -62,7 +69,8 @@ extension CallersCommand {
             summary: "list callers and their keys",
             usage: "[--format text|table]",
             options: subcommands["list"] ?? [],
-            example: "--format table"
+            example: "--format table",
+            choices: ["--format": ["text", "table"]]
         ),
         Subcommand(
             name: "revoke",
@@ -81,7 +89,8 @@ extension KeysCommand {
             summary: "list the key ring, without key material",
             usage: "[--format text|table]",
             options: [ListFormat.option],
-            example: "--format table"
+            example: "--format table",
+            choices: ["--format": ["text", "table"]]
         ),
         Subcommand(
             name: "disable",
@@ -138,14 +147,16 @@ extension AuditCommand {
             summary: "print the entries for which all conditions hold",
             usage: "[CONDITIONS] [--order oldest|newest] [--limit NUMBER] [--format ndjson|csv|table]",
             options: subcommands["query"] ?? [],
-            example: "--event sign.intent --offer winback_3m --from -24h --format table"
+            example: "--event sign.intent --offer winback_3m --from -24h --format table",
+            choices: ["--reason": FindingCode.allCases.map(\.rawValue)]
         ),
         Subcommand(
             name: "export",
             summary: "print every entry, or write the log into a folder",
             usage: "[--from-index NUMBER] [--format ndjson|csv] | --tiles DIR",
             options: subcommands["export"] ?? [],
-            example: "--format csv > audit.csv"
+            example: "--format csv > audit.csv",
+            choices: ["--format": ["ndjson", "csv"]]
         ),
         Subcommand(
             name: "proof",
@@ -181,6 +192,13 @@ extension AuditCommand {
             usage: "[--key VKEY] [--checkpoint FILE]… [--tiles DIR]",
             options: subcommands["verify"] ?? [],
             example: "--checkpoint kept.checkpoint"
+        ),
+        Subcommand(
+            name: "key",
+            summary: "print the log's verifier key, from the keys file",
+            usage: "[--keys FILE]",
+            options: subcommands["key"] ?? [],
+            example: "--keys keys"
         ),
         Subcommand(
             name: "new-log",

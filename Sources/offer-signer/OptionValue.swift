@@ -6,13 +6,15 @@ enum OptionValue: Hashable {
     case file(String)
     case words([String])
     case other(String)
+    /// One of many words, which help does not list.
+    case named(String, [String])
     /// Nothing: the option is a flag.
     case none
 
     /// As help writes it; empty of a flag.
     var placeholder: String {
         switch self {
-        case .file(let name), .other(let name): name
+        case .file(let name), .other(let name), .named(let name, _): name
         case .words(let words): words.joined(separator: "|")
         case .none: ""
         }
@@ -61,8 +63,10 @@ enum OptionValue: Hashable {
         "--role": .words(["app", "backend", "auditor", "admin"]), "--order": .words(["oldest", "newest"]),
         "--environment": .words(["production", "sandbox"]), "--only-failures": .words(["yes", "no"]),
         "--outcome": .words(["eligible", "notEligible", "undecided"]), "--format": .words(["ndjson", "csv", "table"]),
-        "--reason": .other("CODE"), "--exclude": .other("EVENT,…"), "--caller": .other("NAME"),
-        "--origin": .other("NAME"), "--live": .none, "--create": .none,
+        "--event": .named("EVENT", AuditEventName.allCases.map(\.rawValue)),
+        "--exclude": .named("EVENT,…", AuditEventName.allCases.map(\.rawValue)), "--reason": .other("CODE"),
+        "--caller": .other("NAME"),
+        "--origin": .other("NAME"), "--live": .none, "--create": .none, "--ready": .none, "--dry-run": .none,
         "--recompute": .none,
         "--compare": .none, "--rebuild": .none, "--strict": .none, "--help": .none,
     ]

@@ -31,7 +31,7 @@ struct SetupQuestions {
     }
 
     func answers() throws(CommandError) -> InitialSetup {
-        let file = try answer("--p8", "In-App Purchase key (.p8 file)", "the path of a file") { $0.isEmpty ? nil : $0 }
+        let file = try keyFile()
         let keyID = try keyID(file)
         let issuer = try answer("--issuer", "Issuer ID", "a UUID, as App Store Connect shows it") { UniqueID($0) }
         let bundleID = try answer("--bundle", "Bundle ID of the app", "a bundle id, as com.acme.notes") {
@@ -51,6 +51,24 @@ struct SetupQuestions {
         return setup
     }
 
+    /// The path of a file that is there, so that nobody is asked for the rest in vain.
+    private func keyFile() throws(CommandError) -> String {
+        if let given = try arguments.value("--p8") {
+            guard Self.isThere(given) else { throw CommandError("--p8: \(Self.absence(of: given))") }
+            return given
+        }
+        return try answer("--p8", "In-App Purchase key (.p8 file)", "the path of a file that is there") { path in
+            Self.isThere(path) ? path : nil
+        }
+    }
+
+    private static func isThere(_ path: String) -> Bool { InitialSetup.isThere(path) }
+
+    private static func absence(of path: String) -> String {
+        guard !path.hasPrefix("~") else { return "\(path) is not there; the shell expands ~ only outside of quotes" }
+        return "\(path) is not there; give the path of the .p8 file that App Store Connect let you download"
+    }
+
     private func offer() throws(CommandError) -> ConnectQuestions.Offer {
         let productID = try answer("--product", "Product ID of the subscription", "a product id") { try? ProductID($0) }
         let groupID = try answer("--group", "Subscription group ID (a number)", "the id of a subscription group") {
@@ -68,7 +86,11 @@ struct SetupQuestions {
 
     private func keyID(_ file: String) throws(CommandError) -> KeyID {
         let expected = "10 characters, each one of A to Z and 0 to 9"
-        if let given = try arguments.value("--key-id", expected, { try? KeyID($0) }) { return given }
+        let named = try? InitialSetup.keyID(inNameOf: file)
+        if let given = try arguments.value("--key-id", expected, { try? KeyID($0) }) {
+            if let named, named != given { throw Self.contradiction(given, named: named, file: file) }
+            return given
+        }
         let problem: SetupError
         do throws(SetupError) {
             return try InitialSetup.keyID(inNameOf: file)
@@ -78,6 +100,15 @@ struct SetupQuestions {
         guard asks else { throw CommandError(usage: "--p8: \(problem)") }
         Terminal.complain(problem.description)
         return try answer("--key-id", "Key ID", expected) { try? KeyID($0) }
+    }
+
+    /// A key under a wrong id makes signatures that the App Store refuses without a reason.
+    private static func contradiction(_ given: KeyID, named: KeyID, file: String) -> CommandError {
+        CommandError(
+            usage:
+                "--key-id: \(given) was given, and the name of \(file) has the id \(named). If \(named) is right, leave "
+                + "--key-id out; if the file was renamed, give it a name without an id"
+        )
     }
 
     private func appAppleID(_ connect: ConnectQuestions?) throws(CommandError) -> Int64? {

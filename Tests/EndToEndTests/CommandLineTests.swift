@@ -193,6 +193,13 @@ struct CommandLineRow: CustomTestStringConvertible {
         CommandLineRow(arguments: ["audit", "exprt"], complaint: "did you mean “export”"),
         CommandLineRow(arguments: ["serve", "--port", "8080"], complaint: "did you mean --listen"),
         CommandLineRow(arguments: ["serve", "--log-level", "debug"], complaint: "did you mean --log?"),
+        CommandLineRow(arguments: ["version"], complaint: "did you mean “--version”"),
+        CommandLineRow(arguments: ["-V"], complaint: "did you mean “--version”"),
+        CommandLineRow(arguments: ["--hlep"], complaint: "did you mean “--help”"),
+        CommandLineRow(arguments: ["status"], complaint: "did you mean “health”"),
+        CommandLineRow(arguments: ["audit", "query", "--format", "xml"], complaint: "expected ndjson, csv or table"),
+        CommandLineRow(arguments: ["audit", "export", "--format", "table"], complaint: "expected ndjson or csv"),
+        CommandLineRow(arguments: ["migrate", "--dry-run", "--to", "sqlite:b"], complaint: "--from is missing"),
         CommandLineRow(arguments: ["completion", "tcsh"], complaint: "expected bash, zsh or fish"),
         CommandLineRow(
             arguments: ["init", "--p8", "k.p8", "--offer", "o"],

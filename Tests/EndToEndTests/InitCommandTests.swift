@@ -98,7 +98,7 @@ extension EndToEnd {
             let place = try Place()
             #expect(try await place.run().succeeded)
             let before = place.text("keys")
-            let again = try await place.run("--key-id", "AAAAAAAAAA")
+            let again = try await place.run()
             #expect(again.end == .exited(1) && again.errors.contains("/keys already exists"), "\(again)")
             #expect(place.text("keys") == before)
 
@@ -107,6 +107,21 @@ extension EndToEnd {
             try other.directory.write(Array("mine".utf8), to: "offers/request.json")
             #expect(try await other.run().end == .exited(1))
             #expect(try FileManager.default.contentsOfDirectory(atPath: other.target) == ["request.json"])
+        }
+
+        @Test func `a key id that contradicts the file's name is refused, and a missing file is told first`()
+            async throws
+        {
+            let place = try Place()
+            let other = try await place.run("--key-id", "AAAAAAAAAA")
+            #expect(other.end == .exited(2), "\(other)")
+            #expect(other.errors.contains("AAAAAAAAAA was given") && other.errors.contains("has the id 7H2K9QXW4Z"))
+            #expect(!FileManager.default.fileExists(atPath: place.target))
+            #expect(try await place.run("--key-id", "7H2K9QXW4Z").succeeded)
+            let missing = try await Place().run(key: "nowhere.p8")
+            #expect(missing.end == .exited(1) && missing.errors.contains("--p8: nowhere.p8 is not there"), "\(missing)")
+            let home = try await Place().run(key: "~/SubscriptionKey_7H2K9QXW4Z.p8")
+            #expect(home.errors.contains("expands ~"), "\(home)")
         }
 
         @Test func `a key that lies there already is used where it is, and made private`() async throws {

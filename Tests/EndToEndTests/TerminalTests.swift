@@ -28,19 +28,33 @@ extension EndToEnd {
             #expect(try await completed("serve", "--log", "w") == ["warning"])
             #expect(try await completed("serve", "--listen", "").isEmpty)
             #expect(try await completed("init", "--p") == ["--p8", "--product"])
+            #expect(try await completed("audit", "").contains("key"))
+            #expect(try await completed("audit", "").isDisjoint(with: ["--keys", "--help"]))
+            #expect(try await completed("audit", "--he") == ["--help"])
+            #expect(try await completed("callers", "list", "--format", "") == ["text", "table"])
+            #expect(try await completed("audit", "export", "--format", "") == ["ndjson", "csv"])
+            #expect(try await completed("audit", "query", "--format", "t") == ["table"])
+            #expect(try await completed("diagnose", "--format", "") == ["text", "json"])
+            #expect(try await completed("audit", "query", "--event", "sign.i") == ["sign.intent"])
+            #expect(try await completed("audit", "query", "--reason", "cooldown-r") == ["cooldown-running"])
+            #expect(try await completed("health", "--rea") == ["--ready"])
+            #expect(try await completed("serve", "--log-format", "=").isSuperset(of: ["text", "json"]))
+            #expect(try await completed("serve", "--log-format", "=", "te") == ["text"])
+            #expect(try await completed("help", "aud") == ["audit"])
+            #expect(try await completed("help", "audit", "rec") == ["reconcile"])
         }
 
         @Test(arguments: ["zsh", "fish"])
         func `the other shells get every command and option too`(shell: String) async throws {
             let script = try await Program.run(["completion", shell])
             #expect(script.succeeded)
-            for word in ["catch-up", "destroy-epoch", "clock-check", "from-index", "p8"] {
+            for word in ["catch-up", "destroy-epoch", "clock-check", "from-index", "p8", "text table", "help"] {
                 #expect(script.output.contains(word), "\(word)")
             }
         }
 
         @Test(arguments: [
-            ["audit", "query"], ["audit", "new-log"], ["callers", "add"], ["keys", "disable"],
+            ["audit", "query"], ["audit", "key"], ["audit", "new-log"], ["callers", "add"], ["keys", "disable"],
             ["notifications", "catch-up"], ["customers", "pseudonym"],
         ])
         func `each subcommand has a page of its own, with placeholders and an example`(words: [String]) async throws {

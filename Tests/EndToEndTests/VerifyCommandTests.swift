@@ -31,6 +31,9 @@ extension EndToEnd {
             #expect(
                 byKey.succeeded && byKey.output.contains("V1 signature: good") && byKey.output.contains("JWS: good")
             )
+            let head = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+            let withHead = try await place.verify(head + place.answer, "--public-key", place.demo.publicKey)
+            #expect(withHead.output == byKey.output, "curl -i: \(withHead)")
             try place.demo.write(place.answer, to: "answer.json")
             let byRing = try await Program.run(["verify", place.demo.path(of: "answer.json")] + place.demo.options())
             #expect(byRing.succeeded, "\(byRing)")

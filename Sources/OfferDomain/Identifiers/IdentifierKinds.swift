@@ -72,12 +72,31 @@ package enum StoreTransaction: IdentifierKind {
         length: 1...20,
         admitsZero: false,
         expectation: "1 to 20 digits, and not the 0 of Xcode's local tests"
-    )
+    ).recognizing(lookalike)
+
+    /// What is sent now and then in its place.
+    private static func lookalike(_ bytes: Span<UInt8>) -> StaticString? {
+        var start: [UInt8] = []
+        for index in 0..<min(9, bytes.count) { start.append(bytes[index]) }
+        if start.starts(with: "eyJ".utf8) { return "this is signed data, which belongs in signedTransactions" }
+        if start.starts(with: "MII".utf8) || start.starts(with: "ewo".utf8) {
+            return "this is a receipt of StoreKit 1: send the transactionIdentifier of its transaction"
+        }
+        if start.starts(with: "GPA.".utf8) {
+            return "this is an order id of Google Play: send the purchase's token to the calls of Google Play"
+        }
+        if bytes.count == 36, start.last == UInt8(ascii: "-") { return "this is a UUID, as an appAccountToken is" }
+        return nil
+    }
 }
 
 /// What a ``SubscriptionGroupID`` names.
 package enum SubscriptionGroup: IdentifierKind {
-    package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), length: 1...64)
+    package static let shape = IdentifierShape(
+        .lettersAndDigits.with("._-"),
+        length: 1...64,
+        expectation: "the id of a subscription group, which is digits as 21234567, and not the group's name"
+    )
 }
 
 /// What a ``Storefront`` names.

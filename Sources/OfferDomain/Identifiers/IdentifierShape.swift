@@ -16,6 +16,8 @@ package struct IdentifierShape: Sendable {
     let admitsZero: Bool
     /// What is expected, in words, where one phrase can say it: of other shapes, it is said what does not fit.
     let expectation: StaticString?
+    /// What a text that does not fit looks like, if that can be told; it is added to the expectation.
+    private(set) var recognized: @Sendable (Span<UInt8>) -> StaticString? = { _ in nil }
 
     init(
         _ allowed: ByteSet,
@@ -33,14 +35,25 @@ package struct IdentifierShape: Sendable {
         self.expectation = expectation
     }
 
+    /// The same shape, which also says what a text that does not fit looks like.
+    func recognizing(_ look: @escaping @Sendable (Span<UInt8>) -> StaticString?) -> IdentifierShape {
+        var shape = self
+        shape.recognized = look
+        return shape
+    }
+
     /// Throws unless all of `bytes` are as this shape wants them.
     func check(_ bytes: Span<UInt8>) throws(IdentifierError) {
         guard bytes.count > 0 else { throw .empty }
-        if let expectation, !length.contains(bytes.count) { throw .wrongShape(expected: "\(expectation)") }
+        if let expectation, !length.contains(bytes.count) { throw wrongShape(expectation, bytes) }
         guard bytes.count <= length.upperBound else { throw .tooLong(limit: length.upperBound) }
         // Most have no spaces and no faults, so that nothing need be known of where a byte stands.
         if !leading.contains(bytes[0]) || !allContained(bytes) { try checkPlaces(bytes) }
         guard admitsZero || !isZero(bytes) else { throw .wrongShape(expected: "\(expectation ?? "a number above 0")") }
+    }
+
+    private func wrongShape(_ expectation: StaticString, _ bytes: Span<UInt8>) -> IdentifierError {
+        .wrongShape(expected: "\(expectation)" + (recognized(bytes).map { "; \($0)" } ?? ""))
     }
 
     private func allContained(_ bytes: Span<UInt8>) -> Bool {
@@ -61,7 +74,7 @@ package struct IdentifierShape: Sendable {
             let isSpace = byte == 0x20
             let fits = allowed.contains(byte) && (offset > 0 || leading.contains(byte))
             guard fits || isSpace && admitsInnerSpaces else {
-                if let expectation { throw .wrongShape(expected: "\(expectation)") }
+                if let expectation { throw wrongShape(expectation, bytes) }
                 throw .notAllowed(OffendingCharacter(in: bytes, at: offset), offset: offset)
             }
             if isSpace, followsSpace || offset == bytes.count - 1 { throw .misplacedSpace(offset: offset) }

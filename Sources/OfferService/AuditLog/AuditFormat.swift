@@ -96,11 +96,7 @@ enum CSVCell {
     /// Nearly all cells are printable ASCII, in which nothing is hidden: one look at each byte is enough for them.
     static func append(_ utf8: ArraySlice<UInt8>, to text: inout [UInt8]) {
         guard let first = utf8.first else { return }
-        var (isPlain, needsQuotes) = (true, false)
-        for byte in utf8 {
-            if byte < 0x20 || byte > 0x7E { isPlain = false }
-            if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") { needsQuotes = true }
-        }
+        let (isPlain, needsQuotes) = look(at: utf8.span)
         if isPlain, !needsQuotes, !beginsFormula(Unicode.Scalar(first)) {
             text += utf8
         } else if isPlain, !beginsFormula(Unicode.Scalar(first)) {
@@ -108,6 +104,17 @@ enum CSVCell {
         } else {
             appendShown(String(decoding: utf8, as: UTF8.self), to: &text)
         }
+    }
+
+    /// Without a branch for each byte, so that many bytes are looked at in one step.
+    private static func look(at bytes: Span<UInt8>) -> (isPlain: Bool, needsQuotes: Bool) {
+        var (hidden, quoted): (UInt8, UInt8) = (0, 0)
+        for index in bytes.indices {
+            let byte = bytes[index]
+            hidden |= byte &- 0x20 > 0x5E ? 1 : 0
+            quoted |= byte == 0x2C || byte == 0x22 ? 1 : 0
+        }
+        return (hidden == 0, quoted != 0)
     }
 
     private static func appendShown(_ original: String, to text: inout [UInt8]) {

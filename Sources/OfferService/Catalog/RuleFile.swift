@@ -39,7 +39,13 @@ struct RuleFile {
     }
 
     private func describe(_ value: JSONValue) -> String {
-        value.object.map { "one with \($0.count) members" } ?? value.summary
+        guard let object = value.object else {
+            guard value.array != nil else { return value.summary }
+            return "an array; to demand all of its rules, write { all: [ … ] }"
+        }
+        return object.count == 0
+            ? "one with 0 members"
+            : "one with \(object.count) members; to demand all of them, write { all: [ { … }, { … } ] }"
     }
 
     private func rules(_ value: JSONValue, _ depth: Int) -> [Rule]? {

@@ -157,12 +157,19 @@ private struct SettingsReader {
             // The prefix that all have in common would make any two of them look alike.
             let prefix = "OFFER_SIGNER_".count
             let near = nearest(to: String(name.dropFirst(prefix)), among: known.map { String($0.dropFirst(prefix)) })
-            let suggestion = near.map { "; did you mean OFFER_SIGNER_\($0)?" } ?? ""
+            let meant = near ?? Self.familiar[String(name.dropFirst(prefix))]
+            let suggestion = meant.map { "; did you mean OFFER_SIGNER_\($0)?" } ?? ""
             issues.append(
                 ConfigurationIssue(.error, place: "environment variable \(name)", "is not a setting\(suggestion)")
             )
         }
     }
+
+    /// What other programs call our settings, as the ends of variables.
+    private static let familiar = [
+        "PORT": "LISTEN", "HOST": "LISTEN", "ADDRESS": "LISTEN", "ADDR": "LISTEN", "BIND": "LISTEN",
+        "CONFIG": "KEYS", "CATALOG": "OFFERS", "DB": "DATABASE", "DATABASE_URL": "DATABASE", "LOG_LEVEL": "LOG",
+    ]
 
     private func place(_ setting: Setting) -> String {
         flags[setting] != nil ? setting.flag : "environment variable \(setting.variable)"

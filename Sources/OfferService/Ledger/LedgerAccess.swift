@@ -5,7 +5,7 @@ package import Storage
 
 /// Opens the database of the service, with its schema brought up to date.
 package struct LedgerAccess: Sendable {
-    private let location: DatabaseLocation
+    let location: DatabaseLocation
     let clock: WallClock
     /// Whether several services may write to it at once.
     package private(set) var isShared: Bool

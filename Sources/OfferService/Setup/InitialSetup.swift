@@ -78,6 +78,9 @@ package struct InitialSetup: Sendable {
         return id
     }
 
+    /// Whether a path leads to something.
+    package static func isThere(_ path: String) -> Bool { FileIdentity(path: path) != nil }
+
     /// A name for the audit log that belongs to the owner of the app: `com.example.app` gives `app.example.com/offer-signer`.
     package static func origin(for bundleID: BundleID) -> String {
         bundleID.text.split(separator: ".").reversed().joined(separator: ".").lowercased() + "/offer-signer"

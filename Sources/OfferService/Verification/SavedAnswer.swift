@@ -14,7 +14,7 @@ package enum SavedAnswer: Sendable {
     ///
     /// - Throws: What it is instead.
     package static func read(_ bytes: [UInt8]) throws(SavedAnswerError) -> [SavedAnswer] {
-        let text = bytes.trimmingWhiteSpace
+        let text = body(of: bytes.trimmingWhiteSpace)
         guard !text.isEmpty else { throw SavedAnswerError("it is empty; save the body of the answer") }
         guard text.first == UInt8(ascii: "{") else {
             let jws = text.first == UInt8(ascii: "\"") ? Array(text.dropFirst().dropLast()) : Array(text)
@@ -38,6 +38,18 @@ package enum SavedAnswer: Sendable {
         }
         guard !answers.isEmpty else { throw SavedAnswerError("the batch has no results") }
         return answers
+    }
+
+    /// What follows the head that `curl -i` saves before the body.
+    private static func body(of text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var rest = text
+        while rest.starts(with: "HTTP/".utf8) {
+            guard let end = rest.firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A]) ?? rest.firstRange(of: [0x0A, 0x0A]) else {
+                return []
+            }
+            rest = rest[end.upperBound...]
+        }
+        return rest
     }
 
     private static let limits = JSONLimits(maximumBytes: 4_194_304, maximumDepth: 64, maximumNodes: 262_144)

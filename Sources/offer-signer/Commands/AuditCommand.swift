@@ -83,9 +83,7 @@ enum AuditCommand: Command {
         switch parsed.words.first {
         case "query":
             _ = try parsed.words("query")
-            let output: QueryOutput =
-                try parsed.value("--format") == "table" ? .table : .format(try format(parsed) ?? .ndjson)
-            try show(try query(parsed), output, of: ledger)
+            try show(try query(parsed), try queryOutput(parsed), of: ledger)
         case "export":
             _ = try parsed.words("export")
             try export(parsed, of: ledger)
@@ -166,8 +164,16 @@ enum AuditCommand: Command {
         try exportTiles(to: folder, of: ledger)
     }
 
-    private static func format(_ arguments: Arguments) throws(CommandError) -> AuditFormat? {
-        try arguments.value("--format", "ndjson or csv") { $0 == "json" ? nil : AuditFormat(rawValue: $0) }
+    private static func format(
+        _ arguments: Arguments,
+        _ expected: String = "ndjson or csv"
+    ) throws(CommandError) -> AuditFormat? {
+        try arguments.value("--format", expected) { $0 == "json" ? nil : AuditFormat(rawValue: $0) }
+    }
+
+    private static func queryOutput(_ arguments: Arguments) throws(CommandError) -> QueryOutput {
+        if try arguments.value("--format") == "table" { return .table }
+        return .format(try format(arguments, "ndjson, csv or table") ?? .ndjson)
     }
 
     /// How the answer to a query is written.

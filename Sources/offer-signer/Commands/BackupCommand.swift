@@ -26,6 +26,8 @@ enum BackupCommand: Command {
         """
     }
 
+    static let syntax = CommandSyntax(takesFiles: true)
+
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names)
         let file = try BackupFile.name(parsed)
@@ -63,6 +65,8 @@ enum RestoreCommand: Command {
         \(SettingsOptions.help([.database, .checkpointFile]))
         """
     }
+
+    static let syntax = CommandSyntax(takesFiles: true)
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names)

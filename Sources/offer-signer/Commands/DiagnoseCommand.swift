@@ -42,7 +42,7 @@ enum DiagnoseCommand: Command {
         """
     }
 
-    static let syntax = CommandSyntax(options: options)
+    static let syntax = CommandSyntax(options: options, choices: ["--format": ["text", "json"]])
 
     private static let options = ["--file", "--with", "--public-key", "--pin", "--format"]
 

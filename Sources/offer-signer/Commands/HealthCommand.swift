@@ -23,6 +23,8 @@ enum HealthCommand: Command {
         """
     }
 
+    static let syntax = CommandSyntax(options: ["--ready"])
+
     /// Less than the three seconds that health checks usually have.
     private static let timeoutMilliseconds = 2500
 

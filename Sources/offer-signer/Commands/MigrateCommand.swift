@@ -14,24 +14,29 @@ enum MigrateCommand: Command {
         caps, the callers, the audit log with its checkpoints, and the index over it.
 
         Usage:
-          offer-signer migrate --from sqlite:PATH --to postgres://USER@HOST/DATABASE
+          offer-signer migrate --from sqlite:PATH --to postgres://USER@HOST/DATABASE [--dry-run]
 
         Stop every service that uses either database first; where one was killed, the command waits three seconds to be
         sure that it is gone. The other database must be new; it gets all of it, or nothing. Before the command says
         that it is done it computes the root of the log from the entries that arrived. The old database gets one last
         entry, by which every service refuses it from then on. A service that starts on the new one continues the same
         log; give it the old one's checkpoint file too.
+
+        --dry-run looks at all of that, reads what would be moved, and moves nothing. Stop the services for it too.
         """
     }
 
-    static let syntax = CommandSyntax(options: ["--from", "--to"], takesSettings: false)
+    static let syntax = CommandSyntax(options: ["--from", "--to", dryRun], takesSettings: false)
+
+    private static let dryRun = "--dry-run"
 
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(arguments, known: ["--from", "--to"])
+        let parsed = try Arguments(arguments, known: ["--from", "--to"], flags: [dryRun])
         _ = try parsed.words()
         let (source, target) = (try location("--from", parsed), try location("--to", parsed))
         guard source != target else { throw CommandError(usage: "--from and --to are the same database") }
-        let progress = Progress("moved", "rows")
+        let isDry = parsed.flags.contains(dryRun)
+        let progress = Progress(isDry ? "read" : "moved", "rows")
         let move = LedgerMove(
             from: LedgerAccess(location: source, clock: .system),
             to: LedgerAccess(location: target, clock: .system),
@@ -40,10 +45,16 @@ enum MigrateCommand: Command {
         )
         defer { progress.end() }
         let outcome: LedgerMove.Outcome
-        do throws(LedgerMoveError) { outcome = try move.run() } catch {
+        do throws(LedgerMoveError) { outcome = try isDry ? move.rehearse() : move.run() } catch {
             throw CommandError(error.description, .unavailable)
         }
         progress.end()
+        guard !isDry else {
+            Terminal.say(
+                "would move \(outcome.rows) rows with the log's \(outcome.entries) entries; nothing was moved"
+            )
+            return .success
+        }
         Terminal.say("moved \(outcome.rows) rows; the log's \(outcome.entries) entries have the same root as before")
         return .success
     }

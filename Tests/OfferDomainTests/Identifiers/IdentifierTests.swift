@@ -136,6 +136,29 @@ struct IdentifierTests {
         }
     }
 
+    @Test(arguments: [
+        ("eyJhbGciOiJFUzI1NiJ9.e30.AAAA", "signed data"), ("MIIUEgYJKoZIhvcNAQcC", "receipt of StoreKit 1"),
+        ("GPA.3345-1234-1234-12345", "order id of Google Play"), ("7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60", "UUID"),
+    ])
+    func `says what was sent in the place of a transaction id`(text: String, name: String) {
+        do {
+            _ = try TransactionID(text)
+            Issue.record("\(text) is taken")
+        } catch {
+            #expect(error.description.hasPrefix("must be 1 to 20 digits") && error.description.contains(name))
+        }
+    }
+
+    @Test
+    func `says that a group's name is not its id`() {
+        do {
+            _ = try SubscriptionGroupID("Premium Plans")
+            Issue.record("a name is taken")
+        } catch {
+            #expect(error.description.contains("digits as 21234567, and not the group's name"))
+        }
+    }
+
     @Test
     func `keeps letter case apart`() throws {
         #expect(try OfferID("Winback") != OfferID("winback"))

@@ -238,7 +238,14 @@ struct OffersFileTests {
             "{grants: {atMost: 1}}",
             "{grants: {atMost: 1}, budget: {atMost: 1}}",
             "error: offers:12:72 /apps/0/plans/0/offers/1/eligibility: expected an object with one "
-                + "member, named as a rule, found one with 2 members"
+                + "member, named as a rule, found one with 2 members; to demand all of them, write { all: [ { … }, { … } ] }"
+        ),
+        IssueRow(
+            "a list of rules",
+            "{grants: {atMost: 1}}",
+            "[{grants: {atMost: 1}}]",
+            "error: offers:12:72 /apps/0/plans/0/offers/1/eligibility: expected an object with one "
+                + "member, named as a rule, found an array; to demand all of its rules, write { all: [ … ] }"
         ),
         IssueRow(
             "no rule in the rule",

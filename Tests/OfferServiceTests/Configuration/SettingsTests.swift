@@ -73,7 +73,8 @@ struct SettingsTests {
 
     @Test func `says everything that is wrong, all at once`() throws {
         let environment = [
-            "OFFER_SIGNER_LISTN": "x", "OFFER_SIGNER_SELF_VERIFICATION": "never", "OFFER_SIGNER_WEATHER": "fair",
+            "OFFER_SIGNER_LISTN": "x", "OFFER_SIGNER_PORT": "8080", "OFFER_SIGNER_SELF_VERIFICATION": "never",
+            "OFFER_SIGNER_WEATHER": "fair",
             "OFFER_SIGNER_TLS_KEY": "key.pem",
         ]
         let error = #expect(throws: ConfigurationError.self) {
@@ -88,6 +89,7 @@ struct SettingsTests {
         #expect(
             error?.issues.map(\.description) == [
                 "error: environment variable OFFER_SIGNER_LISTN: is not a setting; did you mean OFFER_SIGNER_LISTEN?",
+                "error: environment variable OFFER_SIGNER_PORT: is not a setting; did you mean OFFER_SIGNER_LISTEN?",
                 "error: environment variable OFFER_SIGNER_WEATHER: is not a setting",
                 "error: --listen: expected ADDRESS:PORT, such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every "
                     + "IPv4 address, found “localhost”",

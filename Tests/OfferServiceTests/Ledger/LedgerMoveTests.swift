@@ -129,6 +129,34 @@ import Testing
         #expect(try target.expectedHead() == before && target.reader().head() == before)
     }
 
+    @Test func `a rehearsal tells what a move would do, and leaves both as they are`() throws {
+        let (source, target) = (try LogPlace(), try Self.target())
+        try source.writer().add(3)
+        let move = LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in })
+        let rehearsed = try move.rehearse()
+        #expect(try move.rehearse() == rehearsed)
+        #expect(rehearsed.entries == 3)
+        #expect(try move.run() == rehearsed)
+        let error = #expect(throws: LedgerMoveError.self) { try move.rehearse() }
+        #expect(error != nil)
+    }
+
+    @Test func `a rehearsal refuses what a move would refuse`() throws {
+        let (source, target) = (try LogPlace(), try LogPlace())
+        try source.writer().add(3)
+        try target.writer().add(1)
+        let mixed = LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in })
+        let error = #expect(throws: LedgerMoveError.self) { try mixed.rehearse() }
+        guard case .targetNotEmpty = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        let user = try User(of: source)
+        let used = LedgerMove(from: source.ledger, to: try Self.target().ledger) { _ in user.live() }
+        #expect(throws: LedgerMoveError.self) { try used.rehearse() }
+        try user.leave()
+        let nothing = LedgerMove(from: try Self.target().ledger, to: target.ledger, pause: { _ in })
+        let missing = #expect(throws: LedgerMoveError.self) { try nothing.rehearse() }
+        guard case .nothingToMove = missing else { return #expect(Bool(false), "\(String(describing: missing))") }
+    }
+
     /// Does what a service does that uses a database.
     private struct User {
         private let lock: InstanceLock?

@@ -65,6 +65,11 @@ struct SignedDataKindTests {
         (PayloadText.transaction.json, .json(.transaction)),
         ("\n" + PayloadText.appTransaction.json, .json(.appTransaction)),
         ("{}", .json(nil)),
+        ("2000000123456789", .transactionID),
+        (
+            String(decoding: Base64.encodeURL(Array(PayloadText.transaction.json.utf8)), as: UTF8.self),
+            .json(.transaction)
+        ),
     ])
     func `names what is not signed`(text: String, data: UnsignedData) throws {
         let fault = try fault(Array(text.utf8), .notThreeSegments)
@@ -85,8 +90,30 @@ struct SignedDataKindTests {
     }
 
     @Test
+    func `names a notification in another place, though it is too large to be verified there`() throws {
+        let padding = String(repeating: "A", count: 20_000)
+        let notification = Self.jws(#"{"notificationType":"DID_RENEW","data":{"signedTransactionInfo":"\#(padding)"}}"#)
+        let limit = SignedDataError.tooLarge(limit: 16_384)
+        let fault = try fault(notification, limit)
+        #expect(fault == .claimsOtherKind(found: .notification, expected: .transaction))
+        #expect(fault?.description.hasPrefix("This is a notification; a signed transaction") == true)
+        #expect(fault?.isOfGenuineData == false)
+        let transaction = Self.jws(#"{"transactionId":"1","productId":"p","x":"\#(padding)"}"#)
+        #expect(try self.fault(transaction, limit) == .notVerified(limit))
+        #expect(try self.fault(Array(padding.utf8), limit) == .notVerified(limit))
+    }
+
+    @Test(arguments: ["%@\n", " %@", "%@ ", "\"%@\"", "'%@'", "Bearer %@", "\r\n%@"])
+    func `names what surrounds signed data`(pattern: String) throws {
+        let text = pattern.replacing("%@", with: "eyJhbGciOiJFUzI1NiJ9.e30.AAAA")
+        let error = SignedDataError.notBase64URL(.signature)
+        #expect(try fault(Array(text.utf8), error) == .notSignedData(.surrounded, expected: .transaction))
+        #expect(try fault(Array("eyJ.e30.AA=A".utf8), error) == .notVerified(error))
+    }
+
+    @Test
     func `says no more than it knows of a text that is nothing of that`() throws {
-        for text in ["", "x", "a.b", "MIIT", "MIIT.AAAA", "2000000123456789"] {
+        for text in ["", "x", "a.b", "MIIT", "MIIT.AAAA", "0", "eyJ", "eyJ4"] {
             #expect(try fault(Array(text.utf8), .notThreeSegments) == .notVerified(.notThreeSegments))
         }
     }

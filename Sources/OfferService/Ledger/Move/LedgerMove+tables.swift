@@ -13,8 +13,8 @@ extension LedgerMove {
     /// The tables to be moved from one kind of engine to the same or another.
     ///
     /// Only SQLite has places of all grants; a server carries them over to `grants`, so there they arrive.
-    static func tables(from source: any DatabaseConnection, to target: any DatabaseConnection) -> [Table] {
-        guard target.isRemote, !source.isRemote else { return tables }
+    static func tables(from source: DatabaseLocation, to target: DatabaseLocation) -> [Table] {
+        guard case (.sqlite, .postgreSQL) = (source, target) else { return tables }
         return tables.compactMap { table in
             switch table.name {
             case newGrantsIntoGrants.name: newGrantsIntoGrants

@@ -57,6 +57,25 @@ package struct LedgerMove {
         return Outcome(rows: rows, entries: head.size)
     }
 
+    /// Looks at everything that ``run()`` demands, reads what it would move, and writes nothing of it anywhere.
+    package func rehearse() throws(LedgerMoveError) -> Outcome {
+        guard source.exists else { throw .nothingToMove }
+        let lock = try Self.database { () throws(StorageError) in try source.lockInstance() }
+        defer { lock?.release() }
+        let from = try Self.database { () throws(StorageError) in try source.open() }
+        try demandNoInstances(from)
+        if target.exists {
+            let to = try Self.database { () throws(StorageError) in try target.open() }
+            try demandNoInstances(to)
+            try Self.database { () throws(StorageError) in try to.begin() }
+            defer { to.rollback() }
+            try demandEmpty(to)
+        }
+        let head = try Self.ledger { () throws(LedgerError) in try LedgerWriter(connection: from).checkedHead() }
+        let snapshot = try Self.database { () throws(StorageError) in try source.openForReading() }
+        return Outcome(rows: try copyAll(snapshot, nil, head), entries: head.size)
+    }
+
     /// So long the source may take for one answer, while the target waits within its transaction.
     private static let patienceMilliseconds = 3_600_000
 
@@ -96,16 +115,18 @@ package struct LedgerMove {
     }
 
     /// Copies all tables as they are at one moment: a row that goes from one to another meanwhile is neither lost nor twice.
+    ///
+    /// Without a place to copy to, they are read alone.
     private func copyAll(
         _ from: any DatabaseConnection,
-        _ to: any DatabaseConnection,
+        _ to: (any DatabaseConnection)?,
         _ head: TreeHead
     ) throws(LedgerMoveError) -> Int64 {
         try Self.database { () throws(StorageError) in try from.begin() }
         defer { from.rollback() }
         guard try Self.head(from) == head else { throw .changedMeanwhile }
         var rows: Int64 = 0
-        for table in Self.tables(from: from, to: to) {
+        for table in Self.tables(from: source.location, to: target.location) {
             rows += try copy(table, from, to, after: rows, total: table.name == "audit_entries" ? head.size : nil)
         }
         return rows
@@ -145,7 +166,7 @@ package struct LedgerMove {
     private func copy(
         _ table: Table,
         _ from: any DatabaseConnection,
-        _ to: any DatabaseConnection,
+        _ to: (any DatabaseConnection)?,
         after before: Int64,
         total: Int64?
     ) throws(LedgerMoveError) -> Int64 {
@@ -155,7 +176,7 @@ package struct LedgerMove {
                 guard failure == nil else { return }
                 var values: [SQLValue] = []
                 for column in 0..<table.columns { values.append(row.value(column)) }
-                do throws(StorageError) { try to.enqueue(SQL(table.insert, values)) } catch { failure = error }
+                do throws(StorageError) { try to?.enqueue(SQL(table.insert, values)) } catch { failure = error }
                 count += 1
                 if count.isMultiple(of: 1024) { progress(before + count, total) }
             }

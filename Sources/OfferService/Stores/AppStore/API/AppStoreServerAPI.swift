@@ -173,12 +173,16 @@ package final class AppStoreServerAPI: Sendable {
 
     /// Logs that the key is refused, where no other environment may take it.
     func refused(_ bundleID: BundleID, _ environment: StoreEnvironment) {
+        let release =
+            environment == .production && !releases.isReleased(bundleID)
+            ? "; production also refuses an app before its first release: set environments: [\"sandbox\"] for it in offers"
+            : ""
         log(
             .error,
             "the App Store refuses our credentials",
             [
                 "app": .text(bundleID.text), "key": .text(tokens.keyID(for: bundleID)?.text ?? ""),
-                "environment": .text(environment.rawValue), "hint": "run offer-signer check --live",
+                "environment": .text(environment.rawValue), "hint": .text("run offer-signer check --live" + release),
             ]
         )
     }

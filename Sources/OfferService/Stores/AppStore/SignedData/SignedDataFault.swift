@@ -22,6 +22,8 @@ package enum SignedDataFault: Error, Hashable, Sendable {
     case localTestData
     /// It is signed data of another kind than its place is for.
     case otherKind(found: SignedDataKind, expected: SignedDataKind)
+    /// It is too large for its place, and says that it is of another kind; nobody has verified that.
+    case claimsOtherKind(found: SignedDataKind, expected: SignedDataKind)
     /// It is no signed data of the App Store, and can be told what it is.
     case notSignedData(UnsignedData, expected: SignedDataKind)
     case environmentNotTaken(pointer: String)
@@ -51,7 +53,7 @@ package enum SignedDataFault: Error, Hashable, Sendable {
     /// Whether the App Store signed it, so that what it says of itself is true.
     var isOfGenuineData: Bool {
         switch self {
-        case .notVerified, .localTestData, .notSignedData: false
+        case .notVerified, .localTestData, .notSignedData, .claimsOtherKind: false
         default: true
         }
     }
@@ -88,7 +90,7 @@ package enum SignedDataFault: Error, Hashable, Sendable {
         case .otherAppAppleID: "other-app-apple-id"
         case .appAppleIDNotSet: "app-apple-id-not-set"
         case .localTestData: "local-test-data"
-        case .otherKind: "other-kind"
+        case .otherKind, .claimsOtherKind: "other-kind"
         case .notSignedData(let data, _): data.label
         case .environmentNotTaken: "environment-not-taken"
         case .signedInFuture: "signed-in-future"
@@ -115,7 +117,7 @@ extension SignedDataFault: CustomStringConvertible {
         case .localTestData:
             "The data is of a local test in Xcode, which the App Store did not sign. Test with a sandbox account, without a "
                 + "StoreKit configuration file."
-        case .otherKind(let found, let expected):
+        case .otherKind(let found, let expected), .claimsOtherKind(let found, let expected):
             "This is \(found.noun); \(expected.signedNoun) was expected.\(found.advice)"
         case .notSignedData(let data, let expected):
             "This is \(data.noun); \(expected.signedNoun) was expected. \(data.advice)"

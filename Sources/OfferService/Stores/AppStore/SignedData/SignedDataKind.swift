@@ -68,12 +68,18 @@ package enum UnsignedData: Hashable, Sendable {
     case json(SignedDataKind?)
     /// A JWS that a key of the team made, as this service makes them.
     case ownJWS
+    /// The id of a transaction, in place of the transaction.
+    case transactionID
+    /// Signed data with a line end, blanks or quotes around it.
+    case surrounded
 
     var label: String {
         switch self {
         case .receipt: "storekit-1-receipt"
         case .json: "unsigned-json"
         case .ownJWS: "own-jws"
+        case .transactionID: "transaction-id"
+        case .surrounded: "surrounded"
         }
     }
 
@@ -82,6 +88,8 @@ package enum UnsignedData: Hashable, Sendable {
         case .receipt: "a receipt of StoreKit 1"
         case .json(let kind): "the JSON of \(kind?.noun ?? "signed data") without its signature"
         case .ownJWS: "a JWS that your own key signed, and not the App Store"
+        case .transactionID: "the id of a transaction"
+        case .surrounded: "signed data with other characters around it, as line ends, blanks or quotes"
         }
     }
 
@@ -89,6 +97,9 @@ package enum UnsignedData: Hashable, Sendable {
         switch self {
         case .receipt, .json: "Send the jwsRepresentation of StoreKit 2's VerificationResult."
         case .ownJWS: "Send what StoreKit or the App Store Server API gave you."
+        case .transactionID:
+            "Send the jwsRepresentation of StoreKit 2's VerificationResult, or, from a backend, the id in transactionId."
+        case .surrounded: "Send the compact JWS alone."
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import JSON
+import OfferDomain
 
 /// A text that claims to be signed data, looked at without believing it: to say what it is.
 struct SignedDataText {
@@ -34,6 +35,8 @@ struct SignedDataText {
     func fault(_ error: SignedDataError, expected: SignedDataKind) -> SignedDataFault? {
         switch error {
         case .notThreeSegments: unsignedData.map { .notSignedData($0, expected: expected) }
+        case .notBase64URL: isSurrounded ? .notSignedData(.surrounded, expected: expected) : nil
+        case .tooLarge: otherClaimedKind(than: expected).map { .claimsOtherKind(found: $0, expected: expected) }
         case .notThreeCertificates, .certificatesMissing, .certificate, .chain(.untrustedRoot):
             isLocalTest ? .localTestData : isOwn(error) ? .notSignedData(.ownJWS, expected: expected) : nil
         default: nil
@@ -49,15 +52,32 @@ struct SignedDataText {
 
     private static let limits = JSONLimits(maximumBytes: 65_536, maximumStringBytes: 65_536)
 
-    /// A receipt is PKCS #7 in DER, or of old a property list, in Base64.
     private var unsignedData: UnsignedData? {
         let text = bytes.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        if text.first == UInt8(ascii: "{") {
-            let object = (try? JSONDocument(Array(text), limits: Self.limits))?.root.object
-            return object.map { .json(SignedDataKind($0)) }
-        }
-        guard bytes.count >= 64, !bytes.contains(UInt8(ascii: ".")) else { return nil }
-        return ["MII", "ewo"].contains { bytes.starts(with: $0.utf8) } ? .receipt : nil
+        if text.first == UInt8(ascii: "{") { return Self.json(Array(text)) }
+        guard !bytes.contains(UInt8(ascii: ".")) else { return nil }
+        if (try? TransactionID(utf8: bytes)) != nil { return .transactionID }
+        // A receipt is PKCS #7 in DER, or of old a property list, in Base64.
+        if bytes.count >= 64, ["MII", "ewo"].contains(where: { bytes.starts(with: $0.utf8) }) { return .receipt }
+        // The middle part of a JWS alone, which begins with `{"`.
+        return bytes.starts(with: "eyJ".utf8) ? Self.decoded(bytes).flatMap(Self.json) : nil
+    }
+
+    private static func json(_ text: [UInt8]) -> UnsignedData? {
+        (try? JSONDocument(text, limits: limits))?.root.object.map { .json(SignedDataKind($0)) }
+    }
+
+    /// Whether there is what base64url has not before the first or after the last part, as a line end or quotes.
+    private var isSurrounded: Bool {
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let first = parts[0].first, let last = parts[2].last else { return false }
+        let strangers = Array(" \t\r\n\"'<>".utf8)
+        return strangers.contains(first) || strangers.contains(last) || bytes.starts(with: "Bearer ".utf8)
+    }
+
+    /// The kind that data too large to be verified here claims to be: a notification holds two others.
+    private func otherClaimedKind(than expected: SignedDataKind) -> SignedDataKind? {
+        payload.flatMap(SignedDataKind.init).flatMap { $0 == expected ? nil : $0 }
     }
 
     private var isLocalTest: Bool {
