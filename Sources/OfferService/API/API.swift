@@ -140,6 +140,10 @@ package final class API: Responder {
             return try await evidence.googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await evidence.transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await evidence.transfers.respond(to: request, under: current.value, at: now)
+        case .grant:
+            let grant = match.parameters.first
+            return try await records.grants.respond(to: request, grant: grant, under: current.value, at: now)
+        case .events: return try await records.events.respond(to: request, under: current.value, at: now)
         case .logTile, .auditEntry, .auditEntryProof:
             return try await records.log.respond(to: request, match, under: current.value, at: now)
         case .logCheckpoint, .logState:

@@ -31,6 +31,8 @@ struct RecordCalls: Sendable {
     let log: LogCalls
     let checkpoints: CheckpointCalls
     let reconciliation: ReconciliationCall
+    let grants: GrantCall
+    let events: EventsCall
 }
 
 /// The calls that switch keys and the whole service off and on.

@@ -118,6 +118,13 @@ extension Problem {
             headers = [("Retry-After", "1")]
         case .noSuchKey:
             self.init("not-found", "There is nothing here", 404, "The key ring has no key of this id.")
+        case .noSuchGrant:
+            self.init(
+                "not-found",
+                "There is nothing here",
+                404,
+                "No grant of this ID is on record for this caller's apps. Send the grantId of an answer."
+            )
         case .notConfigured:
             self.init(
                 "not-configured",

@@ -58,8 +58,8 @@ extension AuditEntry {
         case .redemption(let entry, let bundleID, let namesGrant): details(of: entry, bundleID, namesGrant)
         case .googlePlayMessageReceived(let message, let app): details(of: message, app)
         case .googlePlayRedemption(let entry, let app, let namesGrant): details(of: entry, app, namesGrant)
-        case .customerTransferred(let transfer):
-            details(of: transfer)
+        case .grantUnredeemed(let grant): details(of: grant)
+        case .customerTransferred(let transfer): details(of: transfer)
         case .subscriptionTransferred(let transfer): details(of: transfer)
         case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
             [
@@ -129,6 +129,7 @@ extension AuditEntry {
         ]
         if namesGrant, let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
+        if let earlier = entry.earlierState { details.append(("was", .text(earlier))) }
         return details
     }
 }

@@ -72,6 +72,8 @@ package enum AuditEvent: Sendable {
     case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
     /// A customer used an offer at Google Play, or it is now known what came of that.
     case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp, namesGrant: Bool = true)
+    /// No store has reported a use of a grant in the time that it has.
+    case grantUnredeemed(UnredeemedGrant)
     /// An anonymous customer became a known one.
     case customerTransferred(CustomerTransfer)
     /// A subscription appeared under another account than before.
@@ -121,6 +123,7 @@ package enum AuditEvent: Sendable {
         case .customerLookedUp: .customerLookup
         case .notificationReceived, .googlePlayMessageReceived: .storeNotification
         case .redemption, .googlePlayRedemption: .offerRedemption
+        case .grantUnredeemed: .grantUnredeemed
         case .customerTransferred: .customerTransferred
         case .subscriptionTransferred: .subscriptionTransferred
         case .storeTokenSigned, .googleAssertionSigned: .storeToken

@@ -26,7 +26,7 @@ package enum LedgerSchema {
             version: 1,
             name: "tables of 0.1.0",
             statements: auditLog + auditIndex + grants + reconciliation + appStore + googlePlay + customers + callers
-                + operation
+                + operation + events
         )
     ]
 
@@ -277,7 +277,7 @@ package enum LedgerSchema {
             first_transaction BLOB NOT NULL,        -- transaction_key of the first with the offer; empty until then
             offer_id TEXT NOT NULL,                 -- the store's ID of the offer
             product_id TEXT NOT NULL,
-            state TEXT NOT NULL,                    -- pending, redeemed, converted or notConverted
+            state TEXT NOT NULL,                    -- pending, redeemed, converted, notConverted or undone
             redeemed_at BIGINT NOT NULL,
             settled_at BIGINT,                      -- when it was converted or ended without
             grant_id BLOB,                          -- null if no grant fits

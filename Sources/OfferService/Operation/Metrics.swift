@@ -23,12 +23,13 @@ package enum Metric: Hashable, Sendable {
     case rateLimited(scope: String)
     /// Commits that failed.
     case commitFailures(reason: String)
-    /// Uses of offers that a store told of, by what is known of them and what grant they came from.
+    /// Uses of offers that a store told of, by what is known of them, what grant they came from, and the store's offer.
     case redemptions(
         store: String = "app-store",
         environment: String = "production",
         state: String,
-        match: RedemptionMatch
+        match: RedemptionMatch,
+        offer: String
     )
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
@@ -124,7 +125,8 @@ package final class Metrics: CommitObserver {
             .redemptions(
                 environment: redemption.redemption.environment.rawValue,
                 state: redemption.redemption.state.name,
-                match: redemption.match
+                match: redemption.match,
+                offer: redemption.redemption.offerID ?? ""
             )
         )
     }
@@ -135,7 +137,8 @@ package final class Metrics: CommitObserver {
                 store: "google-play",
                 environment: redemption.redemption.environment.rawValue,
                 state: redemption.redemption.state.name,
-                match: redemption.reconciliation
+                match: redemption.reconciliation,
+                offer: redemption.redemption.offer.offerID
             )
         )
     }

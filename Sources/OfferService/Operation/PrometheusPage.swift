@@ -93,8 +93,11 @@ extension Metric {
         case .selfVerifications, .replays: []
         case .rateLimited(let scope): [("scope", scope)]
         case .commitFailures(let reason): [("reason", reason)]
-        case .redemptions(let store, let environment, let state, let match):
-            [("store", store), ("environment", environment), ("state", state), ("match", match.rawValue)]
+        case .redemptions(let store, let environment, let state, let match, let offer):
+            [
+                ("store", store), ("environment", environment), ("state", state), ("match", match.rawValue),
+                ("offer", offer),
+            ]
         case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
         case .storeRequests(let store, let endpoint, let environment, let outcome):
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]

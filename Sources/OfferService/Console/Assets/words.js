@@ -40,6 +40,7 @@ export const events = {
   "store.notification": "Store notification",
   "store.token": "Token for a store",
   "offer.redemption": "Offer redeemed",
+  "grant.unredeemed": "Offer never redeemed",
 };
 
 /** Findings, as docs/rules.md has them. */

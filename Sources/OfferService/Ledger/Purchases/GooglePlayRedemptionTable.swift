@@ -31,6 +31,8 @@ package struct GooglePlayRedemptionTable {
         package let match: Match?
         /// Whether the purchase names another account than that grant was given to.
         package let isOfOtherAccount: Bool
+        /// The state that the ledger had before; `nil` of a redemption that is new to it.
+        var earlierState: String?
 
         package init(redemption: GooglePlayRedemption, offerKey: Int64, match: Match?, isOfOtherAccount: Bool = false) {
             self.redemption = redemption
@@ -77,6 +79,8 @@ package struct GooglePlayRedemptionTable {
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: purchase)
                 try count(entry)
+                var entry = entry
+                entry.earlierState = known.first(where: line.isOfSameUse)?.state
                 news.append(entry)
             }
         }
@@ -321,6 +325,9 @@ package struct GooglePlayRedemptionTable {
         let match: String
         let packageName: String
         let environment: String
+
+        /// Whether the other line is of the same use, whatever came of it.
+        func isOfSameUse(_ other: Line) -> Bool { offer == other.offer }
     }
 
     private func lines(of purchase: PurchaseKey) throws(StorageError) -> [Line] {
