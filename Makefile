@@ -94,7 +94,7 @@ faults: setup-checks build ## kill the service, fail its system calls, fill its 
 faults-long: setup-checks build ## the same for a night
 	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long
 
-fuzz: setup-checks ## try what reads HTTP, JSON, certificates and signed data with random input (FUZZ_SECONDS each)
+fuzz: setup-checks ## try what reads HTTP, JSON, certificates, signed data and reports of refused signatures with random input (FUZZ_SECONDS each)
 	@Scripts/fuzz $(FUZZ_SECONDS)
 
 deb: setup-package build ## build the Debian package into .build/package

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import JSON
+package import JSON
 
 extension Diagnosis {
     /// One JSON object, for programs.
     package var json: [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
+        write(to: &writer)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// Writes the members of the object, for an answer that has more of them.
+    package func write(to writer: inout JSONWriter) {
         writer.member("verdict", plain: verdict.rawValue)
         writer.name("findings")
         writer.beginArray()
@@ -22,8 +29,6 @@ extension Diagnosis {
         }
         writer.endArray()
         writeTried(&writer)
-        writer.endObject()
-        return writer.bytes
     }
 
     private func writeTried(_ writer: inout JSONWriter) {
@@ -42,6 +47,20 @@ extension Diagnosis {
         writer.name("notDecidable")
         writer.beginArray()
         for code in notDecidable { writer.string(plain: code) }
+        writer.endArray()
+        if !reportedErrors.isEmpty { writeErrors(&writer) }
+    }
+
+    private func writeErrors(_ writer: inout JSONWriter) {
+        writer.name("errors")
+        writer.beginArray()
+        for level in reportedErrors {
+            writer.beginObject()
+            writer.name("domain")
+            writer.string(level.domain)
+            writer.member("code", integer: level.code)
+            writer.endObject()
+        }
         writer.endArray()
     }
 
@@ -62,6 +81,10 @@ extension Diagnosis {
         if !notDecidable.isEmpty {
             lines += ["", "This report cannot tell:"]
             lines += notDecidable.map { "  \($0): \(Self.words(for: $0))" }
+        }
+        if !reportedErrors.isEmpty {
+            let chain = reportedErrors.map { "\($0.domain) \($0.code)" }.joined(separator: ", ")
+            lines += ["", "Reported errors: \(chain). Codes of underlying errors are documented nowhere."]
         }
         lines += ["", "\(triedPayloads) payloads were tried under \(triedKeys) keys."]
         return lines

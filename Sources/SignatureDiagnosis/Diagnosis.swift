@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Cryptography
 
 /// Why a signature was refused, as far as it can be known.
 package struct Diagnosis: Hashable, Sendable {
@@ -42,12 +43,16 @@ package struct Diagnosis: Hashable, Sendable {
     package var recoveredKey: String?
     /// The id of the key that made the signature, where it is known.
     package var signedBy: String?
+    /// The digest that the signature was proved to be made over.
+    package var signedDigest: SHA256Digest?
+    /// The domains and codes that StoreKit reported, the outermost first; shown, and but for the first never interpreted.
+    package var reportedErrors: [ReportedError.Level] = []
     /// What can't be known from the report, by code; see ``words(for:)``.
     package var notDecidable: [String] = []
 
     package init() {}
 
-    mutating func add(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
+    package mutating func add(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
         if !findings.contains(where: { $0.fault == fault }) { findings.append(Finding(fault, certainty)) }
     }
 

@@ -27,7 +27,7 @@ struct JWSInspection {
         (self.jws, self.knowledge) = (jws, knowledge)
     }
 
-    func inspect(into diagnosis: inout Diagnosis) {
+    func inspect(_ report: SignatureReport, into diagnosis: inout Diagnosis) {
         let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = CompactJSON.object(parts[0]), let claims = CompactJSON.object(parts[1])
         else {
@@ -37,6 +37,7 @@ struct JWSInspection {
         inspect(header, &diagnosis)
         inspectTime(claims, &diagnosis)
         inspectClaims(claims, &diagnosis)
+        inspectNames(claims, header["kid"]?.string, report, &diagnosis)
         let hasFaults = !diagnosis.findings.isEmpty
         verify(parts, header["kid"]?.string, &diagnosis)
         if hasFaults { diagnosis.verdict = .payloadDiffers }
@@ -54,6 +55,30 @@ struct JWSInspection {
         guard let issuedAt = claims["iat"]?.integer, (1_000_000_000..<100_000_000_000).contains(issuedAt) else {
             return diagnosis.add(.jwsTime)
         }
+        if let now = knowledge.now, issuedAt > now / 1000 + 300 { diagnosis.add(.jwsTime) }
+    }
+
+    /// Holds the claims against what the app attached, and against the key ring and the catalog where they are known.
+    private func inspectNames(
+        _ claims: JSONObject,
+        _ keyID: String?,
+        _ report: SignatureReport,
+        _ diagnosis: inout Diagnosis
+    ) {
+        let issuer = knowledge.keys.first { $0.id == keyID && keyID != nil }?.issuerID
+        if let issuer, claims["iss"]?.string.map({ $0.lowercased() != issuer }) ?? false { diagnosis.add(.jwsIssuer) }
+        let fields = report.effective
+        func differs(_ claim: String, _ attached: String?) -> Bool {
+            guard let attached, let text = claims[claim]?.string else { return false }
+            return text != attached
+        }
+        if differs("bid", fields.bundleID) { diagnosis.add(.bundleOfOtherApp) }
+        if differs("productId", fields.productID) { diagnosis.add(.otherProduct) }
+        if differs("offerIdentifier", fields.offerID) { diagnosis.add(.otherOffer) }
+        guard let product = claims["productId"]?.string, let offer = claims["offerIdentifier"]?.string,
+            knowledge.bundleIDs.contains(claims["bid"]?.string ?? "")
+        else { return }
+        if knowledge.offersByProduct[product]?.contains(offer) != true { diagnosis.add(.jwsOffer, .likely) }
     }
 
     private func inspectClaims(_ claims: JSONObject, _ diagnosis: inout Diagnosis) {
@@ -114,23 +139,35 @@ struct JWSInspection {
         diagnosis.triedPayloads += 1
         if let signer = knowledge.keys.first(where: { $0.publicKey.verifies(signature, of: digest) }) {
             diagnosis.signedBy = signer.id
+            diagnosis.signedDigest = digest
             if let id = signer.id, id != keyID { diagnosis.add(.keyIDMismatch) }
             diagnosis.verdict = diagnosis.findings.isEmpty ? .signedCorrectly : .payloadDiffers
             return
         }
-        let pins = Set(knowledge.pins)
+        let pins = Set(knowledge.pins).union(pinsOfOtherReport)
         let candidates = (try? KeyRecovery(signature).candidates(digest)) ?? []
         if let spki = candidates.first(where: { pins.contains(SHA256.digest(of: $0)) }) {
             diagnosis.recoveredKey = SHA256.digest(of: spki).hex
+            diagnosis.signedDigest = digest
             diagnosis.verdict = diagnosis.findings.isEmpty ? .signedCorrectly : .payloadDiffers
             return
         }
-        if let key = knowledge.keys.first(where: { $0.id == keyID && keyID != nil }) {
-            _ = key
+        if knowledge.keys.contains(where: { $0.id == keyID && keyID != nil }) {
             diagnosis.add(.jwsNotVerified)
             diagnosis.verdict = .payloadDiffers
         } else if diagnosis.findings.isEmpty {
             diagnosis.notDecidable.append("needs-public-key")
+            if knowledge.otherReport?.jws == nil { diagnosis.notDecidable.append("needs-second-signature") }
         }
+    }
+
+    /// The digest of each key that may have made the JWS of the other report.
+    private var pinsOfOtherReport: Set<SHA256Digest> {
+        guard let parts = knowledge.otherReport?.jws?.split(separator: ".", omittingEmptySubsequences: false),
+            parts.count == 3,
+            let signature = Base64.decodeURL(Array(parts[2].utf8)).flatMap(ECDSASignature.init(rawRS:))
+        else { return [] }
+        let digest = SHA256.digest(of: Array("\(parts[0]).\(parts[1])".utf8))
+        return Set(((try? KeyRecovery(signature).candidates(digest)) ?? []).map { SHA256.digest(of: $0) })
     }
 }

@@ -11,11 +11,12 @@ package struct SignatureDiagnoser: Sendable {
     /// What is wrong, proved where it can be.
     package func diagnose(_ report: SignatureReport) -> Diagnosis {
         var diagnosis = Diagnosis()
+        diagnosis.reportedErrors = report.error?.chain ?? []
         diagnosis.triedKeys = knowledge.keys.count
         if let text = report.signature, report.hasSignedFields || report.jws == nil {
             inspect(text, report, into: &diagnosis)
         } else if let jws = report.jws {
-            JWSInspection(jws, knowledge).inspect(into: &diagnosis)
+            JWSInspection(jws, knowledge).inspect(report, into: &diagnosis)
         }
         Circumstances(report).judge(&diagnosis)
         return diagnosis
@@ -26,61 +27,52 @@ package struct SignatureDiagnoser: Sendable {
             diagnosis.verdict = .formatWrong
             return diagnosis.add(.notDecodable)
         }
-        let variations = Variations(report, knowledge)
-        var search = SignatureSearch(variations, knowledge.keys)
-        let hits = search.hits(decoded.signature)
-        diagnosis.triedPayloads = search.payloads
         for fault in decoded.faults { diagnosis.add(fault) }
-        if let hit = hits.first {
-            diagnosis.signedBy = hit.key.id
-            conclude(hits.map(\.faults), named: variations.base[.keyID], by: hit.key.id, decoded, &diagnosis)
-        } else {
-            recover(report, variations, decoded, &diagnosis)
+        let variations = Variations(report, knowledge)
+        var search = SignatureSearch(decoded.signature, variations)
+        var pins = Set(knowledge.pins)
+        if knowledge.keys.isEmpty { pins.formUnion(commonKeys(decoded.signature, variations)) }
+        var hits = search.hits(keys: Set(knowledge.keys.map(\.publicKey.spki)), pins: pins)
+        diagnosis.triedPayloads = search.payloads
+        if hits.isEmpty, !knowledge.keys.isEmpty {
+            let common = commonKeys(decoded.signature, variations)
+            var again = SignatureSearch(decoded.signature, variations)
+            hits = again.hits(keys: [], pins: common)
+            diagnosis.triedPayloads += again.payloads
         }
+        guard let first = hits.first else { return explainNothing(report, &diagnosis) }
+        conclude(hits, first, named: variations.base[.keyID], decoded, &diagnosis)
+    }
+
+    /// The digests of the keys that may have made this signature and that of the other report.
+    private func commonKeys(_ signature: ECDSASignature, _ variations: Variations) -> Set<SHA256Digest> {
+        guard let other = knowledge.otherReport, let text = other.signature, let second = SignatureText(text) else {
+            return []
+        }
+        var own = SignatureSearch(signature, variations)
+        var others = SignatureSearch(second.signature, Variations(other, knowledge))
+        return own.candidates().intersection(others.candidates())
     }
 
     /// Takes in what was proved of the payload.
     private func conclude(
-        _ explanations: [[SignatureFault]],
+        _ hits: [SignatureSearch.Hit],
+        _ first: SignatureSearch.Hit,
         named keyID: [UInt8],
-        by signer: String?,
         _ decoded: SignatureText,
         _ diagnosis: inout Diagnosis
     ) {
+        diagnosis.signedDigest = first.digest
+        let signer = knowledge.keys.first { $0.publicKey.spki == first.spki }
+        diagnosis.signedBy = signer?.id
+        if signer == nil { diagnosis.recoveredKey = SHA256.digest(of: first.spki).hex }
         // Of explanations that come to the same bytes, all are told.
-        for fault in explanations.joined() { diagnosis.add(fault) }
-        let isOtherKey = signer.map { Array($0.utf8) != keyID } ?? false
+        for fault in hits.map(\.faults).joined() { diagnosis.add(fault) }
+        let isOtherKey = signer?.id.map { Array($0.utf8) != keyID } ?? false
         if isOtherKey { diagnosis.add(.keyIDMismatch) }
-        let isPayloadRight = explanations.contains([]) && !isOtherKey
+        let isPayloadRight = hits.contains { $0.faults.isEmpty } && !isOtherKey
         diagnosis.verdict =
             !isPayloadRight ? .payloadDiffers : decoded.faults.isEmpty ? .signedCorrectly : .formatWrong
-    }
-
-    /// Looks for the key itself: under a pin, or as the one that two reports have in common.
-    private func recover(
-        _ report: SignatureReport,
-        _ variations: Variations,
-        _ decoded: SignatureText,
-        _ diagnosis: inout Diagnosis
-    ) {
-        var search = RecoveringSearch()
-        var pins = Set(knowledge.pins)
-        if let other = knowledge.otherReport, let text = other.signature, let second = SignatureText(text) {
-            var otherSearch = RecoveringSearch()
-            let own = search.candidates(decoded.signature, variations)
-            pins.formUnion(own.intersection(otherSearch.candidates(second.signature, Variations(other, knowledge))))
-        }
-        if !pins.isEmpty {
-            var pinned = RecoveringSearch()
-            if let found = pinned.hits(decoded.signature, variations, pins: pins) {
-                diagnosis.recoveredKey = SHA256.digest(of: found.spki).hex
-                diagnosis.triedPayloads += pinned.payloads
-                return conclude(found.faults, named: [], by: nil, decoded, &diagnosis)
-            }
-            diagnosis.triedPayloads += pinned.payloads
-        }
-        diagnosis.triedPayloads += search.payloads
-        explainNothing(report, &diagnosis)
     }
 
     private func explainNothing(_ report: SignatureReport, _ diagnosis: inout Diagnosis) {
@@ -131,15 +123,9 @@ struct Circumstances {
         diagnosis.verdict = .offerNotApplied
     }
 
-    /// Source: Apple, [SKError.Code](https://developer.apple.com/documentation/storekit/skerror/code); other codes are not
-    /// interpreted.
     private func judgeError(_ diagnosis: inout Diagnosis) {
-        guard let error = report.error else { return }
         let isRight = [.signedCorrectly, .undecided].contains(diagnosis.verdict)
-        let isStoreKit =
-            ["SKErrorDomain", "StoreKit.Product.PurchaseError"].contains(error.domain) || Int64(error.domain) == nil
-        guard isStoreKit else { return }
-        switch error.code {
+        switch report.error?.storeKitCode {
         case 18 where isRight:
             diagnosis.add(.notEligible, .likely)
             diagnosis.verdict = .notEligibleAtStore

@@ -57,6 +57,10 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
     case jwsTime = "jws-issued-at"
     case jwsClaims = "jws-claims"
     case jwsNonce = "jws-nonce"
+    case jwsOffer = "jws-offer"
+    case reused = "reused"
+    case notOnRecord = "not-on-record"
+    case familyShared = "family-shared"
 
     /// Where it is to be put right.
     package enum Place: String, CaseIterable, Sendable {
@@ -393,6 +397,30 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 .server,
                 "nonce is no UUID in lower case",
                 "Use a fresh UUID in lower case for each JWS."
+            )
+        case .jwsOffer:
+            Text(
+                .server,
+                "the catalog has no offer of that offerIdentifier for that productId",
+                "Sign an offer of the product that is bought, by its identifier in App Store Connect."
+            )
+        case .reused:
+            Text(
+                .app,
+                "it was used before, or reported before",
+                "Ask for a new signature for each attempt to buy: also an attempt that fails uses one up."
+            )
+        case .notOnRecord:
+            Text(
+                .server,
+                "one of this service's keys made it, and the audit log has no record of it",
+                "Find out who else signs with this key. If you cannot, treat the key as stolen: disable it here, and revoke it in App Store Connect."
+            )
+        case .familyShared:
+            Text(
+                .customer,
+                "the reported purchase is shared by a family member, who alone may have offers",
+                "Offer it to the family member who pays."
             )
         }
     }

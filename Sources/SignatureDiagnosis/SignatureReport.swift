@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import JSON
+package import Cryptography
+package import JSON
 
 /// What a refused offer looked like from outside: what the server answered, what the app attached, and what StoreKit said.
 ///
 /// Values are kept as they were written, because how they were written is what a diagnosis is about.
 package struct SignatureReport: Sendable {
     /// The fields that the app was given; what it attached instead is in ``attached``.
-    package let received: OfferFields
+    package private(set) var received: OfferFields
     /// The fields that differ on the device, as the app handed them to StoreKit.
     package let attached: OfferFields
     /// The text of the original signature.
@@ -31,6 +32,45 @@ package struct SignatureReport: Sendable {
     /// The fields as the App Store saw them.
     package var effective: OfferFields { attached.filled(from: received) }
 
+    /// The app that was signed for, as what was received or the claims of the JWS name it; `nil` if neither does.
+    package var signedBundleID: String? {
+        received.bundleID ?? jws.flatMap(CompactJSON.claims)?["bid"]?.string
+    }
+
+    /// The app that the report is about.
+    ///
+    /// What the app attached comes last: another bundle id may be what is wrong.
+    package var bundleID: String? { signedBundleID ?? attached.bundleID }
+
+    /// The SHA-256 of the signature in DER, however it is written; of both forms, that of the original one.
+    package var signatureDigest: SHA256Digest? {
+        if let signature = signature.flatMap({ SignatureText($0)?.signature }) {
+            return SHA256.digest(of: signature.der)
+        }
+        guard let last = jws?.split(separator: ".").last, let bytes = Base64.decodeURL(Array(last.utf8)),
+            let signature = ECDSASignature(rawRS: bytes) ?? ECDSASignature(der: bytes)
+        else { return nil }
+        return SHA256.digest(of: signature.der)
+    }
+
+    /// Every nonce that may have been signed: the received one, the attached one, and that of the JWS.
+    package var nonces: [String] {
+        [received.nonce, attached.nonce, jws.flatMap(CompactJSON.claims)?["nonce"]?.string].compactMap(\.self)
+    }
+
+    /// The ids of the reported purchase; nothing of it is verified.
+    package var transaction: (id: String?, original: String?, environment: String?)? {
+        signedTransaction.flatMap(CompactJSON.claims).map { claims in
+            (
+                claims["transactionId"]?.string, claims["originalTransactionId"]?.string,
+                claims["environment"]?.string
+            )
+        }
+    }
+
+    /// Fills in what the report lacks of what was received, as a record has it.
+    package mutating func fill(from recorded: OfferFields) { received = received.filled(from: recorded) }
+
     /// The most bytes that a report may have.
     package static let mostBytes = 64 * 1024
 
@@ -41,7 +81,14 @@ package struct SignatureReport: Sendable {
         guard bytes.count <= Self.mostBytes else { throw ReportError("", "a report of at most 64 KiB") }
         let document: JSONDocument
         do { document = try JSONDocument(bytes) } catch { throw ReportError("", "JSON: \(error)") }
-        guard let object = document.root.object else { throw ReportError("", "a JSON object") }
+        try self.init(document.root)
+    }
+
+    /// Reads a report out of a text that has more.
+    ///
+    /// - Throws: What is wrong with it, and what was expected.
+    package init(_ root: JSONValue) throws(ReportError) {
+        guard let object = root.object else { throw ReportError("", "a JSON object") }
         let reader = ReportReader(object)
         received = try reader.fields(at: "")
         if let inner = object["attached"], !inner.isNull {
@@ -74,6 +121,8 @@ package struct OfferFields: Sendable, Hashable {
     /// A number as it was written, also one that is no integer.
     package var timestamp: String?
 
+    package init() {}
+
     func filled(from other: OfferFields) -> OfferFields {
         var fields = self
         fields.bundleID = bundleID ?? other.bundleID
@@ -88,34 +137,6 @@ package struct OfferFields: Sendable, Hashable {
         fields.timestamp = timestamp ?? other.timestamp
         return fields
     }
-}
-
-/// What StoreKit reported; codes below the first are recorded and never interpreted.
-package struct ReportedError: Sendable, Hashable {
-    package let domain: String
-    package let code: Int64
-
-    /// Reads `{domain, code, underlying}`, `{code}` or the name of a StoreKit 2 error, as `invalidOfferSignature`.
-    init?(_ value: JSONValue, at pointer: String) throws(ReportError) {
-        if value.isNull { return nil }
-        if let name = value.string {
-            (domain, code) = (name, Self.codes[name] ?? 0)
-            return
-        }
-        guard let object = value.object else { throw ReportError(pointer, "an object with domain and code, or a name") }
-        let name = object["domain"]?.string ?? object["name"]?.string ?? "SKErrorDomain"
-        guard let code = object["code"]?.integer ?? Self.codes[name] else {
-            throw ReportError("\(pointer)/code", "an integer")
-        }
-        (domain, self.code) = (name, code)
-    }
-
-    /// StoreKit 2's names, as the codes that StoreKit 1 has for the same.
-    private static let codes: [String: Int64] = [
-        "invalidOfferIdentifier": 11, "invalidOfferSignature": 12, "missingOfferParameters": 13,
-        "invalidOfferPrice": 14,
-        "ineligibleForOffer": 18, "userCancelled": 2,
-    ]
 }
 
 /// What is wrong with a report.

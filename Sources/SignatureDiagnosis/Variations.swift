@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+// The standard library has the normal forms of Unicode, and tells only its own libraries so.
+@_spi(_Unicode) import Swift
 
 /// The payload that should have been signed, and every known mistake, made out of one report.
 struct Variations {
@@ -52,8 +54,9 @@ struct Variations {
             add(.account, .usernameSigned, .account, fields.applicationUsername, report.received.applicationUsername)
             add(.account, .tokenNotSigned, .account, "")
         } else if let name = fields.applicationUsername {
-            let trimmed = name.drop { $0 == " " }
+            let trimmed = name.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
             add(.account, .usernameForm, .account, name.lowercased(), String(trimmed), name.uppercased(), name + " ")
+            add(.account, .usernameForm, .account, Self.text(name._nfc), Self.text(name._nfd))
             add(.account, .tokenNotSigned, .account, "")
         }
         let isNoneAttached = fields.appAccountToken == nil && fields.applicationUsername == nil
@@ -63,6 +66,12 @@ struct Variations {
         }
         let names = [fields.applicationUsername, report.received.applicationUsername] + report.customerNames
         for name in names.compactMap(\.self) { add(.account, .tokenObfuscated, .account, Self.uuid(byMD5Of: name)) }
+    }
+
+    private static func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return String(text)
     }
 
     /// A UUID of version 3 in form, made of a name's MD5 as client libraries do it.
@@ -81,6 +90,7 @@ struct Variations {
         add(.nonce, .nonceForm, .nonce, nonce.lowercased().replacing("-", with: ""))
         add(.nonce, .nonceForm, .nonce, isFrequent: false, nonce.uppercased().replacing("-", with: ""))
         add(.nonce, .otherNonce, .nonce, report.received.nonce?.lowercased(), report.received.nonce?.uppercased())
+        for other in knowledge.recordedNonces { add(.nonce, .otherNonce, .nonce, other) }
     }
 
     private mutating func addTimestamps() {
@@ -88,6 +98,7 @@ struct Variations {
         if let other = report.received.timestamp, other != text {
             add(.timestamp, .otherTimestamp, .timestamp, Timestamps.plain(other))
         }
+        for other in knowledge.recordedTimestamps { add(.timestamp, .otherTimestamp, .timestamp, other) }
         for (fault, variant) in Timestamps.units(of: text) {
             add(.timestamp, fault, .timestamp, variant)
         }
@@ -101,13 +112,22 @@ struct Variations {
     private mutating func addNames() {
         for key in knowledge.keys { add(.keyID, .keyIDInPayload, .keyID, key.id) }
         add(.keyID, .keyIDInPayload, .keyID, isFrequent: false, fields.keyID?.lowercased(), report.received.keyID)
-        for id in knowledge.bundleIDs { add(.bundleID, .bundleOfOtherApp, .bundleID, id) }
+        for (place, id) in knowledge.bundleIDs.enumerated() {
+            add(.bundleID, .bundleOfOtherApp, .bundleID, isFrequent: place < Self.mostFrequentNames, id)
+        }
         if let id = fields.bundleID { addBundles(like: id) }
-        for id in knowledge.productIDs { add(.productID, .otherProduct, .productID, id) }
+        for (place, id) in knowledge.productIDs.enumerated() {
+            add(.productID, .otherProduct, .productID, isFrequent: place < Self.mostFrequentNames, id)
+        }
         add(.productID, .otherProduct, .productID, report.received.productID)
-        for id in knowledge.offerIDs { add(.offerID, .otherOffer, .offerID, id) }
+        for (place, id) in knowledge.offerIDs.enumerated() {
+            add(.offerID, .otherOffer, .offerID, isFrequent: place < Self.mostFrequentNames, id)
+        }
         add(.offerID, .otherOffer, .offerID, report.received.offerID)
     }
+
+    /// How many names of a kind are tried together with another mistake, so that a large catalog leaves room for the rest.
+    private static let mostFrequentNames = 12
 
     /// Ids of builds and targets beside an app's.
     private mutating func addBundles(like id: String) {

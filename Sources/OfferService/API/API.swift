@@ -150,6 +150,7 @@ package final class API: Responder {
             return try await records.reconciliation.respond(to: request, under: current.value, at: now)
         case .auditEntries, .auditLookups, .auditSummary, .auditCustomers, .auditNames:
             return try await records.queries.respond(to: request, at: route, under: current.value, now)
+        case .diagnoses: return try await records.diagnoses.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

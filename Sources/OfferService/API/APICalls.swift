@@ -31,6 +31,7 @@ struct RecordCalls: Sendable {
     let log: LogCalls
     let checkpoints: CheckpointCalls
     let reconciliation: ReconciliationCall
+    let diagnoses: DiagnosesCall
 }
 
 /// The calls that switch keys and the whole service off and on.

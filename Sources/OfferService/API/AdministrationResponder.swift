@@ -25,7 +25,8 @@ extension Route {
             .unknown:
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
-            .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames, .live,
+            .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames,
+            .diagnoses, .live,
             .ready, .metrics, .openAPI, .problem, .problems, .ownCaller, .console, .consoleFile, .consoleDoor:
             true
         }

@@ -71,6 +71,13 @@ extension Problem {
                 "The purchase was made with another obfuscatedAccountId than this customer has."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is of a purchase of another account")]
+        case .noRecord(let absence) where absence.madeBy != nil:
+            self.init(
+                "unrecorded-signature",
+                "A key of this service made the signature, and it is not on record",
+                404,
+                absence.description
+            )
         case .noRecord(let absence):
             self.init("no-record", "The signature is not on record", 404, absence.description)
             mismatches = (absence.near?.differences ?? []).map { name in

@@ -28,6 +28,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case auditCustomers = "/v1/audit/customers"
     case auditNames = "/v1/audit/names"
     case auditSummary = "/v1/audit/summary"
+    case diagnoses = "/v1/diagnoses"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -48,7 +49,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .eligibility, .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers,
             .disableKey,
-            .enableKey, .unseal, .auditLookups, .auditCustomers:
+            .enableKey, .unseal, .auditLookups, .auditCustomers, .diagnoses:
             [.post]
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]

@@ -86,7 +86,7 @@ extension APICalls {
         let deciding = OfferParts(writing, stores, play, settings, dependencies.verify)
         offers = OfferCalls(deciding, writing.admission, records.noise, writing.runtime)
         evidence = EvidenceCalls(writing, stores, play)
-        self.records = RecordCalls(records, isLogPublic: settings.isLogPublic)
+        self.records = RecordCalls(records, writing, stores.appStore, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)
         operation = OperationCalls(
             current: writing.current,

@@ -40,6 +40,7 @@ extension Service {
             ServicePart(.reconciler, start: records.reconciler.start, stop: records.reconciler.stop),
             ServicePart(.auditIndex, start: records.indexer.start, stop: records.indexer.stop),
             ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
+            ServicePart(.diagnosisReaders, start: records.diagnosisReaders.start, stop: records.diagnosisReaders.stop),
             storesPart,
             serverPart,
             ServicePart(.pulse, start: pulse.start, stop: pulse.stop),

@@ -40,6 +40,7 @@ export const events = {
   "store.notification": "Store notification",
   "store.token": "Token for a store",
   "offer.redemption": "Offer redeemed",
+  "signature.diagnosed": "Signature diagnosed",
 };
 
 /** Findings, as docs/rules.md has them. */
@@ -129,7 +130,7 @@ const causes = {
   "clock-unsynchronised": "the clock is not synchronized",
 };
 
-const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : null);
+export const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : null);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const eventName = (event) => own(events, event) ?? event;
