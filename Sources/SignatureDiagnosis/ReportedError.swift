@@ -24,14 +24,14 @@ package struct ReportedError: Sendable, Hashable {
         if value.isNull { return nil }
         if let name = value.string {
             guard Self.isName(name) else { throw ReportError(pointer, Self.expectedName) }
-            storeKitCode = Self.codes[name]
+            storeKitCode = Self.code(named: name)
             chain = [Level(domain: name, code: storeKitCode ?? 0)]
             return
         }
         guard let object = value.object else { throw ReportError(pointer, "an object with domain and code, or a name") }
         let name = try Self.name("name", of: object, at: pointer)
         let domain = try Self.name("domain", of: object, at: pointer)
-        let named = name.flatMap { Self.codes[$0] } ?? domain.flatMap { Self.codes[$0] }
+        let named = name.flatMap(Self.code) ?? domain.flatMap(Self.code)
         let code = object["code"].flatMap { $0.isNull ? nil : $0 }
         guard let code = code == nil ? named ?? (name == nil ? nil : 0) : code?.integer else {
             throw ReportError("\(pointer)/code", "an integer")
@@ -47,21 +47,39 @@ package struct ReportedError: Sendable, Hashable {
     ) throws(ReportError) -> [Level] {
         guard let value = object["underlying"], !value.isNull else { return [] }
         let list = "\(pointer)/underlying"
+        if value.object != nil { return try nested(value, at: list) }
         guard let array = value.array, array.count < mostLevels else {
             throw ReportError(list, "an array of at most \(mostLevels - 1) objects with domain and code")
         }
         var levels: [Level] = []
         for (place, element) in array.enumerated() {
-            guard let inner = element.object else {
-                throw ReportError("\(list)/\(place)", "an object with domain and code")
-            }
-            guard let domain = try name("domain", of: inner, at: "\(list)/\(place)") else {
-                throw ReportError("\(list)/\(place)/domain", expectedName)
-            }
-            guard let code = inner["code"]?.integer else { throw ReportError("\(list)/\(place)/code", "an integer") }
-            levels.append(Level(domain: domain, code: code))
+            levels.append(try level(element, at: "\(list)/\(place)"))
         }
         return levels
+    }
+
+    /// An error within the other, as `NSUnderlyingErrorKey` has it.
+    private static func nested(_ value: JSONValue, at pointer: String) throws(ReportError) -> [Level] {
+        var levels: [Level] = []
+        var (next, pointer): (JSONValue?, String) = (value, pointer)
+        while let value = next, !value.isNull {
+            guard levels.count < mostLevels - 1 else {
+                throw ReportError(pointer, "at most \(mostLevels) levels of errors")
+            }
+            levels.append(try level(value, at: pointer))
+            next = value.object?["underlying"]
+            pointer += "/underlying"
+        }
+        return levels
+    }
+
+    private static func level(_ value: JSONValue, at pointer: String) throws(ReportError) -> Level {
+        guard let object = value.object else { throw ReportError(pointer, "an object with domain and code") }
+        guard let domain = try name("domain", of: object, at: pointer) else {
+            throw ReportError("\(pointer)/domain", expectedName)
+        }
+        guard let code = object["code"]?.integer else { throw ReportError("\(pointer)/code", "an integer") }
+        return Level(domain: domain, code: code)
     }
 
     private static func name(
@@ -80,6 +98,11 @@ package struct ReportedError: Sendable, Hashable {
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                     || [0x2D, 0x2E, 0x5F].contains(byte)
             }
+    }
+
+    /// Of a name alone, or with the type that it is of: `Product.PurchaseError.invalidOfferSignature`.
+    private static func code(named name: String) -> Int64? {
+        name.split(separator: ".").last.flatMap { codes[String($0)] }
     }
 
     private static let expectedName = "1 to 64 of A-Z a-z 0-9 . _ -"

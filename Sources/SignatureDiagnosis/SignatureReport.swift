@@ -22,11 +22,17 @@ package struct SignatureReport: Sendable {
     /// When the app asked to buy, in milliseconds since 1970.
     package let attemptedAtMilliseconds: Int64?
 
+    /// What is wrong with the names of its members; each a sentence.
+    package let hints: [String]
+
     /// Whether it has what an original signature is made over; an answer of the service with both forms may lack some of it.
-    var hasSignedFields: Bool {
+    var hasSignedFields: Bool { effective.unknown.isEmpty }
+
+    /// Whether it neither names an account nor says that none was attached: most signatures are made for one.
+    var namesNoAccount: Bool {
         let fields = effective
-        return ![fields.bundleID, fields.keyID, fields.productID, fields.offerID, fields.nonce, fields.timestamp]
-            .contains(nil)
+        return fields[.account] == nil
+            && fields.nothing.isDisjoint(with: ["appAccountToken", "applicationUsername"])
     }
 
     /// The fields as the App Store saw them.
@@ -74,13 +80,21 @@ package struct SignatureReport: Sendable {
     /// The most bytes that a report may have.
     package static let mostBytes = 64 * 1024
 
+    /// A text may be as long as the report: a signed transaction has its certificates with it.
+    static let limits = JSONLimits(
+        maximumBytes: mostBytes,
+        maximumDepth: 12,
+        maximumNodes: 2048,
+        maximumStringBytes: mostBytes
+    )
+
     /// Reads a report.
     ///
     /// - Throws: What is wrong with it, and what was expected.
     package init(json bytes: [UInt8]) throws(ReportError) {
         guard bytes.count <= Self.mostBytes else { throw ReportError("", "a report of at most 64 KiB") }
         let document: JSONDocument
-        do { document = try JSONDocument(bytes) } catch { throw ReportError("", "JSON: \(error)") }
+        do { document = try JSONDocument(bytes, limits: Self.limits) } catch { throw ReportError("", "JSON: \(error)") }
         try self.init(document.root)
     }
 
@@ -91,51 +105,26 @@ package struct SignatureReport: Sendable {
         guard let object = root.object else { throw ReportError("", "a JSON object") }
         let reader = ReportReader(object)
         received = try reader.fields(at: "")
+        var hints = reader.hints(at: "", among: ReportReader.names)
         if let inner = object["attached"], !inner.isNull {
             guard let inner = inner.object else { throw ReportError("/attached", "an object") }
-            attached = try ReportReader(inner).fields(at: "/attached")
+            attached = try ReportReader(inner).fields(at: "/attached", isAttached: true)
+            hints += ReportReader(inner).hints(at: "/attached", among: ReportReader.fieldNames)
         } else {
             attached = OfferFields()
         }
-        signature = try reader.text("signature")
-        jws = try reader.text("jws", or: "signatureJws")
+        self.hints = hints
+        try reader.checkClient()
+        signature = try reader.text("signature", atMost: Self.mostBytes)
+        jws = try reader.text("jws", "signatureJws", atMost: Self.mostBytes)
         customerNames = [try reader.text("customerId"), try reader.text("anonymousId")].compactMap(\.self)
+            .filter { !$0.isEmpty }
         error = if let value = object["error"] { try ReportedError(value, at: "/error") } else { nil }
-        signedTransaction = try reader.text("signedTransaction")
-        attemptedAtMilliseconds = try reader.milliseconds("attemptedAt")
+        signedTransaction = try reader.text("signedTransaction", atMost: Self.mostBytes)
+        attemptedAtMilliseconds = try reader.instant("attemptedAt")
         guard signature != nil || jws != nil else {
             throw ReportError("/signature", "the text of the signature, or its compact form in /jws")
         }
-    }
-}
-
-/// What a signature names; each as it was written.
-package struct OfferFields: Sendable, Hashable {
-    package var bundleID: String?
-    package var keyID: String?
-    package var productID: String?
-    package var offerID: String?
-    package var appAccountToken: String?
-    package var applicationUsername: String?
-    package var nonce: String?
-    /// A number as it was written, also one that is no integer.
-    package var timestamp: String?
-
-    package init() {}
-
-    func filled(from other: OfferFields) -> OfferFields {
-        var fields = self
-        fields.bundleID = bundleID ?? other.bundleID
-        fields.keyID = keyID ?? other.keyID
-        fields.productID = productID ?? other.productID
-        fields.offerID = offerID ?? other.offerID
-        if appAccountToken == nil, applicationUsername == nil {
-            fields.appAccountToken = other.appAccountToken
-            fields.applicationUsername = other.applicationUsername
-        }
-        fields.nonce = nonce ?? other.nonce
-        fields.timestamp = timestamp ?? other.timestamp
-        return fields
     }
 }
 
@@ -151,55 +140,5 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         pointer.isEmpty ? "The report: expected \(expected)" : "\(pointer): expected \(expected)"
-    }
-}
-
-/// Reads the members of a report as they are written.
-struct ReportReader {
-    private let object: JSONObject
-
-    init(_ object: JSONObject) { self.object = object }
-
-    func text(_ name: String, at base: String = "") throws(ReportError) -> String? {
-        guard let value = object[name], !value.isNull else { return nil }
-        guard let text = value.string, text.utf8.count <= 16 * 1024 else {
-            throw ReportError("\(base)/\(name)", "a text of at most 16 KiB")
-        }
-        return text
-    }
-
-    /// The first member of the two that is there.
-    func text(_ name: String, or other: String, at base: String = "") throws(ReportError) -> String? {
-        if let text = try text(name, at: base) { return text }
-        return try text(other, at: base)
-    }
-
-    func fields(at base: String) throws(ReportError) -> OfferFields {
-        var fields = OfferFields()
-        fields.bundleID = try text("bundleId", at: base)
-        fields.keyID = try text("keyIdentifier", or: "keyId", at: base)
-        fields.productID = try text("productId", at: base)
-        fields.offerID = try text("offerId", or: "identifier", at: base)
-        fields.appAccountToken = try text("appAccountToken", at: base)
-        fields.applicationUsername = try text("applicationUsername", at: base)
-        fields.nonce = try text("nonce", at: base)
-        fields.timestamp = try numeral("timestamp", at: base)
-        return fields
-    }
-
-    /// A number as it is written, or a text that should have been one.
-    private func numeral(_ name: String, at base: String) throws(ReportError) -> String? {
-        guard let value = object[name], !value.isNull else { return nil }
-        if let text = value.string, text.utf8.count <= 64 { return text }
-        guard value.kind == .number, value.text.count <= 64 else {
-            throw ReportError("\(base)/\(name)", "a number")
-        }
-        return String(decoding: value.text, as: UTF8.self)
-    }
-
-    func milliseconds(_ name: String) throws(ReportError) -> Int64? {
-        guard let value = object[name], !value.isNull else { return nil }
-        guard let number = value.integer else { throw ReportError("/\(name)", "milliseconds since 1970, an integer") }
-        return number
     }
 }

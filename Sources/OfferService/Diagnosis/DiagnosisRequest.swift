@@ -50,8 +50,8 @@ struct DiagnosisRequest: Sendable {
     }
 
     private static let fieldMembers: [StaticString] = [
-        "bundleId", "keyIdentifier", "keyId", "productId", "offerId", "identifier", "appAccountToken",
-        "applicationUsername", "nonce", "timestamp",
+        "bundleId", "keyIdentifier", "keyId", "productId", "offerId", "identifier", "offerIdentifier",
+        "appAccountToken", "applicationUsername", "nonce", "timestamp",
     ]
 
     private static let reportMembers =
