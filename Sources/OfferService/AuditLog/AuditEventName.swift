@@ -43,7 +43,7 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case signatureDiagnosed = "signature.diagnosed"
 
     /// What is wrong with a name that no entry can have.
-    static func fault(of name: String) -> String? {
+    package static func fault(of name: String) -> String? {
         guard AuditEventName(rawValue: name) == nil else { return nil }
         let suggestion = nearest(to: name, among: allCases.map(\.rawValue))
         return "no event is called \(printable(name))"

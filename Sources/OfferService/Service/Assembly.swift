@@ -70,7 +70,7 @@ struct Assembly: Sendable {
                 ),
                 Gauge(
                     "offer_signer_log_lines_dropped_total",
-                    "Log lines that were left out because nobody read them",
+                    "Log lines that were left out because they were not read",
                     type: "counter",
                     [.init(Double(writing.runtime.log.droppedLines))]
                 ),

@@ -18,7 +18,7 @@ package struct Dependencies: Sendable {
     }
     /// Opens the connection that the committer writes through.
     package var openForCommits: @Sendable (LedgerAccess) throws(StorageError) -> any DatabaseConnection = {
-        (ledger) throws(StorageError) in try ledger.open()
+        (ledger) throws(StorageError) in try ledger.openForCommits()
     }
     /// Room on the disk of the database that strangers don't get; `nil` where nobody can tell.
     package var diskReserve: @Sendable (DatabaseLocation) -> DiskReserve? = { DiskReserve($0) }

@@ -94,6 +94,7 @@ extension Service {
             [configuration, committer, roots = settings.furtherRootsDigest] () throws(ServiceError) in
             let started = AuditEvent.serviceStarted(version: Self.version, furtherRoots: roots)
             let events = [started] + configuration.events
+            try configuration.noteCatalog()
             do throws(LedgerError) { try committer.appendBlocking(events) } catch { throw .records(error) }
         }
     }

@@ -10,6 +10,8 @@ extension Settings {
         configuration.limits.bodyBytesByPath = [
             Array(Route.promotionalOfferBatch.rawValue.utf8): SignatureBatch.maximumBytes
         ]
+        // Balancers ask so by default: HAProxy's option httpchk among them.
+        configuration.limits.pathsForHTTP10 = Set([Route.live, .ready].map { Array($0.rawValue.utf8) })
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls

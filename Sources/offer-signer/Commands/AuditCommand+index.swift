@@ -100,7 +100,7 @@ extension AuditCommand {
             if flag == "--rebuild" {
                 let runs = try maintenance.rebuild()
                 progress.end()
-                Terminal.say("\(runs) runs of the index were made anew")
+                Terminal.say("\(runs) runs of the index were made again")
                 return .success
             }
             let (runs, differences) = try maintenance.compare()

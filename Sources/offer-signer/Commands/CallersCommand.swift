@@ -20,7 +20,7 @@ enum CallersCommand: Command {
           offer-signer callers revoke NAME [--key KEY_ID]
 
         NAME is 1 to 64 of a-z 0-9 . _ -, and stands in every record.
-        ROLE is app (a client on somebody's device), backend (the team's server; believed in what it says of
+        ROLE is app (a client on a customer's device), backend (the team's server; believed in what it says of
         customers), auditor (reads the log) or admin (also acts on keys).
         Without --bundle the caller may ask for every app.
         RATE is how often an app or a backend may ask:

@@ -13,7 +13,7 @@ enum DiagnoseCommand: Command {
         """
         offer-signer diagnose reads what an app attached to a refused purchase, and finds out what is wrong with the
         signature: it rebuilds what should have been signed, then with every known mistake, and verifies. What verifies
-        is proof. It asks nobody, signs nothing, and works for signatures that another server made.
+        is proof. It sends no request, signs nothing, and works for signatures that another server made.
 
         Usage:
           offer-signer diagnose [--file REPORT] [--with REPORT] [--public-key [ID=]FILE]… [--pin SHA256]…
@@ -23,7 +23,7 @@ enum DiagnoseCommand: Command {
         --public-key  the public half of a signing key in PEM, if you like with its key id: ABC123DEFG=key.pem.
                       openssl pkey -in SubscriptionKey_ABC123DEFG.p8 -pubout makes one of a .p8
         --pin         the SHA-256 of a public key (SubjectPublicKeyInfo) in hexadecimal
-        --with        another report of a signature of the same key, if nobody has its public half
+        --with        another report of a signature of the same key, if its public half is not available
         --keys, --offers  the service's own files: all of their keys, apps, products and offers are tried
         --format      text (default) or json
 
