@@ -55,7 +55,7 @@ package final class API: Responder {
         } catch {
             let problem = Problem(error)
             if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
-            response = problem.response(requestID: requestID)
+            response = problem.response(at: route, requestID: requestID)
             let caller = try? current.value.callers.authenticate(request.headers, at: now)
             decisions.refused(error, at: route, to: caller, requestID: requestID, since: now)
         }
@@ -123,6 +123,14 @@ package final class API: Responder {
         case .eligibility:
             return try await offers.eligibility.respond(
                 to: request,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
+        case .revenueCatOffers, .qonversionSignature, .appleSampleOffer:
+            return try await offers.compatible.respond(
+                to: request,
+                match,
                 under: current.value,
                 requestID: requestID,
                 at: now

@@ -15,6 +15,7 @@ struct OfferCalls: Sendable {
     let batches: SignatureBatchCall
     let authorizations: AuthorizationCall
     let eligibility: EligibilityCall
+    let compatible: CompatibilityCall
 }
 
 /// The calls that bring evidence of purchases, and say whose it is.

@@ -30,7 +30,16 @@ package final class Admission: Sendable {
 
     /// Who asks for signatures, or whether there would be one, and may do so now.
     func asker(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
-        var caller = try directory.authenticateAsker(request.headers, at: now)
+        try admitted(try directory.authenticateAsker(request.headers, at: now), request)
+    }
+
+    /// The same of who calls by an SDK of another vendor.
+    func sdk(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
+        try admitted(try directory.authenticateSDK(request.headers, at: now), request)
+    }
+
+    private func admitted(_ caller: Caller, _ request: Request) throws(Refusal) -> Caller {
+        var caller = caller
         if caller.role == .app { caller.origin = proxies.client(of: request).group }
         try admit(caller, 1)
         return caller
