@@ -99,7 +99,8 @@ package enum NamedApp: Hashable, Sendable {
 
 /// The catalogue or the rules said no.
 package enum DecisionRefusal: Sendable {
-    case unknownOffer(Catalog.Missing)
+    /// `near` is the name in the catalog that was most likely meant.
+    case unknownOffer(Catalog.Missing, near: String? = nil)
     /// The offer is not set up at Google Play as it must be, whoever asks for it.
     case offerNotUsable(OfferFault)
     /// Not eligible, or undecided.

@@ -49,6 +49,21 @@ struct DeadlineTests {
     }
 
     @Test
+    func `counts the time of a first head from the beginning of the connection`() async throws {
+        let deadline = Duration.seconds(2)
+        try await withServer(Self.configuration { $0.head = deadline }) { server in
+            let client = try RawHTTPClient(port: server.port)
+            try await Task.sleep(for: .milliseconds(1400))
+            let clock = ContinuousClock()
+            let began = clock.now
+            client.send("G")
+            #expect(try client.readAnswer().status == 408)
+            // A deadline that began with the first byte would not have passed.
+            #expect(clock.now - began < deadline)
+        }
+    }
+
+    @Test
     func `tells a client that drips its body`() async throws {
         try await withServer(Self.configuration { $0.body = .milliseconds(200) }) { server in
             let client = try RawHTTPClient(port: server.port)

@@ -10,7 +10,9 @@ package struct ClientConfiguration: Hashable, Sendable {
     package var maximumResponseBytes: Int
     /// Of all heads of an answer together: interim ones, the final one and trailers.
     package var maximumHeadBytes: Int
-    /// Connections to one host; over HTTP/2 each carries many requests at once.
+    /// Connections to one host; over HTTP/2 each carries many requests at once, and one or two are made.
+    ///
+    /// Over HTTP/1.1 each carries one, and further requests wait in the order in which they came, whoever they are for.
     package var connectionsPerHost: Int
     /// Requests to one origin that are sent or wait to be sent; one more fails at once.
     package var maximumWaiting: Int
@@ -27,7 +29,7 @@ package struct ClientConfiguration: Hashable, Sendable {
         timeoutMilliseconds: Int = 10_000,
         maximumResponseBytes: Int = 2 * 1024 * 1024,
         maximumHeadBytes: Int = 32 * 1024,
-        connectionsPerHost: Int = 4,
+        connectionsPerHost: Int = 128,
         maximumWaiting: Int = 512,
         trustedCertificatesFile: String? = nil,
         userAgent: String = "offer-signer",

@@ -15,6 +15,7 @@ struct OfferCalls: Sendable {
     let batches: SignatureBatchCall
     let authorizations: AuthorizationCall
     let eligibility: EligibilityCall
+    let compatible: CompatibilityCall
 }
 
 /// The calls that bring evidence of purchases, and say whose it is.
@@ -33,6 +34,7 @@ struct RecordCalls: Sendable {
     let reconciliation: ReconciliationCall
     let grants: GrantCall
     let events: EventsCall
+    let diagnoses: DiagnosesCall
 }
 
 /// The calls that switch keys and the whole service off and on.

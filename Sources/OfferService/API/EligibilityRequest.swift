@@ -60,7 +60,7 @@ package final class EligibilityRequest: Sendable {
         guard let value = reader.member("offerIds") else { return nil }
         let ids: [CatalogOfferID] = reader.elements("offerIds", atMost: mostOffers) { element in
             guard let text = element.string else {
-                return mismatches.none(element, "expected an id of the catalogue, found \(element.summary)")
+                return mismatches.none(element, "expected an id of the catalog, found \(element.summary)")
             }
             do { return try CatalogOfferID(text) } catch { return mismatches.none(element, "\(error)") }
         }

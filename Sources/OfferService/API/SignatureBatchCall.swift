@@ -29,7 +29,7 @@ struct SignatureBatchCall: Sendable {
             receivedAt: now
         )
         // The first of them was let in as it came.
-        try admission.admit(caller, batch.items.count - 1)
+        try admission.admitItems(caller, batch.items.count)
         let morePlaces = try admission.enter(caller, batch.items.count - 1)
         defer { morePlaces.leave() }
         let results: [Result<SignedOffer, Refusal>]

@@ -114,6 +114,19 @@ package final class SignatureRequest: Sendable {
         assertions = request.assertions
     }
 
+    /// What another vendor's SDK asks for, as a request for an original signature.
+    init(_ request: CompatibleRequest) {
+        bundleID = request.bundleID
+        productID = request.productID
+        subject = .promotionalOffer(request.offerID, forms: [.v1])
+        binding = request.binding
+        customerID = request.customerID
+        anonymousID = request.anonymousID
+        transactionID = request.transactionID
+        signedData = request.signedData
+        (facts, attributes, assertions) = request.told
+    }
+
     /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.
     private static func readAppTransaction(_ reader: inout ObjectReader, isRequired: Bool) -> [UInt8]? {
         guard let value = reader.member("signedAppTransaction") else {

@@ -19,11 +19,10 @@ package struct TransfersCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        let caller = try admission.asker(request, snapshot.callers, at: now)
+        guard caller.role.mayAssertFacts else { throw .caller(.roleNotAllowed(caller.role)) }
         try request.requireJSON()
         let asked = try TransfersRequest(request.body)
-        guard caller.role.mayAssertFacts else { throw .caller(.roleNotAllowed(caller.role)) }
-        try admission.admit(caller, 1)
         let app = try Self.app(asked, caller, snapshot.catalog)
         try snapshot.catalog.customerPolicy(of: app.name).admit(asked.to, pointer: "/to/customerId")
         let transfer = Self.transfer(asked, app, caller, snapshot)

@@ -30,21 +30,37 @@ package final class Admission: Sendable {
 
     /// Who asks for signatures, or whether there would be one, and may do so now.
     func asker(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
-        var caller = try directory.authenticateAsker(request.headers, at: now)
+        try admitted(try directory.authenticateAsker(request.headers, at: now), request)
+    }
+
+    /// The same of who calls by an SDK of another vendor.
+    func sdk(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
+        try admitted(try directory.authenticateSDK(request.headers, at: now), request)
+    }
+
+    private func admitted(_ caller: Caller, _ request: Request) throws(Refusal) -> Caller {
+        var caller = caller
         if caller.role == .app { caller.origin = proxies.client(of: request).group }
         try admit(caller, 1)
         return caller
     }
 
-    /// Takes room for further requests that came in one.
-    func admit(_ caller: Caller, _ count: Int) throws(Refusal) {
+    /// Takes room for the items of a batch beside the first, for which ``asker(_:_:at:)`` has taken it.
+    func admitItems(_ caller: Caller, _ count: Int) throws(Refusal) {
+        try admit(caller, count - 1, beside: 1)
+    }
+
+    /// Takes room for requests that came in one.
+    ///
+    /// With those `beside`, for which room was taken just now, they count for a burst at most, so that they can be had at all.
+    func admit(_ caller: Caller, _ count: Int, beside: Int = 0) throws(Refusal) {
         guard count > 0 else { return }
         // The address first: who is held back there takes nothing of what the caller's others may ask.
         if let device = caller.device, let limit = limits.perAddress {
-            try check(addresses.take(count, for: device, limit), limit, .address)
+            try check(addresses.take(min(count, limit.burst - beside), for: device, limit), limit, .address)
         }
         guard let limit = caller.rate ?? (caller.role == .app ? limits.perApp : nil) else { return }
-        try check(callers.take(count, for: caller.id, limit), limit, .caller)
+        try check(callers.take(min(count, limit.burst - beside), for: caller.id, limit), limit, .caller)
     }
 
     /// Takes room for a request: for each proven subject, by its key in the ledger, and for the idempotency key.

@@ -41,9 +41,10 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case storeToken = "store.token"
     case offerRedemption = "offer.redemption"
     case grantUnredeemed = "grant.unredeemed"
+    case signatureDiagnosed = "signature.diagnosed"
 
     /// What is wrong with a name that no entry can have.
-    static func fault(of name: String) -> String? {
+    package static func fault(of name: String) -> String? {
         guard AuditEventName(rawValue: name) == nil else { return nil }
         let suggestion = nearest(to: name, among: allCases.map(\.rawValue))
         return "no event is called \(printable(name))"

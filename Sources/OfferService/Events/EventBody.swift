@@ -2,7 +2,7 @@
 import JSON
 import OfferDomain
 
-/// Writes events as the API and webhooks have them.
+/// Writes events as the API has them.
 ///
 /// Source: Standard Webhooks 1.0.0: `type`, `timestamp` of the event, `data`.
 enum EventBody {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Something that receivers are told of: it is derived from one entry of the audit log, and is the same whenever it is.
+/// Something that callers are told of: it is derived from one entry of the audit log, and is the same whenever it is.
 package struct ServiceEvent: Hashable, Sendable {
     package let type: EventType
     package let position: EventPosition
@@ -11,7 +11,7 @@ package struct ServiceEvent: Hashable, Sendable {
     package let entryHash: String
     package var details: EventDetails
 
-    /// The same for each delivery, so receivers recognize a repetition by it; without a dot, as Standard Webhooks requires.
+    /// The same each time, so a caller recognizes a repetition by it.
     package var id: String {
         let entry = "evt_\(position.index)_\(entryHash)"
         return position.ordinal == 0 ? entry : "\(entry)_\(position.ordinal)"
@@ -19,10 +19,7 @@ package struct ServiceEvent: Hashable, Sendable {
 }
 
 /// Where an event is in the order of all.
-package struct EventPosition: Hashable, Comparable, Sendable {
-    /// An entry makes fewer events than that.
-    package static let mostPerEntry: Int64 = 4
-
+package struct EventPosition: Hashable, Sendable {
     /// The index of the entry.
     package let index: Int64
     /// Which of the entry's events it is, from 0.
@@ -32,15 +29,6 @@ package struct EventPosition: Hashable, Comparable, Sendable {
         self.index = index
         self.ordinal = ordinal
     }
-
-    /// As one number, in the same order.
-    package init(number: Int64) {
-        self.init(index: number / Self.mostPerEntry, ordinal: number % Self.mostPerEntry)
-    }
-
-    package var number: Int64 { index * Self.mostPerEntry + ordinal }
-
-    package static func < (one: EventPosition, other: EventPosition) -> Bool { one.number < other.number }
 }
 
 /// What an event says beside its type and time, as the entry has it.

@@ -26,6 +26,11 @@ package final class AppRefusals: Sendable {
         return singles.take(1, for: request.callerID, rate) == nil
     }
 
+    /// Whether an offer may be granted: to an app for a customer whom nothing proves, only while there is room.
+    ///
+    /// Names can be made up without end, and each grant adds an entry.
+    func allowsGrant(_ request: DecisionRequest) -> Bool { request.isProven || reserve?.isTouched != true }
+
     /// Whether what was granted before is signed again, which adds entries: for an app, only while there is room.
     func allowsReplay(_ request: DecisionRequest) -> Bool {
         request.knowledge.isVouchedFor || reserve?.isTouched != true

@@ -6,7 +6,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         rateLimited,
         commitFailures
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
-    case notificationsRefused, ocspQuestions
+    case notificationsRefused, ocspQuestions, unrecordedSignatures
 
     var name: String {
         switch self {
@@ -29,6 +29,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .notifications: "offer_signer_notifications_total"
         case .notificationsRefused: "offer_signer_notifications_refused_total"
         case .ocspQuestions: "offer_signer_ocsp_questions_total"
+        case .unrecordedSignatures: "offer_signer_unrecorded_signatures_total"
         }
     }
 
@@ -53,6 +54,8 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .notifications: "Notifications of the stores by type, environment and what came of them"
         case .notificationsRefused: "What came as a notification and was not taken for one, by reason"
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
+        case .unrecordedSignatures:
+            "Signatures that somebody presented, that a key of this service made and that are not on record, by key"
         }
     }
 }
@@ -79,6 +82,7 @@ extension Metric {
         case .notifications: .notifications
         case .notificationsRefused: .notificationsRefused
         case .ocspQuestions: .ocspQuestions
+        case .unrecordedSignatures: .unrecordedSignatures
         }
     }
 
@@ -89,7 +93,7 @@ extension Metric {
         case .decisions(let offer, let outcome): [("offer", offer), ("outcome", outcome)]
         case .refusals(let rule, let answer): [("rule", rule), ("answer", answer)]
         case .signatures(let key, let form): [("key", key), ("form", form)]
-        case .signatureFailures(let key): [("key", key)]
+        case .signatureFailures(let key), .unrecordedSignatures(let key): [("key", key)]
         case .selfVerifications, .replays: []
         case .rateLimited(let scope): [("scope", scope)]
         case .commitFailures(let reason): [("reason", reason)]

@@ -47,7 +47,7 @@ struct Assembly: Sendable {
     }
 
     /// Whoever has the key of a further root can make up any fact about any customer.
-    private var furtherRoots: [Obstacle] {
+    var furtherRoots: [Obstacle] {
         guard trustsFurtherRoots else { return [] }
         return [
             Obstacle(
@@ -70,7 +70,7 @@ struct Assembly: Sendable {
                 ),
                 Gauge(
                     "offer_signer_log_lines_dropped_total",
-                    "Log lines that were left out because nobody read them",
+                    "Log lines that were left out because they were not read",
                     type: "counter",
                     [.init(Double(writing.runtime.log.droppedLines))]
                 ),
@@ -86,7 +86,7 @@ extension APICalls {
         let deciding = OfferParts(writing, stores, play, settings, dependencies.verify)
         offers = OfferCalls(deciding, writing.admission, records.noise, writing.runtime)
         evidence = EvidenceCalls(writing, stores, play)
-        self.records = RecordCalls(records, isLogPublic: settings.isLogPublic)
+        self.records = RecordCalls(records, writing, stores.appStore, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)
         operation = OperationCalls(
             current: writing.current,

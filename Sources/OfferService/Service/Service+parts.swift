@@ -41,6 +41,7 @@ extension Service {
             ServicePart(.unredeemedGrants, start: records.unredeemed.start, stop: records.unredeemed.stop),
             ServicePart(.auditIndex, start: records.indexer.start, stop: records.indexer.stop),
             ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
+            ServicePart(.diagnosisReaders, start: records.diagnosisReaders.start, stop: records.diagnosisReaders.stop),
             storesPart,
             serverPart,
             ServicePart(.pulse, start: pulse.start, stop: pulse.stop),
@@ -94,6 +95,7 @@ extension Service {
             [configuration, committer, roots = settings.furtherRootsDigest] () throws(ServiceError) in
             let started = AuditEvent.serviceStarted(version: Self.version, furtherRoots: roots)
             let events = [started] + configuration.events
+            try configuration.noteCatalog()
             do throws(LedgerError) { try committer.appendBlocking(events) } catch { throw .records(error) }
         }
     }

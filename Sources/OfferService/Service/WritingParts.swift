@@ -35,7 +35,7 @@ struct WritingParts: Sendable {
         self.health = health
         current = CurrentSnapshot(opened.snapshot)
         admission = Admission(settings.admission, settings.trustedProxies, runtime)
-        reserve = DiskReserve(settings.database)
+        reserve = dependencies.diskReserve(settings.database)
         appRefusals = AppRefusals(runtime.clock, reserve: reserve)
         let gate = KeyGate(lease: identity?.lease)
         gate.follow(opened.switches)

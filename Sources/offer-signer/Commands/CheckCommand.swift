@@ -22,14 +22,14 @@ enum CheckCommand: Command {
         service account.
 
         --live also asks the App Store whether it takes the keys of the purpose app-store-server-api: one
-        harmless question for each app and environment, about a transaction that nobody has. It says what is
+        harmless question for each app and environment, about a transaction that does not exist. It says what is
         wrong, as far as the answers tell: the key id, the issuer id, the bundle id, the clock, the network. Each
         use of a key is recorded in the database's audit log before it happens; without a database it refuses.
 
         With a key of the App Store Connect API (appStoreConnect in the keys file) it compares the catalog with what
         is set up there: apps, subscription groups, products and their states, and promotional offers.
 
-        And it compares the offers of each app with what Google Play lists: what keeps one from being authorised,
+        And it compares the offers of each app with what Google Play lists: what keeps one from being authorized,
         what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
 
         Exit code 0 if all of that could be used, 1 if not; 3 if the database could not be used, or its log is not
@@ -73,7 +73,10 @@ enum CheckCommand: Command {
             "\(settings.keysPath): \(keys.count) key\(keys.count == 1 ? "" : "s"), "
                 + "\(keys.count { $0.status == .active }) active"
         )
-        Terminal.say("\(settings.offersPath): \(loaded.catalog.offers.count) offers, \(loaded.catalog.policyName)")
+        let offers = loaded.catalog.offers.count
+        Terminal.say(
+            "\(settings.offersPath): \(offers) offer\(offers == 1 ? "" : "s"), \(loaded.catalog.policyName)"
+        )
         for note in loaded.notes { Terminal.say("note: \(note)") }
         let result = parsed.flags.contains(live) ? try askStores(settings, loaded) : .success
         guard parsed.flags.contains(strict), result == .success, !loaded.ungrantable.isEmpty else { return result }

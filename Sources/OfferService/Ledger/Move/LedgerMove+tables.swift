@@ -38,9 +38,7 @@ extension LedgerMove {
     /// Every table with rows of its own, those first that others refer to.
     ///
     /// Left out: the list of migrations, and the instances that use a database with their reloads.
-    static let tables = ledgerTables + eventTables
-
-    private static let ledgerTables = [
+    static let tables = [
         Table(
             name: "audit_entries",
             columns: 2,
@@ -449,6 +447,18 @@ extension LedgerMove {
                 """
         ),
         Table(
+            name: "catalog_names",
+            columns: 6,
+            select: """
+                SELECT store, product_id, base_plan_id, offer_id, store_app, first_seen_at FROM catalog_names
+                    ORDER BY store, product_id, base_plan_id, offer_id, store_app
+                """,
+            insert: """
+                INSERT INTO catalog_names (store, product_id, base_plan_id, offer_id, store_app,
+                    first_seen_at) VALUES (?, ?, ?, ?, ?, ?)
+                """
+        ),
+        Table(
             name: "notified_apps",
             columns: 4,
             select: """
@@ -459,6 +469,12 @@ extension LedgerMove {
                 INSERT INTO notified_apps (store, store_app, first_told_at, last_told_at) VALUES
                     (?, ?, ?, ?)
                 """
+        ),
+        Table(
+            name: "unredeemed_scans",
+            columns: 3,
+            select: "SELECT store, store_app, last_grant FROM unredeemed_scans ORDER BY store, store_app",
+            insert: "INSERT INTO unredeemed_scans (store, store_app, last_grant) VALUES (?, ?, ?)"
         ),
     ]
 }
