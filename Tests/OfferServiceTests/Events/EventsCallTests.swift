@@ -94,9 +94,12 @@ extension TestService {
 
     @Test func `a backend sees its own apps alone, and nothing of the service`() async throws {
         try await withService { service in
-            let other = #"{"bundleId": "com.example.other", "productId": "pro.monthly", "offerId": "open"}"#
+            let other = """
+                {"bundleId": "com.example.other", "productId": "pro.monthly", "offerId": "open",
+                 "appAccountToken": "\(anna)"}
+                """
             let foreign = try await service.send(service.call(other))
-            let grant = try #require(foreign.json["grantId"].text)
+            let grant = try #require(foreign.json["grantId"].text, "\(foreign)")
             #expect(try await service.sign(offer: "open").status == 200)
             let disabled = Call(method: "POST", path: "/v1/keys/OTHER00001/disable")
             #expect(try await service.send(service.authorized(disabled, as: "admin")).status == 200)
@@ -202,16 +205,17 @@ extension TestService {
     }
 
     @Test func `an introductory offer is granted, and a denied one never was`() async throws {
-        try await withStoreService(asksStore: false) { world in
-            for (facts, status, state) in [
-                (#""transactionId": "1", "facts": {"offersUsed": []}"#, 200, "granted")
-            ] {
-                let reply = try await world.service.send(world.introductoryCall(as: "backend", facts))
+        try await withService(.inProcess, .introductory) { service in
+            let denied = #"{"type": "introductory", "subscriptionGroupId": "20001"}"#
+            for (used, status, state) in [("", 200, "granted"), (denied, 404, nil)] as [(String, Int, String?)] {
+                let facts = #""transactionId": "2000000123456789", "facts": {"offersUsed": [\#(used)]}"#
+                let reply = try await service.send(service.introductoryCall(facts))
                 let grant = try #require(reply.json["grantId"].text, "\(reply)")
-                let found = try await world.service.get("/v1/grants/\(grant)", as: "backend")
+                let found = try await service.get("/v1/grants/\(grant)", as: "backend")
                 #expect(found.status == status && found.json["state"].text == state, "\(found)")
-                #expect(found.json["offerType"].text == "introductory")
+                #expect(found.json["offerType"].text == state.map { _ in "introductory" })
             }
+            #expect(try await service.eventTypes() == ["offer.granted"])
         }
     }
 
