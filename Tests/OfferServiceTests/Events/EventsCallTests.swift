@@ -94,10 +94,7 @@ extension TestService {
 
     @Test func `a backend sees its own apps alone, and nothing of the service`() async throws {
         try await withService { service in
-            let other = """
-                {"bundleId": "com.example.other", "productId": "pro.monthly", "offerId": "open",
-                 "appAccountToken": "\(anna)"}
-                """
+            let other = offerBody("open").replacing("com.example.app", with: "com.example.other")
             let foreign = try await service.send(service.call(other))
             let grant = try #require(foreign.json["grantId"].text, "\(foreign)")
             #expect(try await service.sign(offer: "open").status == 200)
