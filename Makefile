@@ -56,8 +56,10 @@ test-check: setup-checks ## run the tests that only the check ring has
 format: ## format all Swift files in place
 	swift format --in-place --recursive --parallel Sources Tests Package.swift Clients
 
-lint: ## check the formatting
+lint: ## check the formatting, and the measures of functions and files
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift Clients
+	@/usr/bin/python3 -B Scripts/check-functions --self-test
+	@/usr/bin/python3 -B Scripts/check-functions
 
 leaks: setup-checks ## run the tests of the targets that wrap C under the address sanitizer
 	OFFER_SIGNER_TARGETS=wrappers swift build --build-tests --sanitize=address --scratch-path .build-asan

@@ -50,17 +50,22 @@ struct DeadlineTests {
 
     @Test
     func `counts the time of a first head from the beginning of the connection`() async throws {
-        let deadline = Duration.seconds(2)
-        try await withServer(Self.configuration { $0.head = deadline }) { server in
+        // On a busy machine all of a short time may be gone before the first byte is sent.
+        for seconds in [2, 4, 8, 16] where try await Self.countsFromBeginning(.seconds(seconds)) { return }
+        Issue.record("each deadline began with the first byte")
+    }
+
+    private static func countsFromBeginning(_ deadline: Duration) async throws -> Bool {
+        var counts = false
+        try await withServer(configuration { $0.head = deadline }) { server in
             let client = try RawHTTPClient(port: server.port)
-            try await Task.sleep(for: .milliseconds(1400))
-            let clock = ContinuousClock()
-            let began = clock.now
+            try await Task.sleep(for: deadline * 0.7)
+            let began = ContinuousClock.now
             client.send("G")
-            #expect(try client.readAnswer().status == 408)
-            // A deadline that began with the first byte would not have passed.
-            #expect(clock.now - began < deadline)
+            guard let answer = try? client.readAnswer() else { return }
+            counts = answer.status == 408 && ContinuousClock.now - began < deadline
         }
+        return counts
     }
 
     @Test

@@ -10,9 +10,10 @@ package struct ClientConfiguration: Hashable, Sendable {
     package var maximumResponseBytes: Int
     /// Of all heads of an answer together: interim ones, the final one and trailers.
     package var maximumHeadBytes: Int
-    /// Connections to one host; over HTTP/2 each carries many requests at once, and one or two are made.
+    /// The maximum number of connections to one host.
     ///
-    /// Over HTTP/1.1 each carries one, and further requests wait in the order in which they came, whoever they are for.
+    /// Over HTTP/2 a connection carries many requests, so one or two are opened. Over HTTP/1.1 it carries one at a time, and
+    /// further requests wait in order of arrival.
     package var connectionsPerHost: Int
     /// Requests to one origin that are sent or wait to be sent; one more fails at once.
     package var maximumWaiting: Int

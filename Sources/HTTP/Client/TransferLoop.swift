@@ -22,7 +22,7 @@ final class TransferLoop: @unchecked Sendable {
     private let configuration: ClientConfiguration
     private let multi: UnsafeMutableRawPointer
     private var transfers: [UInt: Transfer] = [:]
-    /// To all hosts together, kept for requests to come.
+    /// How many idle connections are kept open, for all hosts together.
     private static let mostIdleConnections = 32
 
     init(_ configuration: ClientConfiguration) throws(ClientError) {

@@ -69,7 +69,7 @@ final class Connection: @unchecked Sendable {
     private var closesAfterAnswer = false
     /// How many requests were answered since others had their turn.
     private var answersInTurn = 0
-    /// More are not; who sends without end would else be the only one that is heard.
+    /// How many requests may be answered before others have their turn, so that no client can occupy the loop.
     private var mostAnswersInTurn: Int { isOfKnownClient ? 16 : 1 }
     /// Whether others come first, and then what was sent already.
     private var waitsForTurn = false

@@ -160,7 +160,9 @@ final class ServerLoop: @unchecked Sendable {
         if unfinished.count == 1 { continueInNextTurn() }
     }
 
-    /// Lets some go on; the others come first in the next turn, after those who were heard of meanwhile.
+    /// Continues at most ``mostContinued`` connections.
+    ///
+    /// The rest wait for the next turn, which handles new events first.
     fileprivate func continueUnfinished() {
         let connections = unfinished.prefix(Self.mostContinued)
         unfinished.removeFirst(connections.count)

@@ -45,14 +45,15 @@ package final class Admission: Sendable {
         return caller
     }
 
-    /// Takes room for the items of a batch beside the first, for which ``asker(_:_:at:)`` has taken it.
+    /// Counts the items of a batch except the first, which ``asker(_:_:at:)`` has counted.
     func admitItems(_ caller: Caller, _ count: Int) throws(Refusal) {
         try admit(caller, count - 1, beside: 1)
     }
 
-    /// Takes room for requests that came in one.
+    /// Counts requests that arrived as one.
     ///
-    /// With those `beside`, for which room was taken just now, they count for a burst at most, so that they can be had at all.
+    /// Together with the `beside` requests already counted, they cost at most one burst. Otherwise a larger batch could never
+    /// be admitted.
     func admit(_ caller: Caller, _ count: Int, beside: Int = 0) throws(Refusal) {
         guard count > 0 else { return }
         // The address first: who is held back there takes nothing of what the caller's others may ask.

@@ -3,7 +3,7 @@ import HTTP
 
 /// Limits on concurrent work for app devices: in total, per subscriber, and per device.
 ///
-/// The fuller the whole, the smaller the share of each device: at most a quarter of what is free, so that a few devices leave
+/// The share of each device shrinks as places fill up: at most a quarter of the free places, so that a few devices leave
 /// room for others (dynamic thresholds; Choudhury and Hahne, 1998). The last eighth is for devices that ask for one thing.
 ///
 /// One subscriber may have a quarter of the total, because one IPv6 subscriber has up to 65,536 networks of 64 bits.

@@ -32,7 +32,7 @@ package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
         (self.requests, self.period, self.burst) = (requests, period, burst)
     }
 
-    /// Of each caller who has signatures diagnosed.
+    /// The rate of diagnoses for each caller.
     static let diagnoses = RateLimit(10, per: .second, burst: 20)
 
     private static func number(_ text: Substring) -> Int? {

@@ -4,8 +4,9 @@ import JSON
 package import OfferDomain
 package import Storage
 
-/// The keys that this service signs with, or has ever loaded: a signature that one of them made, and that is not on record, was
-/// made by somebody else who has the key.
+/// The keys that this service signs with, or has ever loaded.
+///
+/// If one of them made a signature that is not on record, another party has the key.
 package struct KnownSigners: Sendable {
     private let keys: [(id: KeyID, key: PublicKey)]
     /// Of keys that are not loaded, by the SHA-256 of their public halves.
@@ -121,7 +122,7 @@ package struct UnrecordedSignatures: Sendable {
         metrics.count(.unrecordedSignatures(key: key.text))
         log(
             .warning,
-            "somebody presented a signature that a key of this service made and that is not on record",
+            "a presented signature was made with a key of this service and is not on record",
             ["key": .text(key.text)]
         )
     }

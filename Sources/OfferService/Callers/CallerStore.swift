@@ -140,7 +140,7 @@ package struct CallerStore {
         if let known, known.revokedAt == nil, known.keys.contains(where: { $0.id == key.id && $0.isLive(at: now) }) {
             throw .sdkKeyKnown(known.caller.id)
         }
-        // Unlike our own, the vendor's key can't be made anew: one that was revoked may be given again.
+        // The vendor issues this key and does not replace it, so a revoked key may be added again.
         try run(SQL("DELETE FROM caller_keys WHERE key_id = ?", .text(key.id)))
         try insert(key, of: id, expiresAt: expiresAt, at: now)
     }

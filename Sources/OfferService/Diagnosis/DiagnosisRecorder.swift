@@ -11,7 +11,9 @@ package struct DiagnosisRecord: Hashable, Sendable {
     package let verdict: String
     package let findings: [String]
     package let app: BundleID?
+}
 
+extension DiagnosisRecord {
     init(_ outcome: DiagnosisJob.Outcome, by caller: CallerID) {
         self.caller = caller
         digest = outcome.digest?.hex

@@ -4,13 +4,13 @@ package import Storage
 
 /// Room on the disk of the database that is for grants alone: what strangers can have written stops before it is used.
 package final class DiskReserve: Sendable {
-    /// Bytes that are left, and bytes in all; `nil` if nobody can tell.
+    /// Free and total bytes.
     package typealias Room = (left: UInt, all: UInt)
 
     private let room: @Sendable () -> Room?
     private let touched = Guarded(false)
 
-    /// Of a disk whose room somebody else measures.
+    /// A reserve on a disk that `room` measures; `nil` means unknown.
     package init(room: @escaping @Sendable () -> Room?) {
         self.room = room
         look()

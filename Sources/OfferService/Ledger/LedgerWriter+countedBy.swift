@@ -3,10 +3,10 @@ import OfferDomain
 import Storage
 
 extension LedgerWriter {
-    /// The keys of all whose grants count for a decision: the customer's, the subscription's, and those of linked customers.
+    /// The keys whose grants count for a decision: those of the customer, the subscription, and linked customers.
     ///
-    /// Of a request that something else proves, a name that is only claimed counts only if a backend linked it: whoever claims
-    /// somebody's name would else use up their caps.
+    /// If a request also has proof, a claimed name counts only if a backend linked it. Otherwise an attacker could use up
+    /// another customer's caps by claiming their name.
     func countedSubjects(
         _ request: DecisionRequest,
         _ subscriptions: [[UInt8]]

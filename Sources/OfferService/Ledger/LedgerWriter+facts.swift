@@ -178,7 +178,7 @@ extension DecisionRequest {
         names.filter { !$0.identity.isClaimed }.map(\.pseudonym.ledgerKey)
     }
 
-    /// The keys of names that are only claimed, where the request has something that proves more; mostly none.
+    /// The keys of claimed names in a request that also has proof; usually empty.
     var claimsBesideProof: [[UInt8]] {
         let claimed = names.filter(\.identity.isClaimed)
         guard !claimed.isEmpty, claimed.count < names.count || !knowledge.shownPurchases.isEmpty else { return [] }

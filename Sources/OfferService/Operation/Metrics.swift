@@ -15,7 +15,7 @@ package enum Metric: Hashable, Sendable {
     case signatures(key: String, form: String)
     /// Signatures that failed or did not verify.
     case signatureFailures(key: String)
-    /// Signatures that somebody presented, that a key of ours made and that are not on record.
+    /// Presented signatures that a key of this service made and that are not on record.
     case unrecordedSignatures(key: String)
     /// Signatures verified by ourselves before they left.
     case selfVerifications

@@ -55,7 +55,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .notificationsRefused: "What came as a notification and was not taken for one, by reason"
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
         case .unrecordedSignatures:
-            "Signatures that somebody presented, that a key of this service made and that are not on record, by key"
+            "Presented signatures that a key of this service made and that are not on record, by key"
         }
     }
 }

@@ -20,7 +20,7 @@ package struct Dependencies: Sendable {
     package var openForCommits: @Sendable (LedgerAccess) throws(StorageError) -> any DatabaseConnection = {
         (ledger) throws(StorageError) in try ledger.openForCommits()
     }
-    /// Room on the disk of the database that strangers don't get; `nil` where nobody can tell.
+    /// The reserve on the database's disk; `nil` if the database is on a server.
     package var diskReserve: @Sendable (DatabaseLocation) -> DiskReserve? = { DiskReserve($0) }
     /// How the committer batches and how much may wait for it.
     package var committer = CommitterOptions(wakeUp: .onceATurn)

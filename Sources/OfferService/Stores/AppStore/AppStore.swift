@@ -21,7 +21,7 @@ package final class AppStore: Sendable {
 
     /// What `body` makes of signed data: here, if that costs next to nothing, and else on the threads that verify.
     ///
-    /// For an app always there: whoever has one genuine chain can send bodies full of signatures that are not.
+    /// Data from apps is always verified on those threads: with one genuine chain, an attacker can send many forged signatures.
     ///
     /// - Returns: `nil` if the party has too much waiting there.
     func verifying<Value: Sendable>(

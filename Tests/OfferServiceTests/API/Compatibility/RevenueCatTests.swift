@@ -261,7 +261,7 @@ struct RevenueCatTests {
             #expect(try fault("one") == nil)
             #expect(try fault("two") == .sdkKeyKnown(try #require(CallerID("one"))))
             try callers.revoke(try #require(CallerID("one")), keyID: nil).get()
-            #expect(try fault("two") == nil, "a vendor's key can't be made anew, so it may be given again")
+            #expect(try fault("two") == nil, "the vendor does not replace its key, so it may be added again")
         }
         for text in ["short", "has space in", "quoted\"key", service60] {
             #expect(SDKKey(Array(text.utf8)[...]) == nil, "\(text)")

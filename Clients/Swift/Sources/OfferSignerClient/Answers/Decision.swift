@@ -17,7 +17,7 @@ public struct Decision: Codable, Hashable, Sendable {
     public let policy: String
     /// When waiting alone makes the customer eligible, as RFC 3339 writes it.
     public let nextEligibleAt: String?
-    /// Apps are told of them only if the operator wants it.
+    /// The service shows them to apps only if the operator allows it.
     public let findings: [Finding]?
 }
 

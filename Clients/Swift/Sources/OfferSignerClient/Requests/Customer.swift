@@ -7,7 +7,7 @@ import Foundation
 public struct Customer: Hashable, Sendable {
     /// Your backend's ID of the customer.
     public var customerID: String?
-    /// The app's ID of a customer who has not logged in.
+    /// The app's ID for a customer without a login.
     public var anonymousID: String?
     /// Any transaction of the customer, or the app transaction ID.
     public var transactionID: String?

@@ -4,7 +4,9 @@ import Foundation
 import StoreKit
 
 extension SignedOffer {
-    /// Buys the product with this offer, by StoreKit 1; the queue's observers are told of the transaction.
+    /// Buys the product with this offer by StoreKit 1.
+    ///
+    /// The payment queue reports the transaction to its observers.
     ///
     /// Every call needs a fresh offer: a signature is good for one buy request, even if the purchase fails.
     ///
