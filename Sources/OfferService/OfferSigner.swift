@@ -227,7 +227,8 @@ package final class OfferSigner: Sendable {
             attributes: request.attributes,
             idempotency: idempotency?.bound(to: offer),
             deliverable: .signature(plan),
-            policyName: configuration.catalog.policyName
+            policyName: configuration.catalog.policyName,
+            client: request.client
         )
     }
 
@@ -257,6 +258,7 @@ package final class OfferSigner: Sendable {
             case .jws: jws = intent.jws?.serialized(signature: made)
             }
         }
+        if plan.listing.offerID != nil { metrics.signed(request.offer, for: request.client) }
         return SignedOffer(grant: grant, request: request, plan: plan, signature: signature, jws: jws)
     }
 

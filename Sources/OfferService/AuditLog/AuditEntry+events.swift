@@ -48,6 +48,7 @@ extension AuditEntry {
         case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
         case .recordsRead(let read): details(of: read)
         case .signatureDiagnosed(let record): details(of: record)
+        case .boughtWithoutOffer(let finding, let namesGrant): details(of: finding, namesGrant)
         case .recordsFetched(let fetches): details(of: fetches)
         case .noise(let noise): details(of: noise)
         case .refusalsCounted(let refusals): details(of: refusals)

@@ -25,6 +25,21 @@ package struct ReportedClient: Hashable, Sendable {
         guard mismatches.count == before else { return nil }
     }
 
+    /// The same as a record of a signature has it; `nil` if it has none.
+    init?(recorded object: JSONObject?) {
+        guard let object else { return nil }
+        library = object["library"]?.string
+        version = object["version"]?.string
+        os = object["os"]?.string
+        storeKit = object["storeKit"]?.integer
+    }
+
+    /// Library and version, as metrics and findings name them; `nil` if neither is known.
+    package var name: String? {
+        let parts = [library, version].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
     private static func text(_ value: JSONValue) -> String? {
         guard let text = value.string, (1...mostBytes).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })

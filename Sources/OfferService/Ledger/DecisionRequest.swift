@@ -44,6 +44,8 @@ package final class DecisionRequest: Sendable {
     package let knowledge: StoreKnowledge
     /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
     package let googlePlayScope: GooglePlayScope?
+    /// The library that the app buys with; `nil` if the request does not say.
+    package let client: ReportedClient?
 
     package init(
         terms: GrantTerms,
@@ -56,8 +58,10 @@ package final class DecisionRequest: Sendable {
         attributes: Attributes?,
         idempotency: IdempotencyClaim?,
         deliverable: Deliverable,
-        policyName: String
+        policyName: String,
+        client: ReportedClient? = nil
     ) {
+        self.client = client
         self.terms = terms
         self.callerID = callerID
         self.offer = offer
@@ -148,7 +152,8 @@ package final class DecisionRequest: Sendable {
             attributes: attributes,
             idempotency: idempotency,
             deliverable: deliverable,
-            policyName: policyName
+            policyName: policyName,
+            client: client
         )
     }
 }

@@ -17,6 +17,11 @@ package enum Metric: Hashable, Sendable {
     case signatureFailures(key: String)
     /// Signatures that somebody presented, that a key of ours made and that are not on record.
     case unrecordedSignatures(key: String)
+    /// Offers that were signed, and that were used, by the client library that the request named.
+    case offersSigned(offer: String, client: String)
+    case offersRedeemed(offer: String, client: String)
+    /// Purchases that followed a grant, and were made without its offer.
+    case boughtWithoutDiscount(offer: String, client: String)
     /// Signatures verified by ourselves before they left.
     case selfVerifications
     /// Grants answered again for the same idempotency key.
@@ -87,6 +92,7 @@ package final class Metrics: CommitObserver {
     }
 
     private let state = Guarded(State())
+    private let clients = ClientLabels()
 
     package init() {}
 
@@ -140,6 +146,20 @@ package final class Metrics: CommitObserver {
                 match: redemption.reconciliation
             )
         )
+    }
+
+    package func learnt(of purchase: BoughtWithoutOffer) {
+        guard purchase.environment == .production else { return }
+        count(.boughtWithoutDiscount(offer: purchase.rule, client: clients.label(of: purchase.client)))
+    }
+
+    package func learnt(of redemption: ClientRedemption) {
+        count(.offersRedeemed(offer: redemption.rule, client: clients.label(of: redemption.client)))
+    }
+
+    /// Counts an offer that was signed for a client.
+    func signed(_ offer: CatalogOffer, for client: ReportedClient?) {
+        count(.offersSigned(offer: offer.id.text, client: clients.label(of: client?.name)))
     }
 
     package func failed(_ error: LedgerError) {

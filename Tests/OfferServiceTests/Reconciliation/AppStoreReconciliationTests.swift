@@ -271,6 +271,53 @@ private let rows = [
         }
     }
 
+    /// How many minutes before the purchase the grant was made, and whether the purchase has the offer.
+    @Test(arguments: [(5.0, false), (30.0, false), (5.0, true)])
+    func `tells a purchase that followed a grant within minutes and was made without its offer`(
+        minutes: Double,
+        hasOffer: Bool
+    ) async throws {
+        try await withStoreService(asksStore: false) { world in
+            let client = #""client": {"library": "react-native-iap", "version": "16.3.2", "os": "iOS 26.1"}"#
+            let members = #""appAccountToken": "\#(anna)", \#(client), \#(Granted.facts(nil))"#
+            try await world.prepare(Row("", [Granted(24 + minutes / 60, members)], [], []))
+            let purchase = bought { if !hasOffer { $0.offers = [] } }
+            let ids = try world.buy([purchase])
+            for _ in 0..<2 { try await world.deliver(.init("SUBSCRIBED", transactionID: ids[0])) }
+            let isFound = minutes < 10 && !hasOffer
+            let entries = try world.service.entries("offer.missed")
+            #expect(entries.count == (isFound ? 1 : 0), "\(entries)")
+            let (offer, name) = ("open", "react-native-iap 16.3.2")
+            let grant = try #require(try world.service.entries("sign.intent").first)
+            #expect(grant["client"]["os"] == .text("iOS 26.1") && grant["client"]["version"] == .text("16.3.2"))
+            if isFound {
+                #expect(entries[0]["client"] == .text(name) && entries[0]["rule"] == .text(offer))
+                #expect(entries[0]["offer"] == .text("store_open") && entries[0]["grant"] == grant["grant"])
+            }
+            let metrics = world.service.metrics
+            #expect(metrics[.offersSigned(offer: offer, client: name)] == 1)
+            #expect(metrics[.boughtWithoutDiscount(offer: offer, client: name)] == (isFound ? 1 : 0))
+            #expect(metrics[.offersRedeemed(offer: offer, client: name)] == (hasOffer ? 1 : 0))
+        }
+    }
+
+    @Test(.overSQLite) func `refuses a client that is too long, and counts only so many apart`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            let long = String(repeating: "x", count: 65)
+            let refused = try await world.sign("open", #""client": {"library": "\#(long)"}, \#(Granted.facts(nil))"#)
+            #expect(refused.problem == "invalid-request" && refused.pointers == ["/client/library"], "\(refused)")
+            for number in 0..<70 {
+                let client = #""client": {"library": "made-up", "version": "\#(number)"}"#
+                let reply = try await world.sign(
+                    "open",
+                    #""customerId": "c\#(number)", \#(client), \#(Granted.facts(nil))"#
+                )
+                #expect(reply.status == 200, "\(reply)")
+            }
+            #expect(world.service.metrics[.offersSigned(offer: "open", client: "other")] == 6)
+        }
+    }
+
     @Test func `a use for the next renewal stays as it was first told, however often it is told anew`() async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(Row("", [.to(anna)], [], []))

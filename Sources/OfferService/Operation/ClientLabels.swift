@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names of client libraries as labels of metrics: requests make them up, so there are only so many.
+final class ClientLabels: Sendable {
+    /// How many are told apart; those that come later count together.
+    static let most = 64
+
+    private let known = Guarded<Set<String>>([])
+
+    /// The name itself, `unknown` without one, or `other`.
+    func label(of name: String?) -> String {
+        guard let name else { return "unknown" }
+        return known.withLock { known in
+            if known.contains(name) { return name }
+            guard known.count < Self.most else { return "other" }
+            known.insert(name)
+            return name
+        }
+    }
+}
