@@ -38,7 +38,7 @@ struct EventsCall: Sendable {
         for event in page.events {
             writer.beginObject()
             writer.member("id", plain: event.id)
-            EventBody.write(event, catalog, &writer)
+            EventBody.write(event, in: catalog, to: &writer)
             writer.endObject()
         }
         writer.endArray()

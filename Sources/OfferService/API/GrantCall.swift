@@ -12,7 +12,7 @@ struct GrantCall: Sendable {
 
     func respond(
         to request: Request,
-        grant text: ArraySlice<UInt8>?,
+        _ match: RouteMatch,
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
@@ -20,7 +20,7 @@ struct GrantCall: Sendable {
         var parameters = QueryParameters(request.query)
         try parameters.finish()
         reads.noteFetch(caller: caller.id, call: .grant)
-        guard let id = text.flatMap({ UniqueID(utf8: $0) }) else { throw .request(.noSuchGrant) }
+        guard let id = match.parameters.first.flatMap({ UniqueID(utf8: $0) }) else { throw .request(.noSuchGrant) }
         let found = try await desk.read { connection, index throws(AuditReadError) in
             let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
             return try GrantReader(connection: connection, search: search).grant(id)

@@ -82,6 +82,8 @@ package enum AuditEvent: Sendable {
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
     /// An assertion, for which Google gives a token, is about to be signed: written before the key is used.
     case googleAssertionSigned(GoogleAccountName, digest: String, expiresAt: Timestamp)
+    /// A customer bought right after a grant and without its offer; `namesGrant` as of a redemption.
+    case boughtWithoutOffer(BoughtWithoutOffer, namesGrant: Bool)
     /// Somebody asked why a signature was refused.
     case signatureDiagnosed(DiagnosisRecord)
 
@@ -130,6 +132,7 @@ package enum AuditEvent: Sendable {
         case .subscriptionTransferred: .subscriptionTransferred
         case .storeTokenSigned, .googleAssertionSigned: .storeToken
         case .signatureDiagnosed: .signatureDiagnosed
+        case .boughtWithoutOffer: .offerMissed
         }
     }
 }

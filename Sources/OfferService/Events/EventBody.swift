@@ -7,17 +7,17 @@ import OfferDomain
 /// Source: Standard Webhooks 1.0.0: `type`, `timestamp` of the event, `data`.
 enum EventBody {
     /// Adds `type`, `timestamp` and `data` to the object that was begun.
-    static func write(_ event: ServiceEvent, _ catalog: Catalog, _ writer: inout JSONWriter) {
+    static func write(_ event: ServiceEvent, in catalog: Catalog, to writer: inout JSONWriter) {
         writer.member("type", plain: event.type.rawValue)
         writer.member("timestamp", rfc3339: event.recordedAt)
         writer.name("data")
         writer.beginObject()
-        writeData(event, catalog, &writer)
+        writeData(event, in: catalog, to: &writer)
         writer.endObject()
     }
 
     /// The members of `data`; what an event does not have is left out.
-    static func writeData(_ event: ServiceEvent, _ catalog: Catalog, _ writer: inout JSONWriter) {
+    private static func writeData(_ event: ServiceEvent, in catalog: Catalog, to writer: inout JSONWriter) {
         let details = event.details
         writer.member("index", integer: event.position.index)
         if let id = details.grantID { writer.member("grantId", id: id) }

@@ -17,6 +17,12 @@ package enum Metric: Hashable, Sendable {
     case signatureFailures(key: String)
     /// Presented signatures that a key of this service made and that are not on record.
     case unrecordedSignatures(key: String)
+    /// Signed offers, by the client library that the request named.
+    case offersSigned(offer: String, client: String)
+    /// Redeemed offers, by the client library that they were signed for.
+    case offersRedeemed(environment: String = "production", offer: String, client: String)
+    /// Purchases that followed a grant and were made without its offer.
+    case boughtWithoutDiscount(environment: String = "production", offer: String, client: String)
     /// Signatures verified by ourselves before they left.
     case selfVerifications
     /// Grants answered again for the same idempotency key.
@@ -88,6 +94,7 @@ package final class Metrics: CommitObserver {
     }
 
     private let state = Guarded(State())
+    private let clients = ClientLabels()
 
     package init() {}
 
@@ -143,6 +150,31 @@ package final class Metrics: CommitObserver {
                 offer: redemption.redemption.offer.offerID
             )
         )
+    }
+
+    package func learnt(of purchase: BoughtWithoutOffer) {
+        count(
+            .boughtWithoutDiscount(
+                environment: purchase.environment.rawValue,
+                offer: purchase.rule,
+                client: clients.label(of: purchase.client)
+            )
+        )
+    }
+
+    package func learnt(of redemption: ClientRedemption) {
+        count(
+            .offersRedeemed(
+                environment: redemption.environment.rawValue,
+                offer: redemption.rule,
+                client: clients.label(of: redemption.client)
+            )
+        )
+    }
+
+    /// Counts an offer that was signed for a client.
+    func signed(_ offer: CatalogOffer, for client: ReportedClient?) {
+        count(.offersSigned(offer: offer.id.text, client: clients.label(of: client?.name)))
     }
 
     package func failed(_ error: LedgerError) {

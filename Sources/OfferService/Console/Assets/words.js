@@ -41,6 +41,7 @@ export const events = {
   "store.token": "Token for a store",
   "offer.redemption": "Offer redeemed",
   "grant.unredeemed": "Offer never redeemed",
+  "offer.missed": "Bought without the offer",
   "signature.diagnosed": "Signature diagnosed",
 };
 

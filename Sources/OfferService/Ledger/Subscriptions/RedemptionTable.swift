@@ -83,6 +83,11 @@ package struct RedemptionTable {
         return (compared, differing)
     }
 
+    /// The grants of an offer to whoever has a chain.
+    func grants(of offer: CatalogOffer, to chain: ChainKey) throws(StorageError) -> Set<GrantCandidate> {
+        try drawing.grants.candidates(of: [chain.bytes] + drawing.customers(of: chain), offerKey: offer.ledgerKey)
+    }
+
     /// A grant that was used for a chain counts for the chain from then on, whoever will have it.
     private func count(_ entry: Entry) throws(StorageError) {
         guard let grantID = entry.grantID else { return }
