@@ -155,7 +155,7 @@ package final class OfferSigner: Sendable {
         )
         let customer = try KnownByStore(request, members, caller, .offer(listing), configuration)
         guard let statement = customer.statement else { throw .decision(.unknownOffer(.offer)) }
-        let plan = SigningPlan(key: key, listing: listing, binding: request.binding, statement: statement)
+        let plan = SigningPlan(of: request, key: key, listing: listing, statement: statement)
         let terms = try decider.terms(
             of: .signature(plan),
             id: requestID,
@@ -260,6 +260,7 @@ package final class OfferSigner: Sendable {
             case .jws: jws = intent.jws?.serialized(signature: made)
             }
         }
+        if plan.listing.offerID != nil { metrics.signed(request.offer, for: plan.client) }
         return SignedOffer(grant: grant, request: request, plan: plan, signature: signature, jws: jws)
     }
 

@@ -54,6 +54,8 @@ package enum RequestFault: Sendable {
     case notYetCovered
     /// The key ring has no key of that id.
     case noSuchKey
+    /// No grant of that id is on record for the caller's apps.
+    case noSuchGrant
     /// The call is there, and the settings that it needs are not.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])

@@ -32,8 +32,10 @@ package struct Redemption: Hashable, Sendable {
         case redeemed
         /// The customer went on at full price, from this instant.
         case converted(at: Timestamp)
-        /// The customer left, got the money back or took another offer, at this instant, and never paid the full price.
+        /// The customer left or took another offer, at this instant, and never paid the full price.
         case notConverted(at: Timestamp)
+        /// The store refunded or revoked the discounted period at this instant.
+        case undone(at: Timestamp)
     }
 }
 
@@ -142,7 +144,7 @@ extension OfferRun {
 
     /// What came after the last discounted period.
     private func outcome(after last: TransactionRecord, _ state: ChainState?) -> Redemption.State {
-        if let revokedAt = last.revokedAt { return .notConverted(at: revokedAt) }
+        if let revokedAt = last.revokedAt { return .undone(at: revokedAt) }
         guard let next = following.first else {
             guard let status = state?.status?.value, [.expired, .revoked].contains(status) else { return .redeemed }
             return .notConverted(at: state?.end?.value ?? last.expiresAt ?? last.purchasedAt)

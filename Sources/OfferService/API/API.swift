@@ -148,6 +148,8 @@ package final class API: Responder {
             return try await evidence.googlePlayNotifications.respond(to: request, under: current.value, at: now)
         case .transactions: return try await evidence.transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await evidence.transfers.respond(to: request, under: current.value, at: now)
+        case .grant: return try await records.grants.respond(to: request, match, under: current.value, at: now)
+        case .events: return try await records.events.respond(to: request, under: current.value, at: now)
         case .logTile, .auditEntry, .auditEntryProof:
             return try await records.log.respond(to: request, match, under: current.value, at: now)
         case .logCheckpoint, .logState:
@@ -163,11 +165,9 @@ package final class API: Responder {
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()
         case .openAPI: return operation.openAPI()
-        case .problem: return try ProblemPages.response(for: match.parameters[0])
-        case .problems: return ProblemPages.all()
+        case .problem, .problems: return try ProblemPages.response(for: match.parameters.first)
         case .ownCaller: return try OwnCallerCall().respond(to: request, under: current.value, at: now)
-        case .console: return try ConsoleCall().respond(to: request, file: [])
-        case .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters[0])
+        case .console, .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters.first ?? [])
         case .consoleDoor: return ConsoleCall.redirect
         case .unknown: throw .request(.noSuchPath)
         }

@@ -32,6 +32,8 @@ struct RecordCalls: Sendable {
     let log: LogCalls
     let checkpoints: CheckpointCalls
     let reconciliation: ReconciliationCall
+    let grants: GrantCall
+    let events: EventsCall
     let diagnoses: DiagnosesCall
 }
 

@@ -22,7 +22,7 @@ extension Route {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .googlePlayNotification, .eligibility, .googlePlayAuthorization, .transactions, .customerTransfers,
-            .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .unknown:
+            .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .grant, .events, .unknown:
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
             .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames,

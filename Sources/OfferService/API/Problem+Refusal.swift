@@ -106,15 +106,8 @@ extension Problem {
                 "This key was used within the last \(IdempotencyClaim.lifetimeHours) hours with another body, or for an "
                     + "offer that has become another one in the catalog since; use a fresh key for each new request."
             )
-        case .noSuchPath:
-            self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")
-        case .notInLog:
-            self.init(
-                "not-found",
-                "There is nothing here",
-                404,
-                "The audit log has no such entry or tile, or not yet."
-            )
+        case .noSuchPath: self.init(nothingHere: "The calls of this service are in /openapi.yaml.")
+        case .notInLog: self.init(nothingHere: "The audit log has no such entry or tile, or not yet.")
         case .notYetCovered:
             self.init(
                 "not-yet-covered",
@@ -123,8 +116,10 @@ extension Problem {
                 "The entry is on record; the next checkpoint, which is signed within a second, will cover it. Try again."
             )
             headers = [("Retry-After", "1")]
-        case .noSuchKey:
-            self.init("not-found", "There is nothing here", 404, "The key ring has no key of this id.")
+        case .noSuchKey: self.init(nothingHere: "The key ring has no key of this id.")
+        case .noSuchGrant:
+            let reason = "No grant of this ID is on record for this caller's apps."
+            self.init(nothingHere: "\(reason) Send the grantId of an answer.")
         case .notConfigured:
             self.init(
                 "not-configured",
@@ -138,6 +133,10 @@ extension Problem {
             headers = [("Allow", list)]
         case .rejected(let rejection): self.init(rejection)
         }
+    }
+
+    private init(nothingHere detail: String) {
+        self.init("not-found", "There is nothing here", 404, detail)
     }
 
     private init(_ rejection: Rejection) {

@@ -5,14 +5,12 @@ import HTTP
 ///
 /// So the `type` of a problem, resolved against the service, leads to its explanation (RFC 9457 section 3.1.1).
 enum ProblemPages {
-    /// What is there at a path below `/problems/`.
-    static func response(for name: ArraySlice<UInt8>) throws(Refusal) -> Response {
+    /// The problem of that name; without a name, every problem.
+    static func response(for name: ArraySlice<UInt8>?) throws(Refusal) -> Response {
+        guard let name else { return text(whole) }
         guard let page = pages[String(decoding: name, as: UTF8.self)] else { throw .request(.noSuchPath) }
         return text(page)
     }
-
-    /// Every problem.
-    static func all() -> Response { text(whole) }
 
     private static let whole = EmbeddedFile.bytes(of: "problems.md")
 

@@ -12,6 +12,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case grant = "/v1/grants/{grantId}"
+    case events = "/v1/events"
     case revenueCatOffers = "/compat/revenuecat/v1/offers"
     case qonversionSignature = "/compat/qonversion/v3/users/{userId}/offers/{offerId}/signatures"
     case appleSampleOffer = "/compat/apple-sample/offer"
@@ -57,7 +59,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]
         case .reconciliation: [.get]
-        case .auditEntry, .auditEntryProof: [.get]
+        case .auditEntry, .auditEntryProof, .grant, .events: [.get]
         case .live, .ready, .metrics, .openAPI, .logTile, .problem, .problems: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
         case .auditEntries, .auditSummary, .auditNames: [.get]

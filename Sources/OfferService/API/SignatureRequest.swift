@@ -44,6 +44,8 @@ package final class SignatureRequest: Sendable {
     package let facts: SharedFacts
     /// `nil` if the request states none.
     package let attributes: Attributes?
+    /// The library that the app buys with; `nil` if the request does not say.
+    package let client: ReportedClient?
     /// Members that only a `backend` may send and that this request has, as pointers.
     package let assertions: [String]
 
@@ -81,6 +83,7 @@ package final class SignatureRequest: Sendable {
         transactionID = reader.optional("transactionId", text: TransactionID.init)
         signedData = SignedDataMembers(&reader, mismatches)
         (facts, attributes, assertions) = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
+        client = reader.member("client").flatMap { ReportedClient($0, into: mismatches) }
         let subject: Subject?
         switch call {
         case .promotionalOffer:
@@ -111,6 +114,7 @@ package final class SignatureRequest: Sendable {
         signedData = request.signedData
         facts = request.facts
         attributes = request.attributes
+        client = nil
         assertions = request.assertions
     }
 
@@ -125,6 +129,7 @@ package final class SignatureRequest: Sendable {
         transactionID = request.transactionID
         signedData = request.signedData
         (facts, attributes, assertions) = request.told
+        client = request.client
     }
 
     /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.

@@ -20,6 +20,7 @@ extension AuditEntry {
         }
         writer.member("bundle", plain: listing.bundleID.text)
         writer.member("caller", plain: request.callerID.text)
+        if let client = record.plan.client { write(client, &writer) }
         writer.member("digest", upTo: SHA256Digest.hexBytes) { record.intent.digest.appendHex(to: &$0) }
         writer.member("ev", plain: event.name.rawValue)
         writer.member("fmt", plain: record.intent.form.rawValue)
@@ -99,6 +100,23 @@ extension AuditEntry {
         write(users: request, &writer)
         writer.member("v", integer: 1)
         write(reasons: record.decision, &writer)
+    }
+
+    /// In the order of the names, as everything in an entry.
+    private static func write(_ client: ReportedClient, _ writer: inout JSONWriter) {
+        writer.name("client")
+        writer.beginObject()
+        for (name, text) in [("library", client.library), ("os", client.os)] as [(StaticString, String?)] {
+            guard let text else { continue }
+            writer.name(name)
+            writer.string(text)
+        }
+        if let storeKit = client.storeKit { writer.member("storeKit", integer: storeKit) }
+        if let version = client.version {
+            writer.name("version")
+            writer.string(version)
+        }
+        writer.endObject()
     }
 
     /// Everything the customer is known as, each as a pseudonym; nothing without a request.

@@ -48,6 +48,7 @@ extension AuditEntry {
         case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
         case .recordsRead(let read): details(of: read)
         case .signatureDiagnosed(let record): details(of: record)
+        case .boughtWithoutOffer(let finding, let namesGrant): details(of: finding, namesGrant)
         case .recordsFetched(let fetches): details(of: fetches)
         case .noise(let noise): details(of: noise)
         case .refusalsCounted(let refusals): details(of: refusals)
@@ -59,20 +60,18 @@ extension AuditEntry {
         case .redemption(let entry, let bundleID, let namesGrant): details(of: entry, bundleID, namesGrant)
         case .googlePlayMessageReceived(let message, let app): details(of: message, app)
         case .googlePlayRedemption(let entry, let app, let namesGrant): details(of: entry, app, namesGrant)
-        case .customerTransferred(let transfer):
-            details(of: transfer)
+        case .grantUnredeemed(let grant): details(of: grant)
+        case .customerTransferred(let transfer): details(of: transfer)
         case .subscriptionTransferred(let transfer): details(of: transfer)
         case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
-            [
-                ("kid", .text(keyID.text)), ("bundle", .text(bundleID.text)), ("digest", .text(digest)),
-                ("exp", .integer(expiresAt.seconds)),
-            ]
+            [("bundle", .text(bundleID.text))] + details(ofTokenBy: keyID.text, digest: digest, expiresAt)
         case .googleAssertionSigned(let name, let digest, let expiresAt):
-            [
-                ("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("digest", .text(digest)),
-                ("exp", .integer(expiresAt.seconds)),
-            ]
+            [("account", .text(name.email.text))] + details(ofTokenBy: name.keyID.text, digest: digest, expiresAt)
         }
+    }
+
+    private static func details(ofTokenBy keyID: String, digest: String, _ expiresAt: Timestamp) -> [Member] {
+        [("kid", .text(keyID)), ("digest", .text(digest)), ("exp", .integer(expiresAt.seconds))]
     }
 
     private static func details(
@@ -130,6 +129,7 @@ extension AuditEntry {
         ]
         if namesGrant, let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
+        if let earlier = entry.earlierState { details.append(("was", .text(earlier))) }
         return details
     }
 }

@@ -35,6 +35,7 @@ extension AuditEntry {
             if namesGrant { details.append(("grant", .text(match.grantID.description))) }
         }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
+        if let earlier = entry.earlierState { details.append(("was", .text(earlier))) }
         return details
     }
 }

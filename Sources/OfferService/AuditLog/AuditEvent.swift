@@ -72,6 +72,8 @@ package enum AuditEvent: Sendable {
     case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
     /// A customer used an offer at Google Play, or it is now known what came of that.
     case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp, namesGrant: Bool = true)
+    /// No store has reported a use of a grant in the time that it has.
+    case grantUnredeemed(UnredeemedGrant)
     /// An anonymous customer became a known one.
     case customerTransferred(CustomerTransfer)
     /// A subscription appeared under another account than before.
@@ -80,6 +82,8 @@ package enum AuditEvent: Sendable {
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
     /// An assertion, for which Google gives a token, is about to be signed: written before the key is used.
     case googleAssertionSigned(GoogleAccountName, digest: String, expiresAt: Timestamp)
+    /// A customer bought right after a grant and without its offer; `namesGrant` as of a redemption.
+    case boughtWithoutOffer(BoughtWithoutOffer, namesGrant: Bool)
     /// Somebody asked why a signature was refused.
     case signatureDiagnosed(DiagnosisRecord)
 
@@ -123,10 +127,12 @@ package enum AuditEvent: Sendable {
         case .customerLookedUp: .customerLookup
         case .notificationReceived, .googlePlayMessageReceived: .storeNotification
         case .redemption, .googlePlayRedemption: .offerRedemption
+        case .grantUnredeemed: .grantUnredeemed
         case .customerTransferred: .customerTransferred
         case .subscriptionTransferred: .subscriptionTransferred
         case .storeTokenSigned, .googleAssertionSigned: .storeToken
         case .signatureDiagnosed: .signatureDiagnosed
+        case .boughtWithoutOffer: .offerMissed
         }
     }
 }

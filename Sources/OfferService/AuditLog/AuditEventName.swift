@@ -40,6 +40,8 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case storeNotification = "store.notification"
     case storeToken = "store.token"
     case offerRedemption = "offer.redemption"
+    case grantUnredeemed = "grant.unredeemed"
+    case offerMissed = "offer.missed"
     case signatureDiagnosed = "signature.diagnosed"
 
     /// What is wrong with a name that no entry can have.

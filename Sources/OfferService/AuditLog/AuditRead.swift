@@ -12,6 +12,8 @@ package enum AuditCall: String, CaseIterable, Hashable, Sendable {
     case names = "/v1/audit/names"
     case summary = "/v1/audit/summary"
     case reconciliation = "/v1/audit/reconciliation"
+    case grant = "/v1/grants/{grantId}"
+    case events = "/v1/events"
     case keys = "/v1/keys"
     case seal = "/v1/seal"
     case checkpoint = "/audit/checkpoint"

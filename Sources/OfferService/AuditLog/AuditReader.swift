@@ -73,6 +73,9 @@ package struct AuditReader {
         return time.map(Timestamp.init(milliseconds:))
     }
 
+    /// The most entries of one ``page(from:)``, as its statement has it.
+    static let pageEntries = 512
+
     /// Up to 512 entries from an index on, in order.
     func page(from index: Int64) throws(AuditReadError) -> [(index: Int64, entry: [UInt8])] {
         var page: [(Int64, [UInt8])] = []

@@ -25,8 +25,34 @@ package struct ReportedClient: Hashable, Sendable {
         guard mismatches.count == before else { return nil }
     }
 
-    private static func text(_ value: JSONValue) -> String? {
-        guard let text = value.string, (1...mostBytes).contains(text.utf8.count),
+    /// An SDK that names itself in header fields of its own; what is not as expected is left out.
+    init(library: String, version: ArraySlice<UInt8>?, os: [ArraySlice<UInt8>?], storeKit: Int64? = nil) {
+        self.library = library
+        self.version = version.flatMap { Self.accepted(String(decoding: $0, as: UTF8.self)) }
+        let system = os.compactMap(\.self).map { String(decoding: $0, as: UTF8.self) }
+        self.os = Self.accepted(system.joined(separator: " "))
+        self.storeKit = storeKit
+    }
+
+    /// The same as the record of a signature has it; `nil` if the record has none.
+    init?(recorded object: JSONObject?) {
+        guard let object else { return nil }
+        library = object["library"]?.string
+        version = object["version"]?.string
+        os = object["os"]?.string
+        storeKit = object["storeKit"]?.integer
+    }
+
+    /// Library and version, as metrics and findings name them; `nil` if neither is known.
+    package var name: String? {
+        let parts = [library, version].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
+    private static func text(_ value: JSONValue) -> String? { value.string.flatMap(accepted) }
+
+    private static func accepted(_ text: String) -> String? {
+        guard (1...mostBytes).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else { return nil }
         return text

@@ -9,6 +9,10 @@ package protocol CommitObserver: Sendable {
     func learnt(of redemption: RedemptionTable.Entry)
     /// The same, of Google Play.
     func learnt(of redemption: GooglePlayRedemptionTable.Entry)
+    /// A customer bought right after a grant and without its offer.
+    func learnt(of purchase: BoughtWithoutOffer)
+    /// A customer redeemed an offer, and this client had asked for it.
+    func learnt(of redemption: ClientRedemption)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)
     /// Since when records can't be written, until it is on record that they can be again; `nil` where that need not be.
@@ -26,6 +30,8 @@ package protocol CommitObserver: Sendable {
 extension CommitObserver {
     package var failingSince: Timestamp? { nil }
     package func resumed() {}
+    package func learnt(of purchase: BoughtWithoutOffer) {}
+    package func learnt(of redemption: ClientRedemption) {}
     package func looksForAll(because error: LedgerError) {}
     package func obeys(_ switches: KillSwitches) {}
     package func lifted(_ switches: KillSwitches) {}

@@ -354,8 +354,7 @@ extension Committer {
             gate.follow(current.switches)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
-            for entry in current.redemptionsLearnt { observer.learnt(of: entry) }
-            for entry in current.googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
+            current.tell(observer)
             // Nothing of them is kept here: who asked has them freed where they were made.
             while let portion = batch.popLast(), let own = outcomes.popLast() { portion.resume(own) }
             freshEntries.add(current.freshEntries)

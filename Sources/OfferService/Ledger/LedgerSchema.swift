@@ -26,7 +26,7 @@ package enum LedgerSchema {
             version: 1,
             name: "tables of 0.1.0",
             statements: auditLog + auditIndex + grants + reconciliation + appStore + googlePlay + customers + callers
-                + operation + catalog
+                + operation + catalog + unredeemedGrants
         )
     ]
 
@@ -277,13 +277,13 @@ package enum LedgerSchema {
             first_transaction BLOB NOT NULL,        -- transaction_key of the first with the offer; empty until then
             offer_id TEXT NOT NULL,                 -- the store's ID of the offer
             product_id TEXT NOT NULL,
-            state TEXT NOT NULL,                    -- pending, redeemed, converted or notConverted
+            state TEXT NOT NULL,                    -- pending, redeemed, converted, notConverted or undone
             redeemed_at BIGINT NOT NULL,
             settled_at BIGINT,                      -- when it was converted or ended without
             grant_id BLOB,                          -- null if no grant fits
             bundle_id TEXT NOT NULL,
             environment TEXT NOT NULL,              -- production or sandbox
-            matched_as TEXT NOT NULL,               -- grant, none or other-account
+            matched_as TEXT NOT NULL,               -- grant, none, earlier or other-account
             entry_index BIGINT NOT NULL DEFAULT -1, -- -1 until the transaction that adds the row has recorded it
             PRIMARY KEY (chain, first_transaction)
         ) WITHOUT ROWID
@@ -352,7 +352,7 @@ package enum LedgerSchema {
             matched_by TEXT,                        -- mark or customer; null without a grant
             package_name TEXT NOT NULL,
             environment TEXT NOT NULL,              -- production or sandbox
-            matched_as TEXT NOT NULL,               -- grant, none or other-account
+            matched_as TEXT NOT NULL,               -- grant, none, earlier or other-account
             entry_index BIGINT NOT NULL DEFAULT -1, -- -1 until the transaction that adds the row has recorded it
             PRIMARY KEY (purchase, product_id, base_plan_id, offer_id)
         ) WITHOUT ROWID

@@ -126,10 +126,12 @@ extension LedgerWriter {
         try apply(report.successions)
         try noteInForce(report.keysInForce)
         try note(report.holders, at: .appStore(report.bundleID))
+        let purchases = try purchasesWithoutOffer(in: report)
         let changed = try database { () throws(StorageError) in
             try subscriptions.merge(report.history, report.links)
         }
         try drawRedemptions(of: Set(changed.keys), report.bundleID, report.catalog)
+        try noteBoughtWithoutOffer(purchases, of: report.bundleID, report.catalog)
     }
 
     /// Brings the redemptions of chains, and of those that may have come from the same grants, up to what is known now.
@@ -147,6 +149,7 @@ extension LedgerWriter {
             try database { () throws(StorageError) in try redemptions.note(index, of: entry.redemption.key) }
         }
         redemptionsLearnt += entries
+        try noteClients(of: entries, catalog, in: bundleID)
     }
 }
 

@@ -52,6 +52,10 @@ package final class LedgerWriter {
     private var countedRefusals: [CountedRefusal] = []
     /// What this transaction learnt of redemptions.
     package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    /// Purchases in this transaction that followed a grant and were made without its offer.
+    var boughtWithoutOffer: [BoughtWithoutOffer] = []
+    /// Redemptions in this transaction, with the client that had asked for the offer.
+    var redeemedClients: [ClientRedemption] = []
     let googlePlay: GooglePlayTables
     let googlePlayAccounts: GooglePlayAccounts
     let googlePlayRedemptions: GooglePlayRedemptionTable
@@ -100,6 +104,8 @@ package final class LedgerWriter {
         claimsReadAhead.removeAll(keepingCapacity: true)
         redemptionsLearnt.removeAll(keepingCapacity: true)
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
+        boughtWithoutOffer.removeAll(keepingCapacity: true)
+        redeemedClients.removeAll(keepingCapacity: true)
         freshEntries.removeAll()
         try database { () throws(StorageError) in
             try connection.begin()

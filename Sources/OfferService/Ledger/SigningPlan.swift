@@ -54,12 +54,15 @@ package final class SigningPlan: Sendable {
     package let listing: AppStoreListing
     package let binding: PurchaseBinding
     package let statement: Statement
+    /// The library that the app buys with; `nil` if the request does not say.
+    package let client: ReportedClient?
 
-    package init(key: SigningKey, listing: AppStoreListing, binding: PurchaseBinding, statement: Statement) {
+    package init(of request: SignatureRequest, key: SigningKey, listing: AppStoreListing, statement: Statement) {
         self.key = key
         self.listing = listing
-        self.binding = binding
         self.statement = statement
+        binding = request.binding
+        client = request.client
     }
 
     /// The exact bytes of every form, digested; `allows` is an ``Statement/answer(to:)``.

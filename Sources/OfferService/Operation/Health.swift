@@ -55,6 +55,18 @@ package final class Health: CommitObserver {
         warn(of: redemption.reconciliation, "google-play", offer: redemption.redemption.offer.offerID)
     }
 
+    package func learnt(of purchase: BoughtWithoutOffer) {
+        metrics.learnt(of: purchase)
+        guard purchase.environment == .production else { return }
+        log(
+            .warning,
+            "a customer bought the product without the offer that was just signed",
+            ["offer": .text(purchase.rule), "client": .text(purchase.client ?? "unknown")]
+        )
+    }
+
+    package func learnt(of redemption: ClientRedemption) { metrics.learnt(of: redemption) }
+
     private func warn(of match: RedemptionMatch, _ store: String, offer: String) {
         let members: KeyValuePairs<StaticString, LogValue> = ["store": .text(store), "offer": .text(offer)]
         switch match {

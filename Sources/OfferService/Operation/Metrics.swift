@@ -17,6 +17,12 @@ package enum Metric: Hashable, Sendable {
     case signatureFailures(key: String)
     /// Presented signatures that a key of this service made and that are not on record.
     case unrecordedSignatures(key: String)
+    /// Signed offers, by the client library that the request named.
+    case offersSigned(offer: String, client: String)
+    /// Redeemed offers, by the client library that they were signed for.
+    case offersRedeemed(environment: String = "production", offer: String, client: String)
+    /// Purchases that followed a grant and were made without its offer.
+    case boughtWithoutDiscount(environment: String = "production", offer: String, client: String)
     /// Signatures verified by ourselves before they left.
     case selfVerifications
     /// Grants answered again for the same idempotency key.
@@ -25,12 +31,13 @@ package enum Metric: Hashable, Sendable {
     case rateLimited(scope: String)
     /// Commits that failed.
     case commitFailures(reason: String)
-    /// Uses of offers that a store told of, by what is known of them and what grant they came from.
+    /// Uses of offers that a store told of, by what is known of them, what grant they came from, and the store's offer.
     case redemptions(
         store: String = "app-store",
         environment: String = "production",
         state: String,
-        match: RedemptionMatch
+        match: RedemptionMatch,
+        offer: String
     )
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
@@ -87,6 +94,7 @@ package final class Metrics: CommitObserver {
     }
 
     private let state = Guarded(State())
+    private let clients = ClientLabels()
 
     package init() {}
 
@@ -126,7 +134,8 @@ package final class Metrics: CommitObserver {
             .redemptions(
                 environment: redemption.redemption.environment.rawValue,
                 state: redemption.redemption.state.name,
-                match: redemption.match
+                match: redemption.match,
+                offer: redemption.redemption.offerID ?? ""
             )
         )
     }
@@ -137,9 +146,35 @@ package final class Metrics: CommitObserver {
                 store: "google-play",
                 environment: redemption.redemption.environment.rawValue,
                 state: redemption.redemption.state.name,
-                match: redemption.reconciliation
+                match: redemption.reconciliation,
+                offer: redemption.redemption.offer.offerID
             )
         )
+    }
+
+    package func learnt(of purchase: BoughtWithoutOffer) {
+        count(
+            .boughtWithoutDiscount(
+                environment: purchase.environment.rawValue,
+                offer: purchase.rule,
+                client: clients.label(of: purchase.client)
+            )
+        )
+    }
+
+    package func learnt(of redemption: ClientRedemption) {
+        count(
+            .offersRedeemed(
+                environment: redemption.environment.rawValue,
+                offer: redemption.rule,
+                client: clients.label(of: redemption.client)
+            )
+        )
+    }
+
+    /// Counts an offer that was signed for a client.
+    func signed(_ offer: CatalogOffer, for client: ReportedClient?) {
+        count(.offersSigned(offer: offer.id.text, client: clients.label(of: client?.name)))
     }
 
     package func failed(_ error: LedgerError) {

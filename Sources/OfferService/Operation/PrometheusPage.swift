@@ -7,6 +7,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         commitFailures
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions, unrecordedSignatures
+    case offersSigned, offersRedeemed, boughtWithoutDiscount
 
     var name: String {
         switch self {
@@ -30,6 +31,9 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .notificationsRefused: "offer_signer_notifications_refused_total"
         case .ocspQuestions: "offer_signer_ocsp_questions_total"
         case .unrecordedSignatures: "offer_signer_unrecorded_signatures_total"
+        case .offersSigned: "offer_signer_offers_signed_total"
+        case .offersRedeemed: "offer_signer_offers_redeemed_total"
+        case .boughtWithoutDiscount: "offer_signer_offers_bought_without_discount_total"
         }
     }
 
@@ -56,6 +60,10 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
         case .unrecordedSignatures:
             "Presented signatures that a key of this service made and that are not on record, by key"
+        case .offersSigned: "Signed offers of the App Store, by the client library that the request named"
+        case .offersRedeemed: "Redeemed offers of the App Store, by the client library that they were signed for"
+        case .boughtWithoutDiscount:
+            "Purchases within ten minutes of a grant for the same product, without its offer, by client library"
         }
     }
 }
@@ -83,6 +91,9 @@ extension Metric {
         case .notificationsRefused: .notificationsRefused
         case .ocspQuestions: .ocspQuestions
         case .unrecordedSignatures: .unrecordedSignatures
+        case .offersSigned: .offersSigned
+        case .offersRedeemed: .offersRedeemed
+        case .boughtWithoutDiscount: .boughtWithoutDiscount
         }
     }
 
@@ -95,10 +106,17 @@ extension Metric {
         case .signatures(let key, let form): [("key", key), ("form", form)]
         case .signatureFailures(let key), .unrecordedSignatures(let key): [("key", key)]
         case .selfVerifications, .replays: []
+        case .offersSigned(let offer, let client): [("offer", offer), ("client", client)]
+        case .offersRedeemed(let environment, let offer, let client),
+            .boughtWithoutDiscount(let environment, let offer, let client):
+            [("environment", environment), ("offer", offer), ("client", client)]
         case .rateLimited(let scope): [("scope", scope)]
         case .commitFailures(let reason): [("reason", reason)]
-        case .redemptions(let store, let environment, let state, let match):
-            [("store", store), ("environment", environment), ("state", state), ("match", match.rawValue)]
+        case .redemptions(let store, let environment, let state, let match, let offer):
+            [
+                ("store", store), ("environment", environment), ("state", state), ("match", match.rawValue),
+                ("offer", offer),
+            ]
         case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
         case .storeRequests(let store, let endpoint, let environment, let outcome):
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]

@@ -9,6 +9,7 @@ struct RecordParts: Sendable {
     let reads: AuditReads
     let signedLog: SignedLog
     let reconciler: Reconciler
+    let unredeemed: UnredeemedRecorder
     let noise = MinuteCounter<Noise>()
     let housekeeper: Housekeeper
 
@@ -24,6 +25,7 @@ struct RecordParts: Sendable {
         diagnosisReaders = LogReaders(threads: 1, maximumWaiting: 32, yields: true, open: ledger.openForReading)
         reads = AuditReads(committer: committer, clock: runtime.clock, log: runtime.log)
         reconciler = Reconciler(ledger: ledger, clock: runtime.clock, log: runtime.log)
+        unredeemed = UnredeemedRecorder(ledger: ledger, committer: committer, clock: runtime.clock, log: runtime.log)
         let signedLog = try SignedLog(
             writing.configuration.loaded,
             after: checked,
@@ -74,6 +76,9 @@ extension RecordCalls {
             isPublic: isLogPublic
         )
         reconciliation = ReconciliationCall(reconciler: parts.reconciler, reads: reads)
+        let desk = AuditDesk(index: parts.index, readers: readers) { await reads.note($0) }
+        grants = GrantCall(desk: desk, reads: reads)
+        events = EventsCall(desk: desk, reads: reads)
     }
 }
 

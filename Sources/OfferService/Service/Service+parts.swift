@@ -38,6 +38,7 @@ extension Service {
                 housekeeper.stop()
             },
             ServicePart(.reconciler, start: records.reconciler.start, stop: records.reconciler.stop),
+            ServicePart(.unredeemedGrants, start: records.unredeemed.start, stop: records.unredeemed.stop),
             ServicePart(.auditIndex, start: records.indexer.start, stop: records.indexer.stop),
             ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
             ServicePart(.diagnosisReaders, start: records.diagnosisReaders.start, stop: records.diagnosisReaders.stop),

@@ -100,9 +100,9 @@ struct RedemptionTests {
                 expected: [(1, 1, .notConverted(at: .ago(days: 50))), (2, 1, .converted(at: .ago(days: 20)))]
             ),
             RedemptionRow(
-                testDescription: "a refund converts nothing",
+                testDescription: "a refund undoes the use",
                 transactions: refunded,
-                expected: [(1, 1, .notConverted(at: .ago(days: 2)))]
+                expected: [(1, 1, .undone(at: .ago(days: 2)))]
             ),
             RedemptionRow(
                 testDescription: "who left and came back was not converted",

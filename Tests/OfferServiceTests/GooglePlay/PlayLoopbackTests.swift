@@ -27,7 +27,8 @@ struct PlayLoopbackTests {
             #expect(
                 try world.redemptions().sorted() == ["winback-50 converted mark", "winback-50 redeemed without grant"]
             )
-            let labels = #"{store="google-play",environment="production",state="redeemed",match="none"}"#
+            let labels =
+                #"{store="google-play",environment="production",state="redeemed",match="none",offer="winback-50"}"#
             let page = try await world.service.send(.get("/metrics")).body
             #expect(page.contains("offer_signer_redemptions_total\(labels) 1\n"))
 

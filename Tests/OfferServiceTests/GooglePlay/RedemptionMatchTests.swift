@@ -94,7 +94,8 @@ import Testing
             #expect(entry["grant"] == .null && entry["state"] == .text("redeemed"))
             #expect(world.redemptions(match: .ungranted) == 1)
             let page = try await world.service.send(.get("/metrics")).body
-            let labels = #"{store="google-play",environment="production",state="redeemed",match="none"}"#
+            let labels =
+                #"{store="google-play",environment="production",state="redeemed",match="none",offer="winback-50"}"#
             #expect(page.contains("offer_signer_redemptions_total\(labels) 1\n"), "\(page)")
             #expect(world.service.log.lines.contains { $0.contains("an offer was used without a grant") })
         }
@@ -243,7 +244,13 @@ import Testing
 extension PlayService {
     fileprivate func redemptions(match: RedemptionMatch, environment: String = "production") -> Int {
         service.metrics[
-            .redemptions(store: "google-play", environment: environment, state: "redeemed", match: match)
+            .redemptions(
+                store: "google-play",
+                environment: environment,
+                state: "redeemed",
+                match: match,
+                offer: "winback-50"
+            )
         ]
     }
 }

@@ -35,7 +35,8 @@ import Testing
 
     @Test func `writes canonical JSON, as Python's writer has it`() async throws {
         try await withService { service in
-            _ = try await service.sign(offer: "open", #""formats": ["v1", "jws"], "customerId": "ada""#)
+            let client = #""client": {"version": "1 \"\\\" 2", "storeKit": 1, "os": "iOS", "library": "x"}"#
+            _ = try await service.sign(offer: "open", #""formats": ["v1", "jws"], "customerId": "ada", \#(client)"#)
             for offer in ["gold", "once"] { _ = try await service.sign(offer: offer) }
             for name in service.credentials.keys { _ = try await service.sign(as: name, offer: "open") }
             try await service.transfer(from: "device-1", to: "ada")
@@ -102,7 +103,39 @@ import Testing
                     app: try BundleID("com.example.app")
                 )
             ),
-        ] + switchEvents(caller) + readingEvents(caller) + googlePlayEvents()
+        ] + switchEvents(caller) + readingEvents(caller) + googlePlayEvents() + grantEvents(grantID)
+    }
+
+    /// What became of grants, with and without the members that may be missing.
+    private static func grantEvents(_ grantID: UniqueID) throws -> [AuditEvent] {
+        let time = Timestamp(milliseconds: 1_782_907_200_123)
+        let bundleID = try BundleID("com.example.app")
+        let unredeemed = [("app-store", nil), ("google-play", "monthly")].map { store, basePlanID in
+            UnredeemedGrant(
+                grantID: grantID,
+                grantedAt: time,
+                place: ReconciliationReport.AppInStore(store: store, app: bundleID.text),
+                productID: "pro.monthly",
+                basePlanID: basePlanID,
+                offerID: "store_open",
+                rule: "open"
+            )
+        }
+        let missed = [nil, #"quoted "library" \ 1"#].map { client in
+            BoughtWithoutOffer(
+                grantID: grantID,
+                chain: ChainKey([1, 2]),
+                bundleID: bundleID,
+                productID: "pro.monthly",
+                offerID: "store_open",
+                rule: "open",
+                environment: .sandbox,
+                purchasedAt: time,
+                client: client
+            )
+        }
+        return unredeemed.map(AuditEvent.grantUnredeemed)
+            + missed.map { AuditEvent.boughtWithoutOffer($0, namesGrant: $0.client != nil) }
     }
 
     private static func switchEvents(_ caller: CallerID) throws -> [AuditEvent] {
@@ -195,11 +228,13 @@ import Testing
             with: #"appStore: {offerId: "\#(longest)"}, eligibility: {all: [\#(rules.joined(separator: ","))]}}"#
         )
         try await withService(.inProcess, files) { service in
+            let quoted = String(repeating: #"\""#, count: 64)
+            let client = #""client": {"library": "\#(quoted)", "version": "\#(quoted)", "os": "\#(quoted)"}"#
             let body = { (transaction: String) in
                 """
                 {"bundleId": "\(longest)", "productId": "\(longest)", "offerId": "\(longest)",
                  "customerId": "\(String(repeating: "c", count: 64))", "applicationUsername": "\(longest)",
-                 "anonymousId": "\(String(repeating: "a", count: 64))",
+                 "anonymousId": "\(String(repeating: "a", count: 64))", \(client),
                  "formats": ["v1", "jws"], "facts": {"subscribedBefore": true\(transaction)}}
                 """
             }

@@ -24,7 +24,7 @@ import Testing
             let decisions = try await decisions(world)
             #expect(
                 try world.service.redemptions() == [
-                    "store_open converted granted", "store_open notConverted granted",
+                    "store_open converted granted", "store_open undone granted",
                     "store_elsewhere converted without grant",
                 ]
             )

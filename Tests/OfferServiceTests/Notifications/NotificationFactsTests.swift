@@ -105,7 +105,7 @@ private let rows = [
         "a refund",
         .init("REFUND", nil, .init(.refunded, offers: [offer])),
         then: [("unrefunded", refused), ("running", refused)],
-        redemptions: ["store_open notConverted without grant"]
+        redemptions: ["store_open undone without grant"]
     ),
     FactsRow(
         "a refund of a period that was upgraded out of, with the renewal info of what came after it",
@@ -190,7 +190,7 @@ private let rows = [
             #expect(try world.service.redemptions() == ["store_open redeemed granted"])
             let entries = try world.service.entries("offer.redemption")
             #expect(entries.map(\.["grant"]) == [.text(grantID)])
-            #expect(world.service.metrics[.redemptions(state: "redeemed", match: .granted)] == 1)
+            #expect(world.service.metrics[.redemptions(state: "redeemed", match: .granted, offer: "store_open")] == 1)
 
             // What somebody else's signature was used for has no grant.
             var foreign = back
@@ -198,11 +198,13 @@ private let rows = [
             let other = try world.store.setCustomer(.init("bert", subscriptions: [foreign]))
             let otherID = other.subscriptions[0].originalTransactionID
             try await world.deliver(.init(type, subtype, transactionID: otherID))
-            #expect(world.service.metrics[.redemptions(state: "redeemed", match: .ungranted)] == 1)
+            #expect(
+                world.service.metrics[.redemptions(state: "redeemed", match: .ungranted, offer: "store_elsewhere")] == 1
+            )
             let page = try MetricsPage(try await world.service.send(.get("/metrics")))
-            for match in ["none", "grant"] {
-                let labels =
-                    #"{store="app-store",environment="production",state="redeemed",match="\#(match)"}"#
+            for (match, offer) in [("none", "store_elsewhere"), ("grant", "store_open")] {
+                let matched = #"match="\#(match)",offer="\#(offer)""#
+                let labels = #"{store="app-store",environment="production",state="redeemed",\#(matched)}"#
                 #expect(page.samples["offer_signer_redemptions_total\(labels)"] == 1)
             }
         }

@@ -147,14 +147,14 @@ private let rows = [
         "money paid back",
         [.to(anna)],
         [bought(firstChain, .refunded) { $0.revokedDaysAgo = 0.1 }],
-        ["notConverted grant"]
+        ["undone grant"]
     ),
     Row(
         "money paid back to whom nobody granted",
         [],
         [bought(firstChain, .refunded) { $0.revokedDaysAgo = 0.1 }],
         [
-            "notConverted none"
+            "undone none"
         ]
     ),
     Row(
@@ -264,7 +264,7 @@ private let rows = [
             let ids = try world.buy(row.purchases)
             for _ in 0..<3 { try await world.deliver(.init("SUBSCRIBED", transactionID: ids[0])) }
             #expect(try world.service.entries("offer.redemption").count == 1)
-            let metric = Metric.redemptions(state: "redeemed", match: .otherAccount)
+            let metric = Metric.redemptions(state: "redeemed", match: .otherAccount, offer: "store_open")
             #expect(world.service.metrics[metric] == 1)
             let warning = "an offer was used by a different account than it was granted to"
             #expect(world.service.log.lines.count { $0.contains(warning) } == 1)
@@ -293,7 +293,7 @@ private let rows = [
                 #expect(try await world.sign("open", Granted.to(anna).members).status == 200)
             }
             #expect(try world.service.entries("offer.redemption").count == 1)
-            #expect(world.service.metrics[.redemptions(state: "pending", match: .granted)] == 1)
+            #expect(world.service.metrics[.redemptions(state: "pending", match: .granted, offer: "store_open")] == 1)
             #expect(try world.service.recomputed().differing.isEmpty)
 
             // From then on it is as the transaction has it.

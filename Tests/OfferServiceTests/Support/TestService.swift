@@ -19,7 +19,8 @@ final class TestService: Sendable {
     ///
     /// It is neither signed nor verified, and neither clock, seal file nor loops are watched, before a test does that itself.
     static let leftOut: Set<ServicePart.Name> = [
-        .secretsOnRecord, .startOnRecord, .endOnRecord, .signedLog, .logVerification, .sealWatch, .pulse,
+        .secretsOnRecord, .unredeemedGrants, .startOnRecord, .endOnRecord, .signedLog, .logVerification, .sealWatch,
+        .pulse,
     ]
 
     let directory: TemporaryDirectory

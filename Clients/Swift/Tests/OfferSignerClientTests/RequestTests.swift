@@ -21,12 +21,14 @@ struct RequestTests {
         request.account = .appAccountToken(try #require(UUID(uuidString: Sample.token)))
         request.customer.signedTransactions = ["a.b.c"]
         request.customer.anonymousID = "device-1"
+        request.client = ReportedClient(library: "my-app", version: "2.1", os: "iOS 26.1", storeKit: 2)
         let members = try await sent { [request] in _ = try await $0.signPromotionalOffer(request) }
         let expected = try json(
             """
             {"bundleId": "com.example.app", "productId": "com.example.pro.monthly", "offerId": "winback_3m", \
             "formats": ["v1", "jws"], "appAccountToken": "\(Sample.token)", "signedTransactions": ["a.b.c"], \
-            "anonymousId": "device-1"}
+            "anonymousId": "device-1", \
+            "client": {"library": "my-app", "version": "2.1", "os": "iOS 26.1", "storeKit": 2}}
             """
         )
         #expect(members == expected)

@@ -17,6 +17,8 @@ struct CompatibleRequest: Sendable {
     var signedData = SignedDataMembers()
     /// What a backend states besides.
     var told: ToldMembers = (.nothing, nil, [])
+    /// The SDK, as its header fields name it.
+    var client: ReportedClient?
 }
 
 /// How the SDKs of one vendor ask, and what they read.

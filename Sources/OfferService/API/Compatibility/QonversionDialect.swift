@@ -36,7 +36,12 @@ enum QonversionDialect: CompatibleDialect {
             productID: productID,
             offerID: offerID,
             binding: username.map(PurchaseBinding.applicationUsername) ?? .none,
-            anonymousID: anonymousID
+            anonymousID: anonymousID,
+            client: ReportedClient(
+                library: "Qonversion",
+                version: request.headers.only("Source-Version"),
+                os: [request.headers.only("Platform"), request.headers.only("Platform-Version")]
+            )
         )
     }
 

@@ -36,6 +36,12 @@ enum RevenueCatDialect: CompatibleDialect {
         var asked = CompatibleRequest(bundleID: bundleID, productID: productID, offerID: offerID, binding: binding)
         if binding == .none { asked.anonymousID = try? AnonymousID(utf8: user) }
         asked.signedData = SignedDataMembers(transactions: token.map { [$0] } ?? [])
+        asked.client = ReportedClient(
+            library: "RevenueCat",
+            version: request.headers.only("X-Version"),
+            os: [request.headers.only("X-Platform"), request.headers.only("X-Platform-Version")],
+            storeKit: namesStoreKit2.map { $0 ? 2 : 1 }
+        )
         return asked
     }
 

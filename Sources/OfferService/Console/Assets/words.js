@@ -40,6 +40,8 @@ export const events = {
   "store.notification": "Store notification",
   "store.token": "Token for a store",
   "offer.redemption": "Offer redeemed",
+  "grant.unredeemed": "Offer never redeemed",
+  "offer.missed": "Bought without the offer",
   "signature.diagnosed": "Signature diagnosed",
 };
 

@@ -470,5 +470,11 @@ extension LedgerMove {
                     (?, ?, ?, ?)
                 """
         ),
+        Table(
+            name: "unredeemed_scans",
+            columns: 3,
+            select: "SELECT store, store_app, last_grant FROM unredeemed_scans ORDER BY store, store_app",
+            insert: "INSERT INTO unredeemed_scans (store, store_app, last_grant) VALUES (?, ?, ?)"
+        ),
     ]
 }

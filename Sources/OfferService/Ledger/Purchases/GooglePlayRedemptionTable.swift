@@ -33,6 +33,8 @@ package struct GooglePlayRedemptionTable {
         package let isOfOtherAccount: Bool
         /// Whether it is older than this ledger, or than the offer's entry in the catalog.
         package let isEarlier: Bool
+        /// The state that the ledger had before; `nil` of a redemption that is new to it.
+        var earlierState: String?
 
         package init(
             redemption: GooglePlayRedemption,
@@ -87,6 +89,8 @@ package struct GooglePlayRedemptionTable {
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: purchase)
                 try count(entry)
+                var entry = entry
+                entry.earlierState = known.first(where: line.isOfSameUse)?.state
                 news.append(entry)
             }
         }
@@ -338,6 +342,9 @@ package struct GooglePlayRedemptionTable {
         let match: String
         let packageName: String
         let environment: String
+
+        /// Whether the other line is of the same use, whatever came of it.
+        func isOfSameUse(_ other: Line) -> Bool { offer == other.offer }
     }
 
     private func lines(of purchase: PurchaseKey) throws(StorageError) -> [Line] {

@@ -23,6 +23,8 @@ package struct RedemptionTable {
         /// `nil` if no grant of ours fits: it was made by somebody else's signature, or before this ledger.
         package let grantID: UniqueID?
         package let match: RedemptionMatch
+        /// The state that the ledger had before; `nil` of a redemption that is new to it.
+        var earlierState: String?
     }
 
     /// Brings the rows up to what the evidence shows; answers those that are new or have changed, oldest first.
@@ -43,7 +45,7 @@ package struct RedemptionTable {
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: chain, bundleID)
                 try count(entry)
-                news.append(entry)
+                news.append(entry.after(line.predecessor(among: known, followedBy: lines)?.state))
             }
         }
         return news.sorted { $0.redemption.isBefore($1.redemption) }
@@ -79,6 +81,11 @@ package struct RedemptionTable {
             }
         }
         return (compared, differing)
+    }
+
+    /// The grants of an offer to whoever has a chain.
+    func grants(of offer: CatalogOffer, to chain: ChainKey) throws(StorageError) -> Set<GrantCandidate> {
+        try drawing.grants.candidates(of: [chain.bytes] + drawing.customers(of: chain), offerKey: offer.ledgerKey)
     }
 
     /// A grant that was used for a chain counts for the chain from then on, whoever will have it.
@@ -196,6 +203,24 @@ extension RedemptionTable.Line {
     }
 }
 
+extension RedemptionTable.Line {
+    /// What the ledger had of the same redemption, also under another first transaction, as of a pending one.
+    fileprivate func predecessor(among known: [Self], followedBy current: [Self]) -> Self? {
+        known.first { $0.firstTransaction == firstTransaction }
+            ?? known.first { line in
+                line.offerID == offerID && !current.contains { $0.firstTransaction == line.firstTransaction }
+            }
+    }
+}
+
+extension RedemptionTable.Entry {
+    fileprivate func after(_ state: String?) -> Self {
+        var entry = self
+        entry.earlierState = state
+        return entry
+    }
+}
+
 extension Redemption.State {
     /// As rows, records and metrics name it.
     package var name: String {
@@ -204,6 +229,7 @@ extension Redemption.State {
         case .redeemed: "redeemed"
         case .converted: "converted"
         case .notConverted: "notConverted"
+        case .undone: "undone"
         }
     }
 
@@ -211,7 +237,7 @@ extension Redemption.State {
     package var settledAt: Timestamp? {
         switch self {
         case .pending, .redeemed: nil
-        case .converted(let instant), .notConverted(let instant): instant
+        case .converted(let instant), .notConverted(let instant), .undone(let instant): instant
         }
     }
 }

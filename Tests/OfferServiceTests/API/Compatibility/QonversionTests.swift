@@ -59,6 +59,16 @@ struct QonversionTests {
         }
     }
 
+    @Test func `records which SDK asked`() async throws {
+        try await withKnownCustomer { world in
+            let call = call(as: "backend", world.service, body(token: world.token))
+                .with("Source-Version", "6.4.0").with("Platform", "iOS")
+            #expect(try await world.service.send(call).status == 200)
+            let client = try #require(try world.service.entries("sign.intent").first)["client"]
+            #expect(client == (try Tree(#"{"library": "Qonversion", "os": "iOS", "version": "6.4.0"}"#)), "\(client)")
+        }
+    }
+
     @Test(arguments: Wire.ofRun)
     func `refuses in the SDK's form, and never with what makes it stop`(wire: Wire) async throws {
         try await withKnownCustomer(wire) { world in

@@ -109,6 +109,22 @@ struct RevenueCatTests {
         }
     }
 
+    @Test func `records which SDK asked, and leaves out what is too long`() async throws {
+        try await withCustomer { world, signed, _ in
+            let call = Self.call(Ask(token: signed), to: world.service)
+                .with("X-Version", "5.43.0").with("X-Platform", "iOS").with("X-Platform-Version", "Version 26.1")
+            #expect(try await world.service.send(call).status == 200)
+            let long = Self.call(Ask(token: signed), to: world.service)
+                .with("X-Version", String(repeating: "5", count: 65))
+            #expect(try await world.service.send(long).status == 200)
+            let clients = try world.service.entries("sign.intent").map(\.["client"])
+            let named = #"{"library": "RevenueCat", "os": "iOS Version 26.1", "storeKit": 2, "version": "5.43.0"}"#
+            #expect(clients == [try Tree(named), try Tree(#"{"library": "RevenueCat", "storeKit": 2}"#)])
+            #expect(world.service.metrics[.offersSigned(offer: "open", client: "RevenueCat 5.43.0")] == 1)
+            #expect(world.service.metrics[.offersSigned(offer: "open", client: "RevenueCat")] == 1)
+        }
+    }
+
     /// The SDK's own golden request, of StoreKit 1.
     @Test func `a receipt of StoreKit 1 shows nothing`() async throws {
         try await withCustomer { world, _, _ in

@@ -19,6 +19,7 @@ public struct SignatureRequest: Encodable, Hashable, Sendable {
     public var account: PurchaseAccount?
     public var customer: Customer
     public var formats: [Format]
+    public var client: ReportedClient?
 
     public init(
         bundleID: String,
@@ -26,7 +27,8 @@ public struct SignatureRequest: Encodable, Hashable, Sendable {
         offerID: String,
         account: PurchaseAccount? = nil,
         customer: Customer = Customer(),
-        formats: [Format] = [.v1, .jws]
+        formats: [Format] = [.v1, .jws],
+        client: ReportedClient? = nil
     ) {
         self.bundleID = bundleID
         self.productID = productID
@@ -34,10 +36,11 @@ public struct SignatureRequest: Encodable, Hashable, Sendable {
         self.account = account
         self.customer = customer
         self.formats = formats
+        self.client = client
     }
 
     private enum Members: String, CodingKey {
-        case bundleId, productId, offerId, formats
+        case bundleId, productId, offerId, formats, client
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -46,6 +49,7 @@ public struct SignatureRequest: Encodable, Hashable, Sendable {
         try members.encode(productID, forKey: .productId)
         try members.encode(offerID, forKey: .offerId)
         try members.encode(formats, forKey: .formats)
+        try members.encodeIfPresent(client, forKey: .client)
         try account?.encodeMembers(to: encoder)
         try customer.encodeMembers(to: encoder)
     }
@@ -67,23 +71,26 @@ public struct IntroductoryOfferRequest: Encodable, Hashable, Sendable {
     /// `AppTransaction.shared`'s `jwsRepresentation`, which exists even before the first purchase.
     public var signedAppTransaction: String?
     public var customer: Customer
+    public var client: ReportedClient?
 
     public init(
         bundleID: String,
         productID: String,
         appAccountToken: UUID? = nil,
         signedAppTransaction: String? = nil,
-        customer: Customer = Customer()
+        customer: Customer = Customer(),
+        client: ReportedClient? = nil
     ) {
         self.bundleID = bundleID
         self.productID = productID
         self.appAccountToken = appAccountToken
         self.signedAppTransaction = signedAppTransaction
         self.customer = customer
+        self.client = client
     }
 
     private enum Members: String, CodingKey {
-        case bundleId, productId, signedAppTransaction
+        case bundleId, productId, signedAppTransaction, client
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -91,6 +98,7 @@ public struct IntroductoryOfferRequest: Encodable, Hashable, Sendable {
         try members.encode(bundleID, forKey: .bundleId)
         try members.encode(productID, forKey: .productId)
         try members.encodeIfPresent(signedAppTransaction, forKey: .signedAppTransaction)
+        try members.encodeIfPresent(client, forKey: .client)
         try appAccountToken.map(PurchaseAccount.appAccountToken)?.encodeMembers(to: encoder)
         try customer.encodeMembers(to: encoder)
     }

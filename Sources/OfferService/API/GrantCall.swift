@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// `GET /v1/grants/{grantId}`: what became of one grant.
+///
+/// A grant of an app that is not the caller's looks like one that never was.
+struct GrantCall: Sendable {
+    let desk: AuditDesk
+    let reads: AuditReads
+
+    func respond(
+        to request: Request,
+        _ match: RouteMatch,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireFollowing()
+        var parameters = QueryParameters(request.query)
+        try parameters.finish()
+        reads.noteFetch(caller: caller.id, call: .grant)
+        guard let id = match.parameters.first.flatMap({ UniqueID(utf8: $0) }) else { throw .request(.noSuchGrant) }
+        let found = try await desk.read { connection, index throws(AuditReadError) in
+            let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
+            return try GrantReader(connection: connection, search: search).grant(id)
+        }
+        guard let found, caller.maySee(found.event, snapshot.catalog) else { throw .request(.noSuchGrant) }
+        return .json(Self.body(found, snapshot.catalog))
+    }
+
+    private static func body(_ grant: GrantReader.Grant, _ catalog: Catalog) -> [UInt8] {
+        let details = grant.event.details
+        var writer = JSONWriter(reserving: 512)
+        writer.beginObject()
+        if let id = details.grantID { writer.member("grantId", id: id) }
+        writer.member("state", plain: grant.use?.state ?? "granted")
+        writer.optional("offerType", details.offerType)
+        writer.optional("store", details.store?.recordName)
+        writer.optional("app", details.appName(in: catalog)?.text)
+        writer.optional("bundleId", details.bundleID)
+        writer.optional("packageName", details.packageName)
+        writer.optional("productId", details.productID)
+        writer.optional("basePlanId", details.basePlanID)
+        writer.optional("offerId", details.offerID)
+        writer.optional("rule", details.rule)
+        writer.optional("grantedAt", details.grantedAt)
+        writer.member("index", integer: grant.event.position.index)
+        if let use = grant.use { write(use, &writer) }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private static func write(_ use: GrantReader.Use, _ writer: inout JSONWriter) {
+        writer.name("use")
+        writer.beginObject()
+        writer.optional("productId", use.productID)
+        writer.optional("environment", use.environment)
+        writer.optional("match", use.match)
+        writer.optional(use.state == "pending" ? "pendingSince" : "redeemedAt", use.redeemedAt)
+        writer.optional("settledAt", use.settledAt)
+        writer.member("index", integer: use.entryIndex)
+        writer.endObject()
+    }
+}

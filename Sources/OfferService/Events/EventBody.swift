@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+
+/// Writes events as the API has them.
+///
+/// Source: Standard Webhooks 1.0.0: `type`, `timestamp` of the event, `data`.
+enum EventBody {
+    /// Adds `type`, `timestamp` and `data` to the object that was begun.
+    static func write(_ event: ServiceEvent, in catalog: Catalog, to writer: inout JSONWriter) {
+        writer.member("type", plain: event.type.rawValue)
+        writer.member("timestamp", rfc3339: event.recordedAt)
+        writer.name("data")
+        writer.beginObject()
+        writeData(event, in: catalog, to: &writer)
+        writer.endObject()
+    }
+
+    /// The members of `data`; what an event does not have is left out.
+    private static func writeData(_ event: ServiceEvent, in catalog: Catalog, to writer: inout JSONWriter) {
+        let details = event.details
+        writer.member("index", integer: event.position.index)
+        if let id = details.grantID { writer.member("grantId", id: id) }
+        writer.optional("offerType", details.offerType)
+        writer.optional("store", details.store?.recordName)
+        writer.optional("app", details.appName(in: catalog)?.text)
+        writer.optional("bundleId", details.store == .googlePlay ? nil : details.bundleID)
+        writer.optional("packageName", details.packageName)
+        writer.optional("productId", details.productID)
+        writer.optional("basePlanId", details.basePlanID)
+        writer.optional("offerId", details.offerID)
+        writer.optional("rule", details.rule)
+        writer.optional("environment", details.environment)
+        writer.optional("state", details.state)
+        writer.optional("match", details.match)
+        writer.optional("subscription", details.subscription)
+        writer.optional("grantedAt", details.grantedAt)
+        writer.optional("redeemedAt", details.redeemedAt)
+        writer.optional("settledAt", details.settledAt)
+        if !details.customers.isEmpty {
+            writer.name("customers")
+            writer.beginArray()
+            for customer in details.customers { writer.string(customer) }
+            writer.endArray()
+        }
+        writer.optional("keyId", details.keyID)
+        writer.optional("cause", details.cause)
+    }
+}
+
+extension JSONWriter {
+    /// Adds a member, unless there is no value.
+    mutating func optional(_ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        self.name(name)
+        string(text)
+    }
+
+    /// Adds a time, unless there is none.
+    mutating func optional(_ name: StaticString, _ time: Timestamp?) {
+        if let time { member(name, rfc3339: time) }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+import OfferDomain
+
+/// Derives events from entries of the log, one entry after the other.
+///
+/// It reads nothing but entries, so the events of a log are always the same. It remembers the grant of the entry before:
+/// both signatures of one answer are two entries and one event.
+package struct EventDerivation {
+    private var lastGrant: String?
+
+    package init() {}
+
+    /// The events of an entry, in order; most entries make none.
+    package mutating func events(of entry: [UInt8], at index: Int64) throws(AuditReadError) -> [ServiceEvent] {
+        guard let members = (try? JSONDocument(entry))?.root.object, let time = members["t"]?.integer,
+            let name = members["ev"]?.string
+        else { throw .damaged(index: index) }
+        let before = lastGrant
+        lastGrant = members["grant"]?.string
+        guard let event = AuditEventName(rawValue: name) else { return [] }
+        let found = Self.events(event, members, grantBefore: before)
+        guard !found.isEmpty else { return [] }
+        let hash = String(TreeHash.leaf(entry).hex.prefix(16))
+        return found.enumerated().map { ordinal, event in
+            ServiceEvent(
+                type: event.type,
+                position: EventPosition(index: index, ordinal: Int64(ordinal)),
+                recordedAt: Timestamp(milliseconds: time),
+                entryHash: hash,
+                details: event.details
+            )
+        }
+    }
+
+    private typealias Found = (type: EventType, details: EventDetails)
+
+    private static func events(
+        _ event: AuditEventName,
+        _ members: JSONObject,
+        grantBefore: String?
+    ) -> [Found] {
+        switch event {
+        case .signIntent, .authorizeIntent:
+            // A retry has a request ID of its own, and the grant's ID is that of the first request.
+            let (grant, request) = (members["grant"]?.string, members["rid"]?.string)
+            guard grant == request, grant != grantBefore, members["allow"]?.bool != false else { return [] }
+            return [(.offerGranted, EventDetails(granted: members))]
+        case .grantUnredeemed: return [(.grantNeverRedeemed, EventDetails(granted: members))]
+        case .offerRedemption: return uses(members)
+        case .keyDisable where members["by"]?.string != Requester.command.kind, .keyDisabled:
+            return [(.keyDisabled, EventDetails(ofService: members))]
+        case .serviceSeal where members["by"]?.string != Requester.command.kind, .serviceSealed:
+            let details = EventDetails(ofService: members)
+            let isContradicted = details.cause == SealCause.checkpoint.rawValue
+            return [(.serviceSealed, details)] + (isContradicted ? [(.logContradicted, details)] : [])
+        case .serviceUnseal: return [(.serviceUnsealed, EventDetails(ofService: members))]
+        default: return []
+        }
+    }
+
+    /// The result of a use that was not known before tells of the use first: receivers see each start before its end.
+    private static func uses(_ members: JSONObject) -> [Found] {
+        guard let state = members["state"]?.string, let type = EventType(useState: state) else { return [] }
+        let details = EventDetails(ofUse: members)
+        let was = members["was"]?.string
+        var found: [Found] = []
+        if members["settled"] != nil, was == nil || was == "pending" {
+            var redeemed = details
+            (redeemed.state, redeemed.settledAt) = ("redeemed", nil)
+            found.append((.offerRedeemed, redeemed))
+        }
+        found.append((type, details))
+        let isUnmatched = details.match == RedemptionMatch.ungranted.rawValue && type != .offerPending
+        if isUnmatched { found.append((.redemptionUnmatched, details)) }
+        return found
+    }
+}
+
+extension EventDetails {
+    /// Of an entry of a grant.
+    init(granted members: JSONObject) {
+        self.init(named: members)
+        let isPlay = members["package"] != nil
+        store = isPlay ? .googlePlay : .appStore
+        offerType = isPlay ? "developerDetermined" : members["offer"] == nil ? "introductory" : "promotional"
+        grantedAt = members["ts"]?.integer.map(Timestamp.init(milliseconds:))
+        basePlanID = members["base"]?.string
+        customers = members["users"]?.array?.compactMap(\.string) ?? []
+    }
+
+    /// Of an entry of a use.
+    init(ofUse members: JSONObject) {
+        self.init(named: members)
+        let isPlay = members["store"]?.string == Store.googlePlay.recordName
+        store = isPlay ? .googlePlay : .appStore
+        offerType = isPlay ? "developerDetermined" : "promotional"
+        basePlanID = members["plan"]?.string
+        environment = members["env"]?.string
+        state = members["state"]?.string
+        match = members["match"]?.string
+        subscription = members["chain"]?.string
+        redeemedAt = members["ts"]?.integer.map(Timestamp.init(milliseconds:))
+        settledAt = members["settled"]?.integer.map(Timestamp.init(milliseconds:))
+    }
+
+    /// Of an entry about the service itself.
+    init(ofService members: JSONObject) {
+        self.init()
+        keyID = members["kid"]?.string
+        cause = members["cause"]?.string
+    }
+
+    private init(named members: JSONObject) {
+        self.init()
+        grantID = members["grant"]?.string.flatMap { UniqueID($0) }
+        bundleID = members["bundle"]?.string
+        packageName = members["package"]?.string
+        productID = members["product"]?.string
+        offerID = members["offer"]?.string
+        rule = members["rule"]?.string
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names of client libraries as labels of metrics.
+///
+/// Apps choose the names, so their number is limited.
+final class ClientLabels: Sendable {
+    /// How many names have a label of their own; later ones share one.
+    static let most = 64
+
+    private let known = Guarded<Set<String>>([])
+
+    /// The name itself, `unknown` without one, or `other`.
+    func label(of name: String?) -> String {
+        guard let name else { return "unknown" }
+        return known.withLock { known in
+            if known.contains(name) { return name }
+            guard known.count < Self.most else { return "other" }
+            known.insert(name)
+            return name
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import OfferDomain
+import Storage
+
+/// The thread that records grants that were never redeemed: each once, 72 hours after it was given.
+///
+/// It looks every five minutes through a connection that only reads; what it finds is recorded by the committer, a few at
+/// a time. Where several instances share the database, all look, and the transaction that records lets one be first.
+package final class UnredeemedRecorder: Sendable {
+    private static let secondsBetweenLooks = 300
+    /// In one transaction: requests wait for it.
+    private static let mostAtOnce = 64
+    private let ledger: LedgerAccess
+    private let committer: Committer
+    private let clock: WallClock
+    private let log: Log
+    private let isStopping = Guarded(false)
+    private let wake = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    package init(ledger: LedgerAccess, committer: Committer, clock: WallClock, log: Log) {
+        self.ledger = ledger
+        self.committer = committer
+        self.clock = clock
+        self.log = log
+    }
+
+    package func start() {
+        Worker.start(named: "unredeemed") { [self] in
+            Worker.yieldToOthers()
+            while !isStopping.withLock({ $0 }) {
+                look()
+                _ = wake.wait(timeout: .now() + .seconds(Self.secondsBetweenLooks))
+            }
+            hasEnded.signal()
+        }
+    }
+
+    package func stop() {
+        isStopping.withLock { $0 = true }
+        wake.signal()
+        hasEnded.wait()
+    }
+
+    /// Records what is due now; blocks the thread, which must not be one of Swift's shared pool.
+    package func look() {
+        do throws(LedgerError) {
+            let connection = try database { () throws(StorageError) in try ledger.openForReading() }
+            let scans = try database { () throws(StorageError) in
+                try UnredeemedGrantTable(connection: connection).scans()
+            }
+            for scan in scans {
+                var scan = scan
+                while let next = try record(scan, connection), !isStopping.withLock({ $0 }) { scan = next }
+            }
+        } catch {
+            log(.warning, "grants that were never redeemed could not be recorded", ["reason": .text(error.description)])
+        }
+    }
+
+    /// Records the next grants of an app.
+    ///
+    /// - Returns: Where to go on; `nil` if that is all for now.
+    private func record(
+        _ scan: UnredeemedGrantTable.Scan,
+        _ connection: any DatabaseConnection
+    ) throws(LedgerError) -> UnredeemedGrantTable.Scan? {
+        let now = clock.now()
+        let due = min(now.adding(hours: -ReconciliationReport.settlingHours), scan.lastToldAt)
+        let first = scan.after ?? UniqueID.version7(at: now.adding(days: -ReconciliationQuery.usualDays), 0, 0).bytes
+        let end = UniqueID.version7(at: due, 0, 0).bytes
+        guard first.lexicographicallyPrecedes(end) else { return nil }
+        let grants = try database { () throws(StorageError) in
+            try UnredeemedGrantTable(connection: connection)
+                .grants(of: scan.place, after: first, before: end, limit: Self.mostAtOnce)
+        }
+        let isLast = grants.count < Self.mostAtOnce
+        let last = isLast ? end : grants.last?.grantID.bytes ?? end
+        let isRecorded = try commit(grants, scan, upTo: last)
+        return isLast || !isRecorded ? nil : .init(place: scan.place, lastToldAt: scan.lastToldAt, after: last)
+    }
+
+    /// - Returns: False if another instance was first; then nothing is recorded.
+    private func commit(
+        _ grants: [UnredeemedGrant],
+        _ scan: UnredeemedGrantTable.Scan,
+        upTo last: [UInt8]
+    ) throws(LedgerError) -> Bool {
+        let isFirst = Guarded(false)
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
+        committer.change { writer throws(LedgerError) in
+            let table = UnredeemedGrantTable(connection: writer.connection)
+            let isUnchanged = try writer.database { () throws(StorageError) in
+                try table.scans().contains { $0.place == scan.place && $0.after == scan.after }
+            }
+            guard isUnchanged else { return }
+            isFirst.withLock { $0 = true }
+            for grant in grants {
+                let isUsed = try writer.database { () throws(StorageError) in try table.isUsed(grant.grantID) }
+                if !isUsed { try writer.append(.grantUnredeemed(grant)) }
+            }
+            try writer.database { () throws(StorageError) in try table.note(scan, upTo: last) }
+        } _: { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        try outcome.wait { $0 }.get()
+        return isFirst.withLock { $0 }
+    }
+
+    private func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
+        do { return try body() } catch { throw .database(error) }
+    }
+}
