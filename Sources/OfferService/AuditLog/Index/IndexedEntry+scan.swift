@@ -76,6 +76,8 @@ private struct EntryScan {
             if let member { indexed.note(member, string) }
             return true
         case UInt8(ascii: "["): return list(of: member, entry, into: &indexed)
+        // No member that is searched for is an object.
+        case UInt8(ascii: "{"): return element(of: nil, entry, into: &indexed)
         case UInt8(ascii: "t"), UInt8(ascii: "f"):
             guard let bool = boolean(entry) else { return false }
             if let member { indexed.note(member, bool) }
