@@ -18,11 +18,12 @@ package struct EligibilityCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let known = try admission.asker(request, snapshot, at: now)
+        let caller = if let known { known } else { try await admission.user(request, snapshot, at: now) }
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
-        let asked = try EligibilityRequest(request.body, receivedAt: now)
+        let asked = try EligibilityRequest(request.body, by: caller.user, receivedAt: now)
         let outlooks: [OfferOutlook]
         do throws(Refusal) {
             outlooks = try await previewer.outlooks(

@@ -17,14 +17,16 @@ struct SignatureBatchCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let known = try admission.asker(request, snapshot, at: now)
+        let caller = if let known { known } else { try await admission.user(request, snapshot, at: now) }
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let batch = try SignatureBatch(
             request.body,
-            idempotency: key.map { BatchClaim(callerID: caller.id, key: $0, body: request.body) },
+            idempotency: key.map { BatchClaim(of: caller, key: $0, body: request.body) },
+            by: caller.user,
             random: random,
             receivedAt: now
         )

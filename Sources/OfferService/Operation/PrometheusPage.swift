@@ -6,7 +6,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         rateLimited,
         commitFailures
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
-    case notificationsRefused, ocspQuestions
+    case notificationsRefused, ocspQuestions, identityProviderRequests, tokensRefused
 
     var name: String {
         switch self {
@@ -29,6 +29,8 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .notifications: "offer_signer_notifications_total"
         case .notificationsRefused: "offer_signer_notifications_refused_total"
         case .ocspQuestions: "offer_signer_ocsp_questions_total"
+        case .identityProviderRequests: "offer_signer_identity_provider_requests_total"
+        case .tokensRefused: "offer_signer_tokens_refused_total"
         }
     }
 
@@ -53,6 +55,8 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .notifications: "Notifications of the stores by type, environment and what came of them"
         case .notificationsRefused: "What came as a notification and was not taken for one, by reason"
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
+        case .identityProviderRequests: "Readings of an identity provider's keys, by outcome"
+        case .tokensRefused: "Users' tokens that were refused, by issuer and reason"
         }
     }
 }
@@ -79,6 +83,8 @@ extension Metric {
         case .notifications: .notifications
         case .notificationsRefused: .notificationsRefused
         case .ocspQuestions: .ocspQuestions
+        case .identityProviderRequests: .identityProviderRequests
+        case .tokensRefused: .tokensRefused
         }
     }
 
@@ -105,6 +111,8 @@ extension Metric {
             [("type", type), ("environment", environment), ("outcome", outcome)]
         case .notificationsRefused(let reason): [("reason", reason)]
         case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
+        case .identityProviderRequests(let issuer, let outcome): [("issuer", issuer), ("outcome", outcome)]
+        case .tokensRefused(let issuer, let reason): [("issuer", issuer), ("reason", reason)]
         }
     }
 }

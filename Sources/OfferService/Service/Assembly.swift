@@ -35,6 +35,7 @@ struct Assembly: Sendable {
             current: writing.current,
             committer: writing.committer,
             runtime: writing.runtime,
+            providerKeys: writing.admission.tokens.keys,
             retries: dependencies.storeRetries
         )
         records = try RecordParts(writing, after: opened.log, dependencies)

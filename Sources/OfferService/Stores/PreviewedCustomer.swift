@@ -12,6 +12,8 @@ struct PreviewedCustomer: Sendable {
     private let caller: Caller
     private let appStore: KnownByStore?
     private let place: GooglePlayPlace?
+    /// Whom a user's token shows.
+    private let userNames: [PseudonymizedName]
 
     init(
         _ request: EligibilityRequest,
@@ -45,12 +47,16 @@ struct PreviewedCustomer: Sendable {
             appStore = nil
         }
         var knowledge = appStore?.knowledge ?? StoreKnowledge()
+        knowledge.add(caller.user, pseudonyms, in: app.name)
         knowledge.isVouchedFor = caller.role.mayAssertFacts
         if let place, caller.role.mayAssertFacts {
             knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
             knowledge.shownPurchases = request.purchaseTokens.map { place.keys.purchaseKey(of: $0).bytes }
             knowledge.successions += place.keys.successions(of: request.purchaseTokens)
         }
+        var shown = StoreKnowledge()
+        shown.add(caller.user, pseudonyms, in: app.name)
+        userNames = shown.shownNames
         self.knowledge = knowledge
     }
 
@@ -73,6 +79,7 @@ struct PreviewedCustomer: Sendable {
         case .googlePlay:
             var own = StoreKnowledge()
             own.isVouchedFor = knowledge.isVouchedFor
+            own.shownNames = userNames
             own.googlePlayPurchases = knowledge.googlePlayPurchases
             own.shownPurchases = knowledge.shownPurchases
             own.mayAsk = !request.purchaseTokens.isEmpty

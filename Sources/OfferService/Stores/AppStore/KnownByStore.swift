@@ -60,6 +60,7 @@ final class KnownByStore: Sendable {
         var knowledge = StoreKnowledge()
         Self.addKnowledge(of: request, caller, evidence, configuration, bundleID, to: &knowledge)
         Self.add(shown, configuration, bundleID, to: &knowledge)
+        knowledge.add(caller.user, configuration.pseudonyms, in: AppName(bundleID))
         let account: TransactionID?
         switch statement {
         case .introductoryOfferEligibility(let id): account = id

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Dispatch
+package import HTTP
+package import OfferDomain
+
+/// Why a token is refused, or whom it proves, for whoever runs the service.
+package struct TokenExplanation: Sendable {
+    /// What it comes to.
+    package enum Verdict: Sendable {
+        case taken, refused
+        /// The provider's keys can't be read, so it is not known.
+        case unknown
+    }
+
+    package let verdict: Verdict
+    /// A line each.
+    package let lines: [String]
+
+    /// Checks a token as the service does, with keys that the provider publishes now.
+    ///
+    /// Blocks the thread meanwhile; that must not be one of Swift's shared pool.
+    package static func make(
+        of token: [UInt8],
+        _ loaded: LoadedConfiguration,
+        _ settings: Settings,
+        at now: Timestamp
+    ) throws(ClientError) -> TokenExplanation {
+        let client = try Client(settings.providerClientConfiguration)
+        try client.start()
+        defer { client.stop() }
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Guarded<TokenExplanation?>(nil)
+        Task {
+            let made = await TokenExplanation(token, loaded.keys.identity, client, at: now)
+            outcome.withLock { $0 = made }
+            done.signal()
+        }
+        done.wait()
+        return outcome.withLock { $0 } ?? TokenExplanation(.unknown, [])
+    }
+
+    private init(_ verdict: Verdict, _ lines: [String]) {
+        (self.verdict, self.lines) = (verdict, lines)
+    }
+
+    private init(
+        _ text: [UInt8],
+        _ providers: IdentityProviders,
+        _ transport: any Transport,
+        at now: Timestamp
+    ) async {
+        guard !providers.isEmpty else {
+            self.init(.refused, ["refused: the keys file has no identityProviders, so no token is taken"])
+            return
+        }
+        var lines: [String] = []
+        do throws(TokenFault) {
+            let token = try JSONWebToken(text[...])
+            lines.append("header: \(Self.header(token))")
+            let claims = try TokenClaims(token.payload)
+            lines.append("claims: \(Self.claims(claims, at: now))")
+            guard let provider = providers[claims.issuer] else { throw .issuerUnknown }
+            lines.append("provider: \(provider.name)")
+            try provider.policy.checkHeader(token)
+            let reading = ProviderReading(transport: transport, timeoutMilliseconds: 10_000)
+            switch await reading.wholeSet(of: provider.keySource) {
+            case .failure(let fault):
+                self.init(.unknown, lines + ["not known: \(provider.policy.issuer) \(fault)"])
+            case .success(let keys):
+                lines.append("keys: \(keys.set.keys.count) from \(keys.url)")
+                let user = try Self.user(token, claims, provider, keys.set, at: now)
+                self.init(.taken, lines + Self.lines(user, provider))
+            }
+        } catch {
+            self.init(.refused, lines + ["refused: \(error.label): \(error)"] + Self.help(error))
+        }
+    }
+
+    private static func user(
+        _ token: JSONWebToken,
+        _ claims: TokenClaims,
+        _ provider: IdentityProvider,
+        _ set: TokenKeySet,
+        at now: Timestamp
+    ) throws(TokenFault) -> ProvenUser {
+        let candidates = set.candidates(for: token)
+        guard !candidates.isEmpty else { throw .keyUnknown }
+        guard candidates.contains(where: token.isSigned) else { throw .signatureWrong }
+        try provider.policy.check(claims, at: now.milliseconds)
+        return try ProvenUser(claims, of: provider)
+    }
+
+    private static func header(_ token: JSONWebToken) -> String {
+        "alg \(token.algorithm.rawValue), typ \(token.type.map(printable) ?? "none"), "
+            + "kid \(token.keyID.map(printable) ?? "none")"
+    }
+
+    private static func claims(_ claims: TokenClaims, at now: Timestamp) -> String {
+        let left = (claims.expiresAt - now.milliseconds) / 1000
+        let end = left >= 0 ? "expires in \(left) s" : "expired \(-left) s ago"
+        return
+            "iss \(printable(claims.issuer)), \(end), valid for \((claims.expiresAt - claims.issuedAt) / 1000) s in all"
+    }
+
+    private static func lines(_ user: ProvenUser, _ provider: IdentityProvider) -> [String] {
+        let attributes = user.attributes?.entries.map(\.name).joined(separator: ", ") ?? ""
+        return [
+            "taken: customerId \(user.customerID.text)",
+            "appAccountToken: \(user.appAccountToken.map { "\($0)" } ?? "none; the app may name one, which proves nothing")",
+            "apps: \(provider.apps.map(\.text).sorted().joined(separator: ", "))",
+        ] + (attributes.isEmpty ? [] : ["attributes: \(attributes)"])
+    }
+
+    /// What to do about it, where that is not plain.
+    private static func help(_ fault: TokenFault) -> [String] {
+        switch fault {
+        case .otherType:
+            [
+                "Providers without the RFC 9068 profile send no typ or JWT: set tokenType: \"any\", or the provider's preset."
+            ]
+        case .otherAudience, .claimMissing("aud"):
+            ["Set audience to what the token's aud has; where there is none, as at Cognito, set audienceClaim."]
+        case .livesTooLong: ["Have the provider issue shorter tokens, or raise maximumLifetime (seconds)."]
+        case .issuerUnknown:
+            ["Set issuer to exactly what the token's iss has, also with or without a slash at its end."]
+        case .identityToken:
+            [
+                "Have the app send its access token; for providers whose users have ID tokens alone, set tokenType: \"idToken\"."
+            ]
+        default: []
+        }
+    }
+}
