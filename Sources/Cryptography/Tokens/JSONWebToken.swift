@@ -32,13 +32,15 @@ package final class JSONWebToken: Sendable {
         guard token.count <= Self.maximumBytes else { throw .tooLarge }
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
         guard parts.count != 5 else { throw .encrypted }
-        guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else { throw .notThreeSegments }
+        guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty else { throw .notThreeSegments }
         guard let headerText = Base64.decodeURL(Array(parts[0])), let payloadText = Base64.decodeURL(Array(parts[1])),
             let signature = Base64.decodeURL(Array(parts[2]))
         else { throw .notBase64URL }
         guard let header = Self.object(headerText, Self.headerLimits) else { throw .headerNotJSON }
         guard header["crit"] == nil, header["enc"] == nil else { throw .forbiddenHeaderMember }
         algorithm = try Self.algorithm(header["alg"])
+        // Asked for here: that there is none says less than that the algorithm is “none”.
+        guard !signature.isEmpty else { throw .notThreeSegments }
         keyID = try Self.keyID(header["kid"])
         if let value = header["typ"] {
             guard let text = value.string else { throw .otherType }

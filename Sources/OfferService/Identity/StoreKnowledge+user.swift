@@ -5,6 +5,7 @@ extension StoreKnowledge {
     /// Adds whom a user's token shows.
     mutating func add(_ user: ProvenUser?, _ pseudonyms: Pseudonyms, in app: AppName) {
         guard let user else { return }
+        provesCustomer = true
         let known = shownNames
         shownNames =
             known

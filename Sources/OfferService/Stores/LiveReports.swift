@@ -23,9 +23,9 @@ package struct LiveReports: Sendable {
 
     /// What all come to: wrong if one is, else unreachable if one is.
     package var verdict: LiveReport.Verdict {
-        // Where nobody may ask the App Store Server API, that is no fault if App Store Connect was asked.
+        // Where nobody may ask the App Store Server API, that is no fault if somebody else was asked.
         let isAppStoreSilent = appStore?.entries.allSatisfy { $0.key == nil } ?? true
-        let appStoreVerdict = isAppStoreSilent && connect != nil ? nil : appStore?.verdict
+        let appStoreVerdict = isAppStoreSilent && (connect != nil || identity != nil) ? nil : appStore?.verdict
         let verdicts = [appStoreVerdict, connect?.verdict, googlePlay?.verdict, identity?.verdict]
         if verdicts.contains(.wrong) { return .wrong }
         return verdicts.contains(.unreachable) ? .unreachable : .good

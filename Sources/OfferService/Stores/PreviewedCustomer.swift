@@ -80,6 +80,7 @@ struct PreviewedCustomer: Sendable {
             var own = StoreKnowledge()
             own.isVouchedFor = knowledge.isVouchedFor
             own.shownNames = userNames
+            own.provesCustomer = knowledge.provesCustomer
             own.googlePlayPurchases = knowledge.googlePlayPurchases
             own.shownPurchases = knowledge.shownPurchases
             own.mayAsk = !request.purchaseTokens.isEmpty
