@@ -22,9 +22,18 @@ def number(value, length):
     return b64(value.to_bytes(length, "big"))
 
 
-@functools.cache
+KEYS_LOCK = threading.Lock()
+
+
 def private_key(name):
     """The key of that name, the same for every provider of a process: es…, rs… (RS256), ps… (PS256) or ed…."""
+    # Who publishes it and who signs with it may ask at the same time.
+    with KEYS_LOCK:
+        return made_key(name)
+
+
+@functools.cache
+def made_key(name):
     if name.startswith("es384"):
         return ec.generate_private_key(ec.SECP384R1())
     if name.startswith("es"):
