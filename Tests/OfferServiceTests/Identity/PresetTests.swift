@@ -100,7 +100,7 @@ struct PresetTests {
              bundleIds: ["com.example.app", "com.example.other"], \(row.members)}
             """
         files.keys = files.keys.replacing("customerIds:", with: "identityProviders: [\(entry)], customerIds:")
-        try await withService(.inProcess, files) { service in
+        try await withService(.inProcess, files) { service async throws in
             let good = row.make(UserToken(provider.issuer, at: service.clock.now).signed(by: "rs1", "RS256"))
             let reply = try await service.send(.preview(try good.text(provider)))
             #expect(reply.status == 200, "\(reply) \(service.log.lines.suffix(5))")
@@ -117,7 +117,7 @@ struct PresetTests {
 
     @Test func `an entry without a preset takes access tokens of RFC 9068 alone`() async throws {
         let provider = try FakeIdentityProvider()
-        try await withService(.inProcess, .trusting(provider, type: "any")) { service in
+        try await withService(.inProcess, .trusting(provider, type: "any")) { service async throws in
             let token = UserToken(provider.issuer, at: service.clock.now)
             for (type, status) in [("JWT", 200), ("at+jwt", 200), ("dpop+jwt", 401), ("logout+jwt", 401)] {
                 let text = try token.header("typ", "\"\(type)\"").text(provider)

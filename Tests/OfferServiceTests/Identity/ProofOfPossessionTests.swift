@@ -72,7 +72,7 @@ struct ProofOfPossessionTests {
         let provider = try FakeIdentityProvider()
         let key = try provider.deviceKey("es-device")
         let members = #"dpop: "\#(dpop)", publicOrigin: "https://offers.example.com""#
-        try await withService(.inProcess, .trusting(provider, members)) { service in
+        try await withService(.inProcess, .trusting(provider, members)) { service async throws in
             let token = try UserToken(provider.issuer, at: service.clock.now)
                 .with("cnf", isBound ? #"{"jkt":"\#(key.thumbprint)"}"# : nil).text(provider)
             let proof = Proof(key, for: token, at: service.clock.now)
@@ -84,7 +84,7 @@ struct ProofOfPossessionTests {
 
     @Test(arguments: ["required", "accepted", "off"])
     func `takes a bound token with its proof, once, and never without`(dpop: String) async throws {
-        try await withPlace(dpop) { place in
+        try await withPlace(dpop) { place async throws in
             #expect(try await place.ask(place.proof).status == 200)
             let again = try await place.ask(place.proof)
             #expect(again.status == 401 && again.problem == "invalid-token", "\(again)")
@@ -105,7 +105,7 @@ struct ProofOfPossessionTests {
         dpop: String,
         status: Int
     ) async throws {
-        try await withPlace(dpop, isBound: false) { place in
+        try await withPlace(dpop, isBound: false) { place async throws in
             #expect(try await place.ask([], scheme: "Bearer").status == status)
             #expect(try await place.ask(place.proof).status == 401, "a proof of a key that the token does not name")
         }
@@ -173,7 +173,7 @@ struct ProofOfPossessionTests {
     ]
 
     @Test func `refuses each fault of a proof`() async throws {
-        try await withPlace { place in
+        try await withPlace { place async throws in
             place.service.clock.advance(seconds: 60)
             let now = place.service.clock.now
             for (number, row) in Self.rows.enumerated() {
@@ -188,7 +188,7 @@ struct ProofOfPossessionTests {
     }
 
     @Test func `a nonce of the service makes up for a wrong clock, for five to ten minutes`() async throws {
-        try await withPlace { place in
+        try await withPlace { place async throws in
             let wrong = place.proof.with("iat", "1000")
             let first = try await place.ask(wrong)
             #expect(first.headers["www-authenticate"] == #"DPoP error="use_dpop_nonce", algs="ES256""#, "\(first)")

@@ -19,7 +19,7 @@ struct ProviderKeysTests {
 
     @Test func `reads the keys at the start, and takes a new key at once`() async throws {
         let provider = try FakeIdentityProvider()
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             #expect(try await status(service, provider) == 200)
             #expect(try provider.counts()[Self.readings] == 1)
             try provider.publish(["es1", "es2"])
@@ -31,7 +31,7 @@ struct ProviderKeysTests {
 
     @Test func `made-up key ids have the keys read once a minute, however many they are`() async throws {
         let provider = try FakeIdentityProvider()
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             #expect(try await status(service, provider) == 200)
             let good = UserToken(provider.issuer, at: service.clock.now)
             let calls = try (0..<40).map { number in
@@ -52,7 +52,7 @@ struct ProviderKeysTests {
         let provider = try FakeIdentityProvider()
         try provider.publish(["es1", "es2"])
         try provider.behave(cacheControl: "max-age=400")
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             #expect(try await status(service, provider, "es2") == 200)
             try provider.publish(["es1"])
             // Three quarters of the age.
@@ -74,7 +74,7 @@ struct ProviderKeysTests {
     ) async throws {
         let provider = try FakeIdentityProvider()
         try provider.behave(mode)
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             let token = try UserToken(provider.issuer, at: service.clock.now).text(provider)
             let reply = try await service.send(.preview(token))
             #expect(reply.status == 503 && reply.problem == "identity-provider-unavailable", "\(reply)")
@@ -92,7 +92,7 @@ struct ProviderKeysTests {
 
     @Test func `the last keys stay good for a day while the provider is down, and no longer`() async throws {
         let provider = try FakeIdentityProvider()
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             #expect(try await status(service, provider) == 200)
             try provider.behave(.status)
             service.clock.advance(hours: 23)
@@ -105,7 +105,7 @@ struct ProviderKeysTests {
     @Test func `a slow provider is waited for, and not for more than two seconds`() async throws {
         let provider = try FakeIdentityProvider()
         try provider.behave(delayMilliseconds: 200)
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             #expect(try await status(service, provider) == 200)
         }
     }
@@ -117,7 +117,7 @@ struct ProviderKeysTests {
              {"kty":"RSA","n":"AQAB","e":"AQAB","kid":"c"}, {"kty":"none"}]
             """
         try provider.publish(["es1", "es384", "rs-small"], extra: extra)
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             #expect(try await status(service, provider) == 200)
         }
     }

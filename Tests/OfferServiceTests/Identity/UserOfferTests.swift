@@ -32,7 +32,7 @@ struct UserOfferTests {
             [{issuer: "\(provider.issuer)", audience: "offer-signer", bundleIds: ["com.example.app"], name: "login",
               \(members)}]
             """
-        try await withStoreService(asksStore: false, identityProviders: entry) { world in
+        try await withStoreService(asksStore: false, identityProviders: entry) { world async throws in
             try await body(world) { user, account in
                 try UserToken(provider.issuer, of: user, at: world.service.clock.now)
                     .with("account", account.map { "\"\($0)\"" }).text(provider)
@@ -41,7 +41,7 @@ struct UserOfferTests {
     }
 
     @Test func `an app with its user's token gets the offers of that user without a backend`() async throws {
-        try await withUsers { world, token in
+        try await withUsers { world, token async throws in
             let ids = try world.customer([.init(.active, startedDaysAgo: 30)]).subscriptions[0]
             let signed = try world.store.signTransaction(ids.originalTransactionID, latest: true)
             // The backend, or a notification, told of the purchases before; the app sends nothing.
@@ -70,7 +70,7 @@ struct UserOfferTests {
     }
 
     @Test func `what the token proves may be repeated and not be contradicted`() async throws {
-        try await withUsers { world, token in
+        try await withUsers { world, token async throws in
             let anna = try token("anna", world.token)
             func ask(_ members: String) async throws -> Reply {
                 try await world.service.send(Self.call(anna, Self.body("open", members)))
@@ -96,7 +96,7 @@ struct UserOfferTests {
     }
 
     @Test func `a token is good for the apps of its provider alone`() async throws {
-        try await withUsers("") { world, token in
+        try await withUsers("") { world, token async throws in
             let anna = try token("anna", nil)
             let body = Self.body("open").replacing("com.example.app", with: "com.example.other")
             let reply = try await world.service.send(Self.call(anna, body))
@@ -107,7 +107,7 @@ struct UserOfferTests {
     }
 
     @Test func `purchases of another account are refused beside the token's account token`() async throws {
-        try await withUsers { world, token in
+        try await withUsers { world, token async throws in
             let ids = try world.customer([.init(.active, startedDaysAgo: 30)]).subscriptions[0]
             let signed = try world.store.signTransaction(ids.originalTransactionID, latest: true)
             let shown = #""signedTransactions": ["\#(signed)"]"#
@@ -125,7 +125,7 @@ struct UserOfferTests {
     }
 
     @Test func `users of one provider do not share idempotency keys`() async throws {
-        try await withUsers(#"customerId: {claim: "sub"}"#) { world, token in
+        try await withUsers(#"customerId: {claim: "sub"}"#) { world, token async throws in
             let ids = try world.customer([.init(.active, startedDaysAgo: 30)]).subscriptions[0]
             let id = ids.originalTransactionID
             let signed = try world.store.signTransaction(id, changing: ["appAccountToken": .null])
@@ -149,7 +149,7 @@ struct UserOfferTests {
             appAccountToken: {derive: "uuidv5", namespace: "6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
             attributes: {tier: "claim:plan"},
             """
-        try await withService(.inProcess, .trusting(provider, members)) { service in
+        try await withService(.inProcess, .trusting(provider, members)) { service async throws in
             let token = UserToken(provider.issuer, at: service.clock.now).with("email", #""anna@example.com""#)
             func outcome(_ token: UserToken) async throws -> Reply {
                 try await service.send(.preview(try token.text(provider)))

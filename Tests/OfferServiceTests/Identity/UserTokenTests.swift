@@ -132,7 +132,7 @@ struct UserTokenTests {
             provider,
             #"requiredScope: "offers:sign", algorithms: ["ES256", "RS256", "PS256", "EdDSA"]"#
         )
-        try await withService(.inProcess, files) { service in
+        try await withService(.inProcess, files) { service async throws in
             for row in Self.rows {
                 let token = row.change(UserToken(provider.issuer, at: service.clock.now), service.clock.now)
                 let issuer = row.reason.map(Self.formFaults.contains) == true ? "unknown" : provider.issuer
@@ -167,7 +167,7 @@ struct UserTokenTests {
     /// What is no compact JWS at all.
     @Test func `refuses what is no signed token`() async throws {
         let provider = try FakeIdentityProvider()
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             let good = try UserToken(provider.issuer, at: service.clock.now).text(provider)
             let parts = good.split(separator: ".").map(String.init)
             let wrong = [
@@ -191,7 +191,7 @@ struct UserTokenTests {
 
     @Test func `a token reads no records and switches nothing`() async throws {
         let provider = try FakeIdentityProvider()
-        try await withService(.inProcess, .trusting(provider)) { service in
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             let good = try UserToken(provider.issuer, at: service.clock.now).text(provider)
             for path in ["/v1/audit/entries", "/v1/keys", "/v1/seal", "/v1/audit/summary"] {
                 let reply = try await service.send(Call.get(path).with("Authorization", "Bearer \(good)"))
