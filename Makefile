@@ -19,7 +19,7 @@ WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|HTTP|Stor
 # Tests of code with threads of its own: what the thread sanitizer is good at.
 THREADED := ^(HTTPTests|StorageTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 
-.PHONY: help setup setup-checks setup-bench setup-package setup-docs build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api faults faults-long fuzz deb image package-test check nightly bench instructions compare tools clean
+.PHONY: help setup setup-checks setup-bench setup-package setup-docs build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks faults faults-long fuzz deb image package-test check nightly bench instructions compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -54,10 +54,12 @@ test-check: setup-checks ## run the tests that only the check ring has
 	OFFER_SIGNER_TEST_RING=check TEST_WIDTH=1 Scripts/run-tests .build/test-logs/check.log --filter '$(CHECK_TESTS)'
 
 format: ## format all Swift files in place
-	swift format --in-place --recursive --parallel Sources Tests Package.swift
+	swift format --in-place --recursive --parallel Sources Tests Package.swift Clients
 
-lint: ## check the formatting
-	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+lint: ## check the formatting, and the measures of functions and files
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift Clients
+	@/usr/bin/python3 -B Scripts/check-functions --self-test
+	@/usr/bin/python3 -B Scripts/check-functions
 
 leaks: setup-checks ## run the tests of the targets that wrap C under the address sanitizer
 	OFFER_SIGNER_TARGETS=wrappers swift build --build-tests --sanitize=address --scratch-path .build-asan
@@ -88,13 +90,19 @@ unsafe: ## check that unsafe code lies only where it is reviewed
 api: setup-checks build ## validate openapi.yaml, generate clients, and check the running service against it (with what PyPI has)
 	@Scripts/api $(RELEASE)
 
+swift-client: setup-checks build ## build and test the Swift package in Clients/Swift, against the running service
+	@Scripts/swift-client $(RELEASE)
+
+other-sdks: setup-checks build ## try the documents' nginx configuration: other SDKs' calls here, all else to the vendor
+	@/usr/bin/python3 -B Tests/OtherSDKs $(RELEASE)
+
 faults: setup-checks build ## kill the service, fail its system calls, fill its disk, and more; what is lost? (minutes)
 	@timeout 1800 /usr/bin/python3 -B Tests/Faults $(RELEASE)
 
 faults-long: setup-checks build ## the same for a night
 	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long
 
-fuzz: setup-checks ## try what reads HTTP, JSON, certificates and signed data with random input (FUZZ_SECONDS each)
+fuzz: setup-checks ## try what reads HTTP, JSON, certificates, signed data and reports of refused signatures with random input (FUZZ_SECONDS each)
 	@Scripts/fuzz $(FUZZ_SECONDS)
 
 deb: setup-package build ## build the Debian package into .build/package
@@ -110,7 +118,7 @@ package-test: setup-package build ## install, start, upgrade and remove the pack
 	@Scripts/image $(RELEASE) .build/offer-signer-image.tar
 	@Scripts/image-test .build/offer-signer-image.tar
 
-check: lint unsafe tools fuzz linkage docs api leaks faults package-test races test-check test ## run all that gates a change
+check: lint unsafe tools fuzz linkage docs api swift-client other-sdks leaks faults package-test races test-check test ## run all that gates a change
 
 nightly: ## run the long forms of the checks (hours)
 	@Scripts/nightly '$(WITHOUT_DATABASE)'
@@ -131,4 +139,4 @@ compare: setup-bench build ## measure against Node, Go and Python, and how costs
 	@Benchmarks/capacity --write
 
 clean: ## remove what was built
-	rm -rf .build .build-asan .build-asan-long .build-tsan .build-docs docs/reference
+	rm -rf Clients/Swift/.build .build .build-asan .build-asan-long .build-tsan .build-docs docs/reference

@@ -32,7 +32,10 @@ let package = Package(
         .target(name: "SignatureDiagnosis", dependencies: ["JSON", "OfferDomain", "Cryptography"]),
         .target(
             name: "OfferService",
-            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "CLinux", "CEmbeddedFiles"],
+            dependencies: [
+                "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "SignatureDiagnosis", "CLinux",
+                "CEmbeddedFiles",
+            ],
             exclude: ["Console/Assets"]
         ),
         .executableTarget(

@@ -185,7 +185,7 @@ package final class OfferPreviewer: Sendable {
                 if case .failure(let fault) = checked { obstacles[ledgerKey] = .fault(fault) }
             }
         } catch {
-            log.onceAMinute(.warning, "Google Play's catalogue could not be read", reason: error.label)
+            log.onceAMinute(.warning, "Google Play's catalog could not be read", reason: error.label)
             for (ledgerKey, _) in keys { obstacles[ledgerKey] = .storeUnavailable }
         }
         return obstacles

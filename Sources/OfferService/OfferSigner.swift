@@ -190,7 +190,10 @@ package final class OfferSigner: Sendable {
             case .preview: throw .offer
             }
         } catch {
-            throw .decision(.unknownOffer(error))
+            var offerID: OfferID?
+            if case .promotionalOffer(let asked, _) = request.subject { offerID = asked }
+            let near = catalog.near(error, request.productID, offerID, in: request.bundleID)
+            throw .decision(.unknownOffer(error, near: near))
         }
     }
 

@@ -67,7 +67,7 @@ package enum CallerFault: Sendable {
     case unauthenticated
     /// A message whose token does not show that our own subscription of Pub/Sub sends it.
     case pushUnauthenticated
-    /// A token of an identity provider that is not taken; callers are not told why, but given the nonce that their next
+    /// A token of an identity provider that is refused. Callers see no reason, but get the nonce that their next
     /// proof of possession needs.
     case tokenRefused(TokenFault, nonce: String?)
     /// The keys of the provider that issued the token can't be had just now, so its users can't be told from others.
@@ -103,7 +103,8 @@ package enum NamedApp: Hashable, Sendable {
 
 /// The catalogue or the rules said no.
 package enum DecisionRefusal: Sendable {
-    case unknownOffer(Catalog.Missing)
+    /// `near` is the name in the catalog that was most likely meant.
+    case unknownOffer(Catalog.Missing, near: String? = nil)
     /// The offer is not set up at Google Play as it must be, whoever asks for it.
     case offerNotUsable(OfferFault)
     /// Not eligible, or undecided.

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import JSON
+package import JSON
 
 extension Diagnosis {
     /// One JSON object, for programs.
     package var json: [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
+        write(to: &writer)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// Writes the members of the object, for an answer that has more of them.
+    package func write(to writer: inout JSONWriter) {
         writer.member("verdict", plain: verdict.rawValue)
         writer.name("findings")
         writer.beginArray()
@@ -22,8 +29,6 @@ extension Diagnosis {
         }
         writer.endArray()
         writeTried(&writer)
-        writer.endObject()
-        return writer.bytes
     }
 
     private func writeTried(_ writer: inout JSONWriter) {
@@ -35,6 +40,10 @@ extension Diagnosis {
         writer.boolean(recoveredKey != nil)
         writer.endObject()
         if let recoveredKey { writer.member("recoveredKeySha256", plain: recoveredKey) }
+        if isKeyOfBothReports {
+            writer.name("unknownKeySameInBoth")
+            writer.boolean(true)
+        }
         if let signedBy {
             writer.name("signedBy")
             writer.string(signedBy)
@@ -43,6 +52,26 @@ extension Diagnosis {
         writer.beginArray()
         for code in notDecidable { writer.string(plain: code) }
         writer.endArray()
+        if !lacking.isEmpty {
+            writer.name("lacking")
+            writer.beginArray()
+            for name in lacking { writer.string(plain: name) }
+            writer.endArray()
+        }
+        if !reportedErrors.isEmpty { writeErrors(&writer) }
+    }
+
+    private func writeErrors(_ writer: inout JSONWriter) {
+        writer.name("errors")
+        writer.beginArray()
+        for level in reportedErrors {
+            writer.beginObject()
+            writer.name("domain")
+            writer.string(level.domain)
+            writer.member("code", integer: level.code)
+            writer.endObject()
+        }
+        writer.endArray()
     }
 
     /// Lines for people: the verdict, what proves it, and what to do.
@@ -50,7 +79,8 @@ extension Diagnosis {
         var lines = [headline]
         if let signedBy { lines.append("It was made with the key \(signedBy).") }
         if let recoveredKey {
-            lines.append("It was made with the key whose public half has the SHA-256 \(recoveredKey).")
+            let key = isKeyOfBothReports ? "an unknown key, same in both reports," : "the key"
+            lines.append("It was made with \(key) whose public half has the SHA-256 \(recoveredKey).")
         }
         for finding in findings {
             lines += [
@@ -62,10 +92,17 @@ extension Diagnosis {
         if !notDecidable.isEmpty {
             lines += ["", "This report cannot tell:"]
             lines += notDecidable.map { "  \($0): \(Self.words(for: $0))" }
+            if !lacking.isEmpty { lines.append("  The report lacks: \(lacking.joined(separator: ", ")).") }
         }
-        lines += ["", "\(triedPayloads) payloads were tried under \(triedKeys) keys."]
+        if !reportedErrors.isEmpty {
+            let chain = reportedErrors.map { "\($0.domain) \($0.code)" }.joined(separator: ", ")
+            lines += ["", "Reported errors: \(chain). Codes of underlying errors are documented nowhere."]
+        }
+        lines += ["", "Tried: \(counted(triedPayloads, "payload")) under \(counted(triedKeys, "known key"))."]
         return lines
     }
+
+    private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private var headline: String {
         switch verdict {
@@ -79,6 +116,8 @@ extension Diagnosis {
         case .notEligibleAtStore:
             "not-eligible-at-store: the signature is right, and the Apple account may not have the offer."
         case .offerNotApplied: "offer-not-applied: the signature is right, and the purchase was made without the offer."
+        case .undecided where signedBy != nil || recoveredKey != nil:
+            "undecided: the signature is right for values that the report does not have."
         case .undecided: "undecided: no known mistake explains this signature."
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Cryptography
 
 /// Why a signature was refused, as far as it can be known.
 package struct Diagnosis: Hashable, Sendable {
@@ -28,7 +29,7 @@ package struct Diagnosis: Hashable, Sendable {
         package let fault: SignatureFault
         package let certainty: Certainty
 
-        init(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
+        package init(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
             (self.fault, self.certainty) = (fault, certainty)
         }
     }
@@ -40,15 +41,42 @@ package struct Diagnosis: Hashable, Sendable {
     package var triedKeys = 0
     /// The SHA-256 of the key's SubjectPublicKeyInfo in hexadecimal, if it was recovered from the signature.
     package var recoveredKey: String?
+    /// Whether that key is known by nothing but having made the signatures of both reports.
+    package var isKeyOfBothReports = false
     /// The id of the key that made the signature, where it is known.
     package var signedBy: String?
+    /// The digest that the signature was proved to be made over.
+    package var signedDigest: SHA256Digest?
+    /// The domains and codes that StoreKit reported, the outermost first; shown, and but for the first never interpreted.
+    package var reportedErrors: [ReportedError.Level] = []
+    /// The members that the report lacks.
+    package var lacking: [String] = []
     /// What can't be known from the report, by code; see ``words(for:)``.
     package var notDecidable: [String] = []
 
     package init() {}
 
-    mutating func add(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
+    package mutating func add(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
         if !findings.contains(where: { $0.fault == fault }) { findings.append(Finding(fault, certainty)) }
+    }
+
+    mutating func cannotDecide(_ codes: String...) {
+        for code in codes where !notDecidable.contains(code) { notDecidable.append(code) }
+    }
+
+    /// Takes in what was found out about the JWS of the same report.
+    mutating func merge(_ other: Diagnosis) {
+        for finding in other.findings { add(finding.fault, finding.certainty) }
+        let isRight = verdict == .signedCorrectly
+        if isRight || (verdict == .undecided && other.verdict != .signedCorrectly) { verdict = other.verdict }
+        triedPayloads += other.triedPayloads
+        signedDigest = signedDigest ?? other.signedDigest
+        if signedBy == nil, recoveredKey == nil {
+            (signedBy, recoveredKey, isKeyOfBothReports) = (
+                other.signedBy, other.recoveredKey, other.isKeyOfBothReports
+            )
+        }
+        for code in other.notDecidable { cannotDecide(code) }
     }
 
     /// Whether it says what is wrong, or that the signature is right.
@@ -60,6 +88,12 @@ package struct Diagnosis: Hashable, Sendable {
         case "needs-public-key": "Give the key's public half (--public-key), or its pin (--pin)."
         case "needs-second-signature": "Give a second report of a signature of the same key (--with)."
         case "needs-fields": "The report lacks fields that were signed: give all that the app attached."
+        case "same-signature-twice":
+            "Both reports hold the same signature. Give a second one (--with) that was made for another request."
+        case "search-not-complete":
+            "There are more combinations than a search may try. Give fewer keys, apps, products and offers."
+        case "unknown-mistake":
+            "Which mistake it is. Log the very bytes that the server signs, and compare them with the seven fields of the report; check that the report has what the app attached."
         case "key-revoked": "Whether the key was revoked in App Store Connect."
         case "key-of-other-team": "Whether the key belongs to another team, or is an App Store Connect API key."
         case "offer-deleted":

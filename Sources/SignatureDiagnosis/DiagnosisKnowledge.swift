@@ -12,6 +12,13 @@ package struct DiagnosisKnowledge: Sendable {
     package var productIDs: [String] = []
     /// Identifiers and reference names of offers.
     package var offerIDs: [String] = []
+    /// Which identifiers are offers of which product; empty if that is not known.
+    package var offersByProduct: [String: Set<String>] = [:]
+    /// What the audit log has of signatures that may be this one.
+    package var recordedNonces: [String] = []
+    package var recordedTimestamps: [String] = []
+    /// Milliseconds since 1970; `nil` if the clock does not count.
+    package var now: Int64?
     /// Another report of signatures of the same key.
     package var otherReport: SignatureReport?
 
@@ -23,8 +30,10 @@ package struct KnownKey: Sendable {
     /// By which Apple knows it; `nil` if nobody said.
     package let id: String?
     package let publicKey: PublicKey
+    /// Of App Store Connect, in lower case; `nil` if nobody said.
+    package let issuerID: String?
 
-    package init(id: String?, publicKey: PublicKey) {
-        (self.id, self.publicKey) = (id, publicKey)
+    package init(id: String?, publicKey: PublicKey, issuerID: String? = nil) {
+        (self.id, self.publicKey, self.issuerID) = (id, publicKey, issuerID)
     }
 }

@@ -7,7 +7,7 @@ import OfferDomain
 enum CompactJSON {
     static func object(_ part: Substring) -> JSONObject? {
         guard let bytes = Base64.decodeURL(Array(part.utf8)) else { return nil }
-        return (try? JSONDocument(bytes))?.root.object
+        return (try? JSONDocument(bytes, limits: SignatureReport.limits))?.root.object
     }
 
     static func claims(of jws: String) -> JSONObject? {
@@ -27,7 +27,7 @@ struct JWSInspection {
         (self.jws, self.knowledge) = (jws, knowledge)
     }
 
-    func inspect(into diagnosis: inout Diagnosis) {
+    func inspect(_ report: SignatureReport, into diagnosis: inout Diagnosis) {
         let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = CompactJSON.object(parts[0]), let claims = CompactJSON.object(parts[1])
         else {
@@ -35,11 +35,24 @@ struct JWSInspection {
             return diagnosis.add(.jwsForm)
         }
         inspect(header, &diagnosis)
-        inspectTime(claims, &diagnosis)
+        inspectTime(claims, report.attemptedAtMilliseconds, &diagnosis)
         inspectClaims(claims, &diagnosis)
-        let hasFaults = !diagnosis.findings.isEmpty
+        inspectNames(claims, header["kid"]?.string, report, &diagnosis)
         verify(parts, header["kid"]?.string, &diagnosis)
-        if hasFaults { diagnosis.verdict = .payloadDiffers }
+        conclude(&diagnosis)
+    }
+
+    /// What is only possible does not make it wrong.
+    private func conclude(_ diagnosis: inout Diagnosis) {
+        let formFaults: [SignatureFault] = [.jwsForm, .jwsSignatureDER, .notDecodable]
+        let faults = diagnosis.findings.filter { $0.certainty != .possible }.map(\.fault)
+        if faults.contains(where: { !formFaults.contains($0) }) {
+            diagnosis.verdict = .payloadDiffers
+        } else if !faults.isEmpty {
+            diagnosis.verdict = .formatWrong
+        } else if diagnosis.signedDigest != nil {
+            diagnosis.verdict = .signedCorrectly
+        }
     }
 
     private func inspect(_ header: JSONObject, _ diagnosis: inout Diagnosis) {
@@ -50,16 +63,45 @@ struct JWSInspection {
         if !isRight { diagnosis.add(.jwsHeader) }
     }
 
-    private func inspectTime(_ claims: JSONObject, _ diagnosis: inout Diagnosis) {
+    private func inspectTime(_ claims: JSONObject, _ attempt: Int64?, _ diagnosis: inout Diagnosis) {
         guard let issuedAt = claims["iat"]?.integer, (1_000_000_000..<100_000_000_000).contains(issuedAt) else {
             return diagnosis.add(.jwsTime)
         }
+        if let now = knowledge.now, issuedAt > now / 1000 + 300 { return diagnosis.add(.jwsTime) }
+        guard let reference = attempt ?? knowledge.now else { return }
+        // The attempt is timed by the device's clock.
+        if issuedAt > reference / 1000 + 300 { return diagnosis.add(.jwsTime, .likely) }
+        if reference / 1000 - issuedAt > 24 * 3600 { diagnosis.add(.jwsTime, .possible) }
+    }
+
+    /// Holds the claims against what the app attached, and against the key ring and the catalog where they are known.
+    private func inspectNames(
+        _ claims: JSONObject,
+        _ keyID: String?,
+        _ report: SignatureReport,
+        _ diagnosis: inout Diagnosis
+    ) {
+        let issuer = knowledge.keys.first { $0.id == keyID && keyID != nil }?.issuerID
+        if let issuer, claims["iss"]?.string.map({ $0.lowercased() != issuer }) ?? false { diagnosis.add(.jwsIssuer) }
+        let fields = report.effective
+        func differs(_ claim: String, _ attached: String?) -> Bool {
+            guard let attached, let text = claims[claim]?.string else { return false }
+            return text != attached
+        }
+        if differs("bid", fields.bundleID) { diagnosis.add(.bundleOfOtherApp) }
+        if differs("productId", fields.productID) { diagnosis.add(.otherProduct) }
+        if differs("offerIdentifier", fields.offerID) { diagnosis.add(.otherOffer) }
+        guard let product = claims["productId"]?.string, let offer = claims["offerIdentifier"]?.string,
+            knowledge.bundleIDs.contains(claims["bid"]?.string ?? ""), !knowledge.offersByProduct.isEmpty
+        else { return }
+        if knowledge.offersByProduct[product]?.contains(offer) != true { diagnosis.add(.jwsOffer, .likely) }
     }
 
     private func inspectClaims(_ claims: JSONObject, _ diagnosis: inout Diagnosis) {
         if claims["iss"]?.string.flatMap({ UniqueID($0) }) == nil { diagnosis.add(.jwsIssuer) }
         let nonce = claims["nonce"]?.string ?? ""
-        if UniqueID(nonce) == nil || nonce != nonce.lowercased() { diagnosis.add(.jwsNonce) }
+        // Apple's own library for Swift writes it in upper case.
+        if UniqueID(nonce.lowercased()) == nil { diagnosis.add(.jwsNonce) }
         guard let members = Self.members[claims["aud"]?.string ?? ""] else { return diagnosis.add(.jwsAudience) }
         let names = claims.map(\.name)
         let hasOthers = names.contains { !Self.common.contains($0) && members[$0] == nil }
@@ -69,7 +111,8 @@ struct JWSInspection {
         let lacksBundle = (claims["bid"]?.string ?? "").isEmpty
         let hasOtherID = claims["transactionId"]?.string.map { id in !id.utf8.allSatisfy { (0x30...0x39).contains($0) }
         }
-        if hasOthers || lacksSome || isOfOtherType || isRepeated || lacksBundle || hasOtherID == true {
+        let isEmpty = members.keys.contains { claims[$0]?.string?.isEmpty == true }
+        if isEmpty || hasOthers || lacksSome || isOfOtherType || isRepeated || lacksBundle || hasOtherID == true {
             diagnosis.add(.jwsClaims)
         }
     }
@@ -85,52 +128,58 @@ struct JWSInspection {
         "introductory-offer-eligibility": [
             "productId": (.string, true), "allowIntroductoryOffer": (.boolean, true), "transactionId": (.string, true),
         ],
+        "advanced-commerce-api": ["request": (.string, true)],
     ]
 
     private func verify(_ parts: [Substring], _ keyID: String?, _ diagnosis: inout Diagnosis) {
-        guard let bytes = Base64.decodeURL(Array(parts[2].utf8)) else {
-            diagnosis.verdict = .formatWrong
-            return diagnosis.add(.jwsForm)
-        }
-        var signature = ECDSASignature(rawRS: bytes)
-        if signature == nil, let der = ECDSASignature(der: bytes) {
-            signature = der
-            diagnosis.add(.jwsSignatureDER)
-        }
-        guard let signature else {
-            diagnosis.verdict = .formatWrong
-            return diagnosis.add(.notDecodable)
-        }
+        guard let bytes = Base64.decodeURL(Array(parts[2].utf8)) else { return diagnosis.add(.jwsForm) }
+        guard let (signature, isDER) = Self.signature(bytes) else { return diagnosis.add(.notDecodable) }
+        if isDER { diagnosis.add(.jwsSignatureDER) }
+        diagnosis.triedPayloads += 1
         let digest = SHA256.digest(of: Array("\(parts[0]).\(parts[1])".utf8))
-        judge(signature, digest, keyID, &diagnosis)
+        let candidates = (try? KeyRecovery(signature).candidates(digest)) ?? []
+        let spkis = Set(knowledge.keys.map(\.publicKey.spki))
+        let pins = Set(knowledge.pins)
+        let known = candidates.first { spkis.contains($0) || pins.contains(SHA256.digest(of: $0)) }
+        guard let spki = known ?? keyOfBoth(signature, candidates, &diagnosis) else {
+            return explainNothing(keyID, &diagnosis)
+        }
+        diagnosis.signedDigest = digest
+        _ = knowledge.judge(spki, named: keyID, isOfBoth: known == nil, &diagnosis)
     }
 
-    private func judge(
-        _ signature: ECDSASignature,
-        _ digest: SHA256Digest,
-        _ keyID: String?,
+    /// r and s side by side, or in DER, of numbers that a signature can have.
+    private static func signature(_ bytes: [UInt8]) -> (signature: ECDSASignature, isDER: Bool)? {
+        let raw = ECDSASignature(rawRS: bytes).map { ($0, false) }
+        guard let found = raw ?? ECDSASignature(der: bytes).map({ ($0, true) }), found.0.isInRange else { return nil }
+        return found
+    }
+
+    private func explainNothing(_ keyID: String?, _ diagnosis: inout Diagnosis) {
+        if let keyID, knowledge.keys.contains(where: { $0.id == keyID }) { return diagnosis.add(.jwsNotVerified) }
+        diagnosis.cannotDecide("needs-public-key")
+        if knowledge.otherReport?.jws == nil || diagnosis.notDecidable.contains("same-signature-twice") {
+            diagnosis.cannotDecide("needs-second-signature")
+        }
+    }
+
+    /// The key that may have made the JWS of both reports.
+    private func keyOfBoth(
+        _ own: ECDSASignature,
+        _ candidates: [[UInt8]],
         _ diagnosis: inout Diagnosis
-    ) {
+    ) -> [UInt8]? {
+        guard let parts = knowledge.otherReport?.jws?.split(separator: ".", omittingEmptySubsequences: false),
+            parts.count == 3,
+            let (signature, _) = Base64.decodeURL(Array(parts[2].utf8)).flatMap(Self.signature)
+        else { return nil }
+        guard signature.rawRS.prefix(32) != own.rawRS.prefix(32) else {
+            diagnosis.cannotDecide("same-signature-twice")
+            return nil
+        }
         diagnosis.triedPayloads += 1
-        if let signer = knowledge.keys.first(where: { $0.publicKey.verifies(signature, of: digest) }) {
-            diagnosis.signedBy = signer.id
-            if let id = signer.id, id != keyID { diagnosis.add(.keyIDMismatch) }
-            diagnosis.verdict = diagnosis.findings.isEmpty ? .signedCorrectly : .payloadDiffers
-            return
-        }
-        let pins = Set(knowledge.pins)
-        let candidates = (try? KeyRecovery(signature).candidates(digest)) ?? []
-        if let spki = candidates.first(where: { pins.contains(SHA256.digest(of: $0)) }) {
-            diagnosis.recoveredKey = SHA256.digest(of: spki).hex
-            diagnosis.verdict = diagnosis.findings.isEmpty ? .signedCorrectly : .payloadDiffers
-            return
-        }
-        if let key = knowledge.keys.first(where: { $0.id == keyID && keyID != nil }) {
-            _ = key
-            diagnosis.add(.jwsNotVerified)
-            diagnosis.verdict = .payloadDiffers
-        } else if diagnosis.findings.isEmpty {
-            diagnosis.notDecidable.append("needs-public-key")
-        }
+        let digest = SHA256.digest(of: Array("\(parts[0]).\(parts[1])".utf8))
+        let others = Set((try? KeyRecovery(signature).candidates(digest)) ?? [])
+        return candidates.first { others.contains($0) }
     }
 }

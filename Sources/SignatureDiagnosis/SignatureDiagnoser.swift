@@ -11,13 +11,22 @@ package struct SignatureDiagnoser: Sendable {
     /// What is wrong, proved where it can be.
     package func diagnose(_ report: SignatureReport) -> Diagnosis {
         var diagnosis = Diagnosis()
-        diagnosis.triedKeys = knowledge.keys.count
+        diagnosis.reportedErrors = report.error?.chain ?? []
+        diagnosis.triedKeys = knowledge.keys.count + knowledge.pins.count
         if let text = report.signature, report.hasSignedFields || report.jws == nil {
             inspect(text, report, into: &diagnosis)
+            if let jws = report.jws {
+                var second = Diagnosis()
+                JWSInspection(jws, knowledge).inspect(report, into: &second)
+                diagnosis.merge(second)
+            }
         } else if let jws = report.jws {
-            JWSInspection(jws, knowledge).inspect(into: &diagnosis)
+            JWSInspection(jws, knowledge).inspect(report, into: &diagnosis)
         }
-        Circumstances(report).judge(&diagnosis)
+        Circumstances(report, knowledge).judge(&diagnosis)
+        if diagnosis.verdict == .undecided, diagnosis.notDecidable.isEmpty {
+            diagnosis.cannotDecide("unknown-mistake")
+        }
         return diagnosis
     }
 
@@ -26,128 +35,98 @@ package struct SignatureDiagnoser: Sendable {
             diagnosis.verdict = .formatWrong
             return diagnosis.add(.notDecodable)
         }
-        let variations = Variations(report, knowledge)
-        var search = SignatureSearch(variations, knowledge.keys)
-        let hits = search.hits(decoded.signature)
+        var search = SignatureSearch(
+            RecoveredKeys(decoded.signature, Variations(report, knowledge)),
+            second(to: decoded.signature, &diagnosis),
+            keys: Set(knowledge.keys.map(\.publicKey.spki)),
+            pins: Set(knowledge.pins)
+        )
+        let hits = search.hits()
         diagnosis.triedPayloads = search.payloads
-        for fault in decoded.faults { diagnosis.add(fault) }
-        if let hit = hits.first {
-            diagnosis.signedBy = hit.key.id
-            conclude(hits.map(\.faults), named: variations.base[.keyID], by: hit.key.id, decoded, &diagnosis)
-        } else {
-            recover(report, variations, decoded, &diagnosis)
+        for fault in decoded.faults {
+            // Any 64 bytes may be r and s.
+            diagnosis.add(fault, fault == .rawSignature && hits.isEmpty ? .likely : .proved)
         }
+        if !report.hasSignedFields {
+            diagnosis.lacking = report.effective.unknown.map(\.member)
+            diagnosis.cannotDecide("needs-fields")
+        }
+        guard let first = hits.first else {
+            if !search.isComplete { diagnosis.cannotDecide("search-not-complete") }
+            if report.namesNoAccount {
+                diagnosis.lacking.append("appAccountToken")
+                diagnosis.cannotDecide("needs-fields")
+            }
+            return explainNothing(&diagnosis)
+        }
+        conclude(hits, first, report, decoded, &diagnosis)
+    }
+
+    /// What the other report has; `nil` if that is the same signature, which is made by the same key over anything.
+    private func second(to signature: ECDSASignature, _ diagnosis: inout Diagnosis) -> RecoveredKeys? {
+        guard let other = knowledge.otherReport, let text = other.signature, let second = SignatureText(text) else {
+            return nil
+        }
+        // Whoever has one signature can write it in other forms; r is the same in all of them.
+        guard second.signature.rawRS.prefix(32) != signature.rawRS.prefix(32) else {
+            diagnosis.cannotDecide("same-signature-twice")
+            return nil
+        }
+        return RecoveredKeys(second.signature, Variations(other, knowledge))
     }
 
     /// Takes in what was proved of the payload.
     private func conclude(
-        _ explanations: [[SignatureFault]],
-        named keyID: [UInt8],
-        by signer: String?,
-        _ decoded: SignatureText,
-        _ diagnosis: inout Diagnosis
-    ) {
-        // Of explanations that come to the same bytes, all are told.
-        for fault in explanations.joined() { diagnosis.add(fault) }
-        let isOtherKey = signer.map { Array($0.utf8) != keyID } ?? false
-        if isOtherKey { diagnosis.add(.keyIDMismatch) }
-        let isPayloadRight = explanations.contains([]) && !isOtherKey
-        diagnosis.verdict =
-            !isPayloadRight ? .payloadDiffers : decoded.faults.isEmpty ? .signedCorrectly : .formatWrong
-    }
-
-    /// Looks for the key itself: under a pin, or as the one that two reports have in common.
-    private func recover(
+        _ hits: [SignatureSearch.Hit],
+        _ first: SignatureSearch.Hit,
         _ report: SignatureReport,
-        _ variations: Variations,
         _ decoded: SignatureText,
         _ diagnosis: inout Diagnosis
     ) {
-        var search = RecoveringSearch()
-        var pins = Set(knowledge.pins)
-        if let other = knowledge.otherReport, let text = other.signature, let second = SignatureText(text) {
-            var otherSearch = RecoveringSearch()
-            let own = search.candidates(decoded.signature, variations)
-            pins.formUnion(own.intersection(otherSearch.candidates(second.signature, Variations(other, knowledge))))
-        }
-        if !pins.isEmpty {
-            var pinned = RecoveringSearch()
-            if let found = pinned.hits(decoded.signature, variations, pins: pins) {
-                diagnosis.recoveredKey = SHA256.digest(of: found.spki).hex
-                diagnosis.triedPayloads += pinned.payloads
-                return conclude(found.faults, named: [], by: nil, decoded, &diagnosis)
-            }
-            diagnosis.triedPayloads += pinned.payloads
-        }
-        diagnosis.triedPayloads += search.payloads
-        explainNothing(report, &diagnosis)
+        diagnosis.signedDigest = first.digest
+        diagnosis.notDecidable.removeAll { $0 == "same-signature-twice" }
+        // Of explanations that come to the same bytes, the shortest are told.
+        let least = hits.map(\.faults.count).min()
+        for fault in hits.map(\.faults).filter({ $0.count == least }).joined() { diagnosis.add(fault) }
+        let isAttachedWrong = first.faults.contains(.otherKeyIDAttached)
+        let named = isAttachedWrong ? report.received.keyID : report.effective.keyID
+        let isOtherKey = knowledge.judge(first.spki, named: named, isOfBoth: first.isOfBoth, &diagnosis)
+        let isPayloadRight = hits.contains { $0.faults.isEmpty } && !isOtherKey
+        diagnosis.verdict =
+            !isPayloadRight
+            ? .payloadDiffers
+            : !decoded.faults.isEmpty ? .formatWrong : report.hasSignedFields ? .signedCorrectly : .undecided
     }
 
-    private func explainNothing(_ report: SignatureReport, _ diagnosis: inout Diagnosis) {
+    private func explainNothing(_ diagnosis: inout Diagnosis) {
         if !diagnosis.findings.isEmpty { diagnosis.verdict = .formatWrong }
-        if !report.hasSignedFields { diagnosis.notDecidable.append("needs-fields") }
-        if knowledge.keys.isEmpty && knowledge.pins.isEmpty { diagnosis.notDecidable.append("needs-public-key") }
-        if knowledge.otherReport == nil { diagnosis.notDecidable.append("needs-second-signature") }
+        if knowledge.keys.isEmpty && knowledge.pins.isEmpty { diagnosis.cannotDecide("needs-public-key") }
+        if knowledge.otherReport?.signature == nil || diagnosis.notDecidable.contains("same-signature-twice") {
+            diagnosis.cannotDecide("needs-second-signature")
+        } else {
+            diagnosis.cannotDecide("unknown-mistake")
+        }
     }
 }
 
-/// What lies outside the signature: time, what StoreKit said, and what came of the purchase.
-struct Circumstances {
-    private let report: SignatureReport
-
-    init(_ report: SignatureReport) { self.report = report }
-
-    func judge(_ diagnosis: inout Diagnosis) {
-        let isRight = diagnosis.verdict == .signedCorrectly
-        if let attempt = report.attemptedAtMilliseconds, let signedAt = signedAtMilliseconds,
-            attempt - signedAt > 24 * 3_600_000
-        {
-            diagnosis.add(.expired)
-            if isRight { diagnosis.verdict = .expired }
+extension DiagnosisKnowledge {
+    /// Takes in who signed; true if the key that is known by the named id is another one.
+    func judge(
+        _ spki: [UInt8],
+        named keyID: String?,
+        isOfBoth: Bool,
+        _ diagnosis: inout Diagnosis
+    ) -> Bool {
+        let signers = keys.filter { $0.publicKey.spki == spki }
+        let signer = signers.first { $0.id == keyID } ?? signers.first
+        diagnosis.signedBy = signer?.id
+        if signer == nil {
+            diagnosis.recoveredKey = SHA256.digest(of: spki).hex
+            diagnosis.isKeyOfBothReports = isOfBoth
         }
-        judgePurchase(&diagnosis)
-        judgeError(&diagnosis)
-        if [.signedCorrectly, .notEligibleAtStore].contains(diagnosis.verdict) {
-            diagnosis.notDecidable += ["key-revoked", "key-of-other-team", "offer-deleted", "reused"]
-        }
-    }
-
-    private var signedAtMilliseconds: Int64? {
-        guard let text = report.effective.timestamp, let value = Int64(Timestamps.plain(text)) else { return nil }
-        return value > 100_000_000_000 ? value : value * 1000
-    }
-
-    private func judgePurchase(_ diagnosis: inout Diagnosis) {
-        guard let text = report.signedTransaction, let claims = CompactJSON.claims(of: text) else { return }
-        if claims["environment"]?.string == "Xcode" {
-            diagnosis.add(.xcodeEnvironment)
-            if [.signedCorrectly, .undecided].contains(diagnosis.verdict) { diagnosis.verdict = .unknownKey }
-            return
-        }
-        guard diagnosis.verdict == .signedCorrectly, claims["offerType"]?.integer == nil,
-            claims["productId"]?.string == report.effective.productID
-        else { return }
-        diagnosis.add(.offerNotApplied, .likely)
-        diagnosis.verdict = .offerNotApplied
-    }
-
-    /// Source: Apple, [SKError.Code](https://developer.apple.com/documentation/storekit/skerror/code); other codes are not
-    /// interpreted.
-    private func judgeError(_ diagnosis: inout Diagnosis) {
-        guard let error = report.error else { return }
-        let isRight = [.signedCorrectly, .undecided].contains(diagnosis.verdict)
-        let isStoreKit =
-            ["SKErrorDomain", "StoreKit.Product.PurchaseError"].contains(error.domain) || Int64(error.domain) == nil
-        guard isStoreKit else { return }
-        switch error.code {
-        case 18 where isRight:
-            diagnosis.add(.notEligible, .likely)
-            diagnosis.verdict = .notEligibleAtStore
-        case 11: diagnosis.add(.offerUnknown, .likely)
-        case 14: diagnosis.add(.offerPrice, .likely)
-        case 13: diagnosis.add(.missingParameters, .likely)
-        case 2: diagnosis.add(.cancelled, .possible)
-        default: break
-        }
+        guard let keyID else { return false }
+        let isOtherKey = signer?.id.map { $0 != keyID } ?? keys.contains { $0.id == keyID }
+        if isOtherKey { diagnosis.add(.keyIDMismatch) }
+        return isOtherKey
     }
 }

@@ -20,12 +20,14 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
     case timestampAttached = "timestamp-attached-in-other-unit"
     case otherTimestamp = "other-timestamp"
     case separator = "separator"
+    case trailingSeparator = "trailing-separator"
     case fieldOrder = "field-order"
     case emptyFieldDropped = "empty-field-dropped"
     case lineEnd = "trailing-line-end"
     case placeholder = "placeholder"
     case keyIDInPayload = "key-id-in-payload"
     case keyIDMismatch = "key-id-mismatch"
+    case otherKeyIDAttached = "other-key-id-attached"
     case bundleOfOtherApp = "bundle-id-of-other-app"
     case otherProduct = "other-product"
     case otherOffer = "other-offer"
@@ -57,6 +59,10 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
     case jwsTime = "jws-issued-at"
     case jwsClaims = "jws-claims"
     case jwsNonce = "jws-nonce"
+    case jwsOffer = "jws-offer"
+    case reused = "reused"
+    case notOnRecord = "not-on-record"
+    case familyShared = "family-shared"
 
     /// Where it is to be put right.
     package enum Place: String, CaseIterable, Sendable {
@@ -127,7 +133,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .tokenObfuscated:
             Text(
                 .app,
-                "it was made over a UUID that the client library made of the user name by MD5",
+                "the client library makes a UUID of a name by MD5, and of name and UUID one was signed and the other attached",
                 "Attach the token yourself, or sign the UUID that the library attaches."
             )
         case .nonceCase:
@@ -172,6 +178,12 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 "the fields are not joined by U+2063 INVISIBLE SEPARATOR",
                 "Join the seven fields by the character U+2063 (in UTF-8: E2 81 A3)."
             )
+        case .trailingSeparator:
+            Text(
+                .server,
+                "a separator was signed after the last field",
+                "Put U+2063 between the seven fields alone: six separators, and none after the timestamp."
+            )
         case .fieldOrder:
             Text(
                 .server,
@@ -207,6 +219,12 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 .server,
                 "it was made with the key of another id than the answer names",
                 "Name the id of the key that signs; key files are called SubscriptionKey_ID.p8."
+            )
+        case .otherKeyIDAttached:
+            Text(
+                .app,
+                "it was made over the key id of the answer, and the app attached another one",
+                "Attach the keyIdentifier that came with this very signature."
             )
         case .bundleOfOtherApp:
             Text(
@@ -295,7 +313,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .expired:
             Text(
                 .app,
-                "more than 24 hours lay between signing and buying",
+                "more than 24 hours lay between signing and buying, by the device's clock",
                 "Ask for the signature when the customer taps buy."
             )
         case .notEligible:
@@ -307,7 +325,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .offerUnknown:
             Text(
                 .appStoreConnect,
-                "the App Store does not know the offer's identifier for this product (code 11)",
+                "the App Store (code 11) or the catalog does not know the offer's identifier for this product",
                 "Compare the identifier with App Store Connect. A new offer needs about an hour; billing plans have offers of their own."
             )
         case .offerPrice:
@@ -319,7 +337,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .missingParameters:
             Text(
                 .app,
-                "a parameter of the offer was empty on the device (code 13)",
+                "a parameter of the offer was empty on the device",
                 "Log the five values right before the purchase; a timestamp over 2^53 or passed as text often gets lost."
             )
         case .cancelled:
@@ -368,7 +386,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
             Text(
                 .server,
                 "aud is none of the audiences that Apple names",
-                "Use promotional-offer or introductory-offer-eligibility."
+                "Use promotional-offer, introductory-offer-eligibility or advanced-commerce-api."
             )
         case .jwsIssuer:
             Text(
@@ -379,7 +397,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .jwsTime:
             Text(
                 .server,
-                "iat is no number of seconds, or more than five minutes ahead",
+                "iat is no number of seconds, more than five minutes ahead, or more than 24 hours old (how old it may be is not published)",
                 "Set iat to seconds since 1970 by a right clock."
             )
         case .jwsClaims:
@@ -391,8 +409,32 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .jwsNonce:
             Text(
                 .server,
-                "nonce is no UUID in lower case",
-                "Use a fresh UUID in lower case for each JWS."
+                "nonce is no UUID",
+                "Use a fresh UUID for each JWS."
+            )
+        case .jwsOffer:
+            Text(
+                .server,
+                "the catalog has no offer of that offerIdentifier for that productId",
+                "Sign an offer of the product that is bought, by its identifier in App Store Connect."
+            )
+        case .reused:
+            Text(
+                .app,
+                "it was used before, or reported before",
+                "Ask for a new signature for each attempt to buy: also an attempt that fails uses one up."
+            )
+        case .notOnRecord:
+            Text(
+                .server,
+                "one of this service's keys made it, and the audit log has no record of it",
+                "Find out who else signs with this key. If you cannot, treat the key as stolen: disable it here, and revoke it in App Store Connect."
+            )
+        case .familyShared:
+            Text(
+                .customer,
+                "the reported purchase is shared by a family member, who alone may have offers",
+                "Offer it to the family member who pays."
             )
         }
     }

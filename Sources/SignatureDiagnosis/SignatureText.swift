@@ -15,6 +15,12 @@ struct SignatureText {
             text = String(text[text.index(after: comma)...])
             faults.append(.dataURL)
         }
+        // Where a line break was escaped, and never unescaped.
+        let unescaped = text.replacing("\\r", with: "").replacing("\\n", with: "")
+        if unescaped != text {
+            text = unescaped
+            faults.append(.base64LineBreaks)
+        }
         if text.contains("%"), let plain = Self.percentDecoded(text) {
             text = plain
             faults.append(.percentEncoded)
@@ -27,7 +33,7 @@ struct SignatureText {
         }
         if text.contains(where: \.isWhitespace) {
             text.removeAll(where: \.isWhitespace)
-            faults.append(.base64LineBreaks)
+            if !faults.contains(.base64LineBreaks) { faults.append(.base64LineBreaks) }
         }
         guard let found = Self.decoded(Array(text.utf8), mayRepeat: true) else { return nil }
         signature = found.signature
@@ -37,16 +43,19 @@ struct SignatureText {
     private typealias Found = (signature: ECDSASignature, faults: [SignatureFault])
 
     private static func decoded(_ text: [UInt8], mayRepeat: Bool) -> Found? {
-        if text.count.isMultiple(of: 2), text.allSatisfy({ Self.hexadecimalValue($0) != nil }),
-            let found = form(hexadecimal(text))
+        let digits = text.starts(with: [0x30, 0x78]) || text.starts(with: [0x30, 0x58]) ? Array(text[2...]) : text
+        if digits.count.isMultiple(of: 2), digits.allSatisfy({ Self.hexadecimalValue($0) != nil }),
+            let found = form(hexadecimal(digits))
         {
             return (found.signature, [.hexadecimal] + found.faults)
         }
         for (bytes, faults) in base64(text) {
             if let found = form(bytes) { return (found.signature, faults + found.faults) }
             guard mayRepeat, bytes.allSatisfy({ $0 < 0x80 }) else { continue }
-            if let found = decoded(bytes, mayRepeat: false) {
-                return (found.signature, [.base64Twice] + faults + found.faults)
+            let inner = bytes.filter { !isBlank($0) }
+            if let found = decoded(inner, mayRepeat: false) {
+                let breaks: [SignatureFault] = inner.count == bytes.count ? [] : [.base64LineBreaks]
+                return (found.signature, [.base64Twice] + faults + breaks + found.faults)
             }
         }
         return nil
@@ -63,8 +72,14 @@ struct SignatureText {
         return Base64.decodeURL(url).map { [($0, faults.isEmpty ? [.base64Unpadded] : faults)] } ?? []
     }
 
-    /// Strict DER, DER that is not, or r and s side by side.
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+    /// Strict DER, DER that is not, or r and s side by side; of numbers that a signature can have.
     private static func form(_ bytes: [UInt8]) -> Found? {
+        anyForm(bytes).flatMap { $0.signature.isInRange ? $0 : nil }
+    }
+
+    private static func anyForm(_ bytes: [UInt8]) -> Found? {
         if let signature = ECDSASignature(der: bytes) { return (signature, []) }
         if bytes.count == 64, let signature = ECDSASignature(rawRS: bytes) { return (signature, [.rawSignature]) }
         return LenientDER.signature(bytes).map { ($0, [.derNotStrict]) }
@@ -107,7 +122,7 @@ enum LenientDER {
     /// `nil` if there are no two numbers of at most 32 bytes each.
     static func signature(_ bytes: [UInt8]) -> ECDSASignature? {
         var rest = bytes[...]
-        guard rest.popFirst() == 0x30, length(&rest) != nil, let r = number(&rest), let s = number(&rest) else {
+        guard rest.popFirst() == 0x30, skipLength(&rest), let r = number(&rest), let s = number(&rest) else {
             return nil
         }
         return ECDSASignature(rawRS: r + s)
@@ -122,6 +137,12 @@ enum LenientDER {
         return [UInt8](repeating: 0, count: 32 - digits.count) + digits
     }
 
+    /// Past the length of the whole, which may be the indefinite one: the numbers say where they end.
+    private static func skipLength(_ rest: inout ArraySlice<UInt8>) -> Bool {
+        if rest.first == 0x80 { return rest.popFirst() != nil }
+        return length(&rest) != nil
+    }
+
     /// In the short form, or the long one of up to two bytes.
     private static func length(_ rest: inout ArraySlice<UInt8>) -> Int? {
         guard let first = rest.popFirst() else { return nil }
@@ -134,4 +155,17 @@ enum LenientDER {
         default: return nil
         }
     }
+}
+
+extension ECDSASignature {
+    /// Whether r and s are below the order of P-256's group (SP 800-186 section 3.2.1.3).
+    var isInRange: Bool {
+        let raw = rawRS
+        return raw[..<32].lexicographicallyPrecedes(Self.order) && raw[32...].lexicographicallyPrecedes(Self.order)
+    }
+
+    private static let order: [UInt8] = [
+        0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
+    ]
 }

@@ -8,32 +8,41 @@ struct Variation: Sendable {
     }
 
     let dimension: Dimension
-    let fault: SignatureFault
+    let faults: [SignatureFault]
     /// Whether it is looked for together with another one.
     let isFrequent: Bool
     let change: @Sendable (inout PayloadForm) -> Void
 
     init(
         _ dimension: Dimension,
-        _ fault: SignatureFault,
+        _ faults: SignatureFault...,
         isFrequent: Bool = true,
         _ change: @escaping @Sendable (inout PayloadForm) -> Void
     ) {
         self.dimension = dimension
-        self.fault = fault
+        self.faults = faults
         self.isFrequent = isFrequent
         self.change = change
     }
 
     /// A change of one field.
-    init(
-        _ dimension: Dimension,
-        _ fault: SignatureFault,
-        _ field: PayloadForm.Field,
-        isFrequent: Bool = true,
-        _ text: String
-    ) {
+    init(_ field: PayloadForm.Field, _ fault: SignatureFault, isFrequent: Bool = true, _ text: String) {
         let bytes = Array(text.utf8)
-        self.init(dimension, fault, isFrequent: isFrequent) { $0[field] = bytes }
+        self.init(Dimension(field), fault, isFrequent: isFrequent) { $0[field] = bytes }
+    }
+}
+
+extension Variation.Dimension {
+    init(_ field: PayloadForm.Field) {
+        self =
+            switch field {
+            case .bundleID: .bundleID
+            case .keyID: .keyID
+            case .productID: .productID
+            case .offerID: .offerID
+            case .account: .account
+            case .nonce: .nonce
+            case .timestamp: .timestamp
+            }
     }
 }

@@ -1,225 +1,206 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
 import OfferDomain
 
 /// The payload that should have been signed, and every known mistake, made out of one report.
 struct Variations {
-    /// What the App Store rebuilds from what the app attached.
-    let base: PayloadForm
-    private(set) var all: [Variation] = []
+    /// What the App Store may have rebuilt.
+    struct Base {
+        var form: PayloadForm
+        /// What is wrong even if the signature was made over this.
+        var faults: [SignatureFault]
+    }
 
-    private let report: SignatureReport
-    private let fields: OfferFields
-    private let knowledge: DiagnosisKnowledge
+    /// What the App Store rebuilds from what the app attached: one, or one for each known value of a member that is lacking.
+    let bases: [Base]
+    /// The mistakes that need no catalog.
+    var local: [Variation] = []
+    /// The other names of the catalog, by field.
+    var names: [Variation] = []
+    /// Products with their offers: what is signed for another product is signed for an offer of it.
+    var listings: [Variation] = []
+    /// Each millisecond of a second that was attached.
+    let milliseconds: [Variation]
+
+    let report: SignatureReport
+    let fields: OfferFields
+    let knowledge: DiagnosisKnowledge
+    /// The texts that a field was already changed to: the first explanation of a text is the one that is told.
+    private var seen: [PayloadForm.Field: Set<[UInt8]>] = [:]
 
     init(_ report: SignatureReport, _ knowledge: DiagnosisKnowledge) {
         self.report = report
         self.knowledge = knowledge
         fields = report.effective
-        base = PayloadForm([
-            .bundleID: fields.bundleID ?? "", .keyID: fields.keyID ?? "", .productID: fields.productID ?? "",
-            .offerID: fields.offerID ?? "",
-            .account: fields.appAccountToken?.lowercased() ?? fields.applicationUsername ?? "",
-            .nonce: fields.nonce?.lowercased() ?? "", .timestamp: Timestamps.plain(fields.timestamp ?? ""),
-        ])
+        bases = Self.bases(fields, knowledge)
+        milliseconds = (fields.timestamp.map { Timestamps.milliseconds(within: $0) } ?? [])
+            .map { Variation(.timestamp, .timestampAttached, $0) }
+        for field in PayloadForm.Field.allCases where !fields.unknown.contains(field) {
+            seen[field] = bases.first.map { [$0.form[field]] } ?? []
+        }
         addAccounts()
         addNonces()
         addTimestamps()
         addNames()
         addForms()
         addPlaceholders()
+        addCatalog()
     }
 
-    private mutating func add(
-        _ dimension: Variation.Dimension,
-        _ fault: SignatureFault,
+    mutating func add(
         _ field: PayloadForm.Field,
+        _ fault: SignatureFault,
         isFrequent: Bool = true,
         _ texts: String?...
     ) {
-        for text in texts.compactMap(\.self) where Array(text.utf8) != base[field] {
-            all.append(Variation(dimension, fault, field, isFrequent: isFrequent, text))
+        for text in texts.compactMap(\.self) where seen[field, default: []].insert(Array(text.utf8)).inserted {
+            local.append(Variation(field, fault, isFrequent: isFrequent, text))
         }
     }
 
-    // MARK: - Whose purchase
+    // MARK: - What may be right
 
-    private mutating func addAccounts() {
-        if let token = fields.appAccountToken {
-            add(.account, .tokenCase, .account, token.uppercased(), token)
-            add(.account, .tokenForm, .account, token.lowercased().replacing("-", with: ""))
-            add(.account, .tokenForm, .account, isFrequent: false, token.uppercased().replacing("-", with: ""))
-            add(.account, .usernameSigned, .account, fields.applicationUsername, report.received.applicationUsername)
-            add(.account, .tokenNotSigned, .account, "")
-        } else if let name = fields.applicationUsername {
-            let trimmed = name.drop { $0 == " " }
-            add(.account, .usernameForm, .account, name.lowercased(), String(trimmed), name.uppercased(), name + " ")
-            add(.account, .tokenNotSigned, .account, "")
+    private static func bases(_ fields: OfferFields, _ knowledge: DiagnosisKnowledge) -> [Base] {
+        var values: [PayloadForm.Field: String] = [:]
+        for field in PayloadForm.Field.allCases { values[field] = fields[field] ?? "" }
+        if let token = fields.appAccountToken { values[.account] = token.lowercased() }
+        values[.nonce] = fields.nonce?.lowercased() ?? ""
+        values[.timestamp] = Timestamps.plain(fields.timestamp ?? "")
+        var faults: [SignatureFault] = []
+        if let text = fields.timestamp, fields.isTimestampText || !Timestamps.isPlain(text) {
+            faults.append(.timestampAttached)
         }
-        let isNoneAttached = fields.appAccountToken == nil && fields.applicationUsername == nil
-        let others = [report.received.appAccountToken, report.received.applicationUsername] + report.customerNames
-        for other in others.compactMap(\.self) {
-            add(.account, isNoneAttached ? .tokenNotAttached : .otherTokenSigned, .account, other, other.lowercased())
+        var bases = [Base(form: PayloadForm(values), faults: faults)]
+        for field in fields.unknown { bases = bases.flatMap { filled($0, field, knowledge) } }
+        if fields.unknown.contains(.productID), fields.unknown.contains(.offerID), !knowledge.offersByProduct.isEmpty {
+            bases.removeAll { base in
+                let product = String(decoding: base.form[.productID], as: UTF8.self)
+                let offer = String(decoding: base.form[.offerID], as: UTF8.self)
+                return !product.isEmpty && !offer.isEmpty && knowledge.offersByProduct[product]?.contains(offer) != true
+            }
         }
-        let names = [fields.applicationUsername, report.received.applicationUsername] + report.customerNames
-        for name in names.compactMap(\.self) { add(.account, .tokenObfuscated, .account, Self.uuid(byMD5Of: name)) }
+        return bases
     }
 
-    /// A UUID of version 3 in form, made of a name's MD5 as client libraries do it.
-    private static func uuid(byMD5Of name: String) -> String? {
-        guard let digest = MD5.digest(of: Array(name.utf8)) else { return nil }
-        let digits = Array(digest.flatMap { [$0 >> 4, $0 & 15] }.map { String($0, radix: 16) })
-        let parts = [digits[0..<8], digits[8..<12], ["3"] + digits[13..<16], ["8"] + digits[17..<20], digits[20...]]
-        return parts.map { $0.joined() }.joined(separator: "-")
+    /// With each known value of a member that the report lacks, and with none: that would be a mistake of the server.
+    private static func filled(
+        _ base: Base,
+        _ field: PayloadForm.Field,
+        _ knowledge: DiagnosisKnowledge
+    ) -> [Base] {
+        let known: [String] =
+            switch field {
+            case .bundleID: knowledge.bundleIDs
+            case .keyID: knowledge.keys.compactMap(\.id)
+            case .productID: knowledge.productIDs
+            case .offerID: knowledge.offerIDs
+            case .nonce: knowledge.recordedNonces
+            case .timestamp: knowledge.recordedTimestamps
+            case .account: []
+            }
+        var bases = known.prefix(mostFillings).map { text in
+            var filled = base
+            filled.form[field] = Array(text.utf8)
+            return filled
+        }
+        bases.append(base)
+        return bases
     }
+
+    /// How many values are tried for one member that the report lacks.
+    private static let mostFillings = 64
 
     // MARK: - Nonce and time
 
     private mutating func addNonces() {
-        guard let nonce = fields.nonce else { return }
-        add(.nonce, .nonceCase, .nonce, nonce.uppercased(), nonce)
-        add(.nonce, .nonceForm, .nonce, nonce.lowercased().replacing("-", with: ""))
-        add(.nonce, .nonceForm, .nonce, isFrequent: false, nonce.uppercased().replacing("-", with: ""))
-        add(.nonce, .otherNonce, .nonce, report.received.nonce?.lowercased(), report.received.nonce?.uppercased())
+        let received = report.received.nonce
+        guard let nonce = fields.nonce else {
+            return add(.nonce, .missingParameters, received?.lowercased())
+        }
+        let other: SignatureFault = .otherNonce
+        add(.nonce, .nonceCase, nonce.uppercased(), nonce)
+        add(.nonce, .nonceForm, nonce.lowercased().replacing("-", with: ""))
+        add(.nonce, .nonceForm, isFrequent: false, nonce.uppercased().replacing("-", with: ""))
+        for text in [received].compactMap(\.self) + knowledge.recordedNonces
+        where text.lowercased() != nonce.lowercased() {
+            add(.nonce, other, text.lowercased(), text.uppercased())
+        }
     }
 
     private mutating func addTimestamps() {
-        guard let text = fields.timestamp else { return }
-        if let other = report.received.timestamp, other != text {
-            add(.timestamp, .otherTimestamp, .timestamp, Timestamps.plain(other))
+        let received = report.received.timestamp
+        guard let text = fields.timestamp else {
+            return add(.timestamp, .missingParameters, received.map(Timestamps.plain))
         }
-        for (fault, variant) in Timestamps.units(of: text) {
-            add(.timestamp, fault, .timestamp, variant)
+        for other in [received].compactMap(\.self) + knowledge.recordedTimestamps {
+            let isOneInstant = Timestamps.areOneInstant(text, other) || !Timestamps.isPlain(text)
+            add(.timestamp, isOneInstant ? .timestampAttached : .otherTimestamp, Timestamps.plain(other))
         }
-        for variant in Timestamps.milliseconds(within: text) {
-            add(.timestamp, .timestampAttached, .timestamp, isFrequent: false, variant)
+        for (place, (fault, variant)) in Timestamps.units(of: text).enumerated() {
+            add(.timestamp, fault, isFrequent: place < 8, variant)
         }
     }
 
     // MARK: - Names
 
     private mutating func addNames() {
-        for key in knowledge.keys { add(.keyID, .keyIDInPayload, .keyID, key.id) }
-        add(.keyID, .keyIDInPayload, .keyID, isFrequent: false, fields.keyID?.lowercased(), report.received.keyID)
-        for id in knowledge.bundleIDs { add(.bundleID, .bundleOfOtherApp, .bundleID, id) }
+        addReceived(.keyID, .otherKeyIDAttached, report.received.keyID)
+        if fields.keyID != nil { for key in knowledge.keys { add(.keyID, .keyIDInPayload, key.id) } }
+        add(.keyID, .keyIDInPayload, isFrequent: false, fields.keyID?.lowercased())
+        addReceived(.bundleID, .bundleOfOtherApp, report.received.bundleID)
         if let id = fields.bundleID { addBundles(like: id) }
-        for id in knowledge.productIDs { add(.productID, .otherProduct, .productID, id) }
-        add(.productID, .otherProduct, .productID, report.received.productID)
-        for id in knowledge.offerIDs { add(.offerID, .otherOffer, .offerID, id) }
-        add(.offerID, .otherOffer, .offerID, report.received.offerID)
+        addReceived(.productID, .otherProduct, report.received.productID)
+        addReceived(.offerID, .otherOffer, report.received.offerID)
+    }
+
+    /// What the app was given where it attached something else, or nothing.
+    private mutating func addReceived(_ field: PayloadForm.Field, _ fault: SignatureFault, _ received: String?) {
+        guard !fields.unknown.contains(field) else { return }
+        add(field, fields[field] == nil ? .missingParameters : fault, received)
     }
 
     /// Ids of builds and targets beside an app's.
     private mutating func addBundles(like id: String) {
-        add(.bundleID, .bundleOfOtherApp, .bundleID, report.received.bundleID, "maccatalyst." + id)
-        if id.hasPrefix("maccatalyst.") { add(.bundleID, .bundleOfOtherApp, .bundleID, String(id.dropFirst(12))) }
+        add(.bundleID, .bundleOfOtherApp, "maccatalyst." + id)
+        if id.hasPrefix("maccatalyst.") { add(.bundleID, .bundleOfOtherApp, String(id.dropFirst(12))) }
         let parts = id.split(separator: ".", omittingEmptySubsequences: false)
-        if parts.count > 2 {
-            add(.bundleID, .bundleOfOtherApp, .bundleID, parts.dropLast().joined(separator: "."))
-        }
-        for ending in ["dev", "debug", "beta", "staging", "test", "qa", "internal", "watchkitapp", "extension"] {
-            add(.bundleID, .bundleOfOtherApp, .bundleID, isFrequent: false, "\(id).\(ending)")
-        }
-        add(.bundleID, .bundleOfOtherApp, .bundleID, isFrequent: false, id.lowercased())
-    }
-
-    // MARK: - How they are joined
-
-    private mutating func addForms() {
-        for (separator, isFrequent) in Self.separators {
-            let bytes = Array(separator.utf8)
-            all.append(Variation(.separator, .separator, isFrequent: isFrequent) { $0.separator = bytes })
-        }
-        for order in Self.orders { all.append(Variation(.order, .fieldOrder, isFrequent: false) { $0.order = order }) }
-        if base[.account].isEmpty {
-            all.append(Variation(.separator, .emptyFieldDropped) { $0.dropsEmptyFields = true })
-        }
-        for ending in ["\n", "\r\n", "\u{2063}", "\0"] {
-            let fault: SignatureFault = ending == "\u{2063}" ? .separator : .lineEnd
-            all.append(Variation(.order, fault, isFrequent: ending == "\n") { $0.ending = Array(ending.utf8) })
-        }
-        all.append(Variation(.hashing, .hashedTwice) { $0.hashing = .twice })
-        all.append(Variation(.hashing, .hashedTwice) { $0.hashing = .ofHexadecimal })
-    }
-
-    private static let separators: [(String, isFrequent: Bool)] = [
-        ("\u{2060}", true), ("\u{2062}", true), ("\u{2064}", true), ("\u{200B}", true), ("", true), ("\\u2063", true),
-        (" ", true), ("\u{1F}", false), ("\u{2061}", false), ("\u{200C}", false), ("\u{FEFF}", false), (",", false),
-        ("|", false), (":", false), ("-", false), ("\n", false), ("\t", false), ("\u{E2}\u{81}\u{A3}", false),
-        ("&#8291;", false), ("%E2%81%A3", false), ("\\\\u2063", false), ("u2063", false),
-    ]
-
-    /// The right order with two neighbors, or the token, in another place.
-    private static let orders: [[PayloadForm.Field]] = {
-        let right = PayloadForm.Field.allCases
-        var orders: [[PayloadForm.Field]] = []
-        for first in right.indices {
-            for second in right.indices where second > first {
-                var order = right
-                order.swapAt(first, second)
-                orders.append(order)
-            }
-        }
-        let others = right.filter { $0 != .account }
-        for place in 0...others.count where place != 4 {
-            var order = others
-            order.insert(.account, at: place)
-            if !orders.contains(order) { orders.append(order) }
-        }
-        return orders
-    }()
-
-    private mutating func addPlaceholders() {
-        let dimensions: [(Variation.Dimension, PayloadForm.Field)] = [
-            (.bundleID, .bundleID), (.keyID, .keyID), (.productID, .productID), (.offerID, .offerID),
-            (.account, .account), (.nonce, .nonce), (.timestamp, .timestamp),
+        if parts.count > 2 { add(.bundleID, .bundleOfOtherApp, parts.dropLast().joined(separator: ".")) }
+        for ending in ["dev", "beta", "debug", "staging"] { add(.bundleID, .bundleOfOtherApp, "\(id).\(ending)") }
+        let others = [
+            ".test", ".qa", ".internal", ".watchkitapp", ".watchkitapp.watchkitextension", ".extension", ".widget",
+            ".Debug", ".Dev", ".Beta", ".Staging", "-dev", "-beta", "-debug", "-staging", "Dev", "Beta",
+            ".NotificationService", ".adhoc", ".enterprise",
         ]
-        for (dimension, field) in dimensions {
-            for text in ["undefined", "null", "nil", "None", "[object Object]", "NaN"] {
-                let isFrequent = field == .account && ["undefined", "null"].contains(text)
-                add(dimension, .placeholder, field, isFrequent: isFrequent, text)
+        for ending in others { add(.bundleID, .bundleOfOtherApp, isFrequent: false, id + ending) }
+        for ending in others + ["dev", "beta", "debug", "staging"] where id.hasSuffix(ending) {
+            add(.bundleID, .bundleOfOtherApp, isFrequent: false, String(id.dropLast(ending.count)))
+        }
+        add(.bundleID, .bundleOfOtherApp, isFrequent: false, id.lowercased())
+    }
+
+    /// The names of the catalog, the report's own app and product first.
+    private mutating func addCatalog() {
+        func others(_ field: PayloadForm.Field, _ fault: SignatureFault, _ ids: [String]) -> [Variation] {
+            guard let own = fields[field] else { return [] }
+            return ids.filter { $0 != own && seen[field]?.contains(Array($0.utf8)) != true }
+                .map { Variation(field, fault, $0) }
+        }
+        names = others(.bundleID, .bundleOfOtherApp, knowledge.bundleIDs)
+        let product = fields.productID ?? ""
+        let ownOffers = knowledge.offersByProduct[product] ?? []
+        names += others(.offerID, .otherOffer, ownOffers.sorted())
+        names += others(.productID, .otherProduct, knowledge.productIDs)
+        names += others(.offerID, .otherOffer, knowledge.offerIDs.filter { !ownOffers.contains($0) })
+        guard let offer = fields.offerID, fields.productID != nil else { return }
+        for (other, offers) in knowledge.offersByProduct.sorted(by: { $0.key < $1.key }) where other != product {
+            for id in offers.sorted() where id != offer {
+                let (otherBytes, idBytes) = (Array(other.utf8), Array(id.utf8))
+                listings.append(
+                    Variation(.productID, .otherProduct, .otherOffer) {
+                        $0[.productID] = otherBytes
+                        $0[.offerID] = idBytes
+                    }
+                )
             }
-            if field != .account { add(dimension, .placeholder, field, isFrequent: false, "") }
         }
-    }
-}
-
-/// One instant in the units in which it is signed or attached by mistake.
-enum Timestamps {
-    /// An integer as it is; a number with a fraction or an exponent as the integer that it is nearest to.
-    static func plain(_ text: String) -> String {
-        guard Int64(text) == nil, let number = Double(text), number.magnitude < 9e18 else { return text }
-        return String(Int64(number.rounded()))
-    }
-
-    /// What may have been signed where this was attached.
-    static func units(of text: String) -> [(SignatureFault, String)] {
-        guard let value = Int64(plain(text)), value > 0 else { return [] }
-        switch value {
-        case ..<100_000_000_000:
-            return [
-                (.timestampAttached, String(value * 1000)), (.timestampUnit, "\(value).0"),
-                (.timestampUnit, String(value)),
-            ]
-        case ..<100_000_000_000_000:
-            let (seconds, rest) = (value / 1000, value % 1000)
-            let digits = String(String(1000 + rest).dropFirst())
-            return [
-                (.timestampUnit, String(seconds)), (.timestampUnit, "\(seconds).\(digits)"),
-                (.timestampUnit, "\(value).0"), (.timestampUnit, "\(value)000"), (.timestampUnit, "\(value)000000"),
-                (.timestampUnit, String(seconds + 1)), (.timestampUnit, "\(seconds)000"),
-                (.timestampUnit, "\(Double(value))"),
-            ]
-        default:
-            return [
-                (.timestampAttached, String(value / 1000)), (.timestampAttached, String(value / 1_000_000)),
-            ]
-        }
-    }
-
-    /// Every millisecond of a second that was attached.
-    static func milliseconds(within text: String) -> [String] {
-        guard let value = Int64(plain(text)), (1_000_000_000..<100_000_000_000).contains(value) else { return [] }
-        return (0..<1000).map { String(value * 1000 + $0) }
     }
 }

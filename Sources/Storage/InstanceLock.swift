@@ -8,12 +8,15 @@ import Glibc
 /// `flock`'s, so the file must not lie on a network file system.
 package final class InstanceLock: Sendable {
     private let descriptor: Int32
+    /// The file that is locked.
+    package let path: String
 
     /// Takes the lock at once, or says who has it.
     ///
     /// - Throws: ``StorageError/inUse(path:process:)``, or ``StorageError/cannotOpen(_:)`` when there is no such folder.
     package init(of path: String) throws(StorageError) {
         let path = resolved(path) + ".lock"
+        self.path = path
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .cannotOpen(EngineReport("\(path): \(systemMessage(errno))")) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

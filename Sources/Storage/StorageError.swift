@@ -57,7 +57,7 @@ package struct EngineReport: Hashable, Sendable {
     /// Names tables and columns, never values.
     package let message: String
 
-    init(code: Int32 = 0, state: String = "", _ message: String) {
+    package init(code: Int32 = 0, state: String = "", _ message: String) {
         self.code = code
         self.state = state
         self.message = message

@@ -163,7 +163,7 @@ extension AuditCommand {
         ),
         Subcommand(
             name: "index",
-            summary: "compare the index with the log, or make it anew",
+            summary: "compare the index with the log, or make it again",
             usage: "--compare | --rebuild",
             options: subcommands["index"] ?? [],
             example: "--compare"
@@ -184,7 +184,7 @@ extension AuditCommand {
         ),
         Subcommand(
             name: "new-log",
-            summary: "begin a log anew after a loss",
+            summary: "begin a new log after a loss",
             usage: "--origin NAME",
             options: subcommands["new-log"] ?? [],
             example: "--origin offers.acme.com/log-2"

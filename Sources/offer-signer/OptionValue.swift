@@ -48,7 +48,8 @@ enum OptionValue: Hashable {
 
     private static let listed: [String: OptionValue] = [
         "--file": .file("FILE"), "--with": .file("FILE"), "--answer": .file("FILE"), "--pin": .other("SHA256"),
-        "--p8": .file("FILE"), "--public-key": .file("FILE"), "--checkpoint": .file("FILE"), "--tiles": .file("DIR"),
+        "--p8": .file("FILE"), "--connect-key": .file("FILE"), "--public-key": .file("FILE"),
+        "--checkpoint": .file("FILE"), "--tiles": .file("DIR"),
         "--directory": .file("DIR"), "--issuer": .other("UUID"), "--nonce": .other("UUID"),
         "--app-account-token": .other("UUID"), "--grant": .other("UUID"), "--request": .other("UUID"),
         "--bundle": .other("ID"), "--bundle-id": .other("ID"), "--product-id": .other("ID"), "--offer-id": .other("ID"),
@@ -60,7 +61,8 @@ enum OptionValue: Hashable {
         "--role": .words(["app", "backend", "auditor", "admin"]), "--order": .words(["oldest", "newest"]),
         "--environment": .words(["production", "sandbox"]), "--only-failures": .words(["yes", "no"]),
         "--outcome": .words(["eligible", "notEligible", "undecided"]), "--format": .words(["ndjson", "csv", "table"]),
-        "--caller": .other("NAME"), "--origin": .other("NAME"), "--live": .none, "--create": .none,
+        "--reason": .other("CODE"), "--exclude": .other("EVENT,…"), "--caller": .other("NAME"),
+        "--origin": .other("NAME"), "--live": .none, "--create": .none,
         "--recompute": .none,
         "--compare": .none, "--rebuild": .none, "--strict": .none, "--help": .none,
     ]

@@ -6,10 +6,11 @@ import OfferService
 struct SetupQuestions {
     static let options = [
         "--p8", "--issuer", "--bundle", "--app-id", "--product", "--group", "--offer", "--key-id", "--origin",
-        "--caller", "--directory",
+        "--caller", "--directory", ConnectQuestions.option,
     ]
 
-    private static let needed = ["--p8", "--issuer", "--bundle", "--product", "--group", "--offer"]
+    private static let needed = ["--p8", "--issuer", "--bundle"]
+    private static let ofOffer = ["--product", "--group", "--offer"]
 
     private let arguments: Arguments
     private let asks: Bool
@@ -18,7 +19,9 @@ struct SetupQuestions {
     init(_ arguments: Arguments) throws(CommandError) {
         self.arguments = arguments
         asks = Terminal.canAsk
-        let missing = Self.needed.filter { arguments.values($0).isEmpty }
+        let readsOffers = !arguments.values(ConnectQuestions.option).isEmpty
+        let needed = Self.needed + (readsOffers ? [] : Self.ofOffer)
+        let missing = needed.filter { arguments.values($0).isEmpty }
         guard asks || missing.isEmpty else {
             throw CommandError(
                 usage: "\(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") missing, and there is "
@@ -34,19 +37,27 @@ struct SetupQuestions {
         let bundleID = try answer("--bundle", "Bundle ID of the app", "a bundle id, as com.acme.notes") {
             try? BundleID($0)
         }
-        let appAppleID = try appAppleID()
+        let connect = try ConnectQuestions(arguments, asks: asks, issuer, bundleID)
+        let appAppleID = try appAppleID(connect)
+        let offer = if let connect { try connect.offer() } else { try self.offer() }
+        var setup = InitialSetup(
+            key: (file, keyID, issuer),
+            app: (bundleID, appAppleID),
+            offer: offer,
+            origin: try origin(bundleID),
+            caller: try caller()
+        )
+        setup.connectKey = connect.map { ($0.file, $0.id) }
+        return setup
+    }
+
+    private func offer() throws(CommandError) -> ConnectQuestions.Offer {
         let productID = try answer("--product", "Product ID of the subscription", "a product id") { try? ProductID($0) }
         let groupID = try answer("--group", "Subscription group ID (a number)", "the id of a subscription group") {
             try? SubscriptionGroupID($0)
         }
         let offerID = try answer("--offer", "Promotional offer ID", "the id of an offer") { try? OfferID($0) }
-        return InitialSetup(
-            key: (file, keyID, issuer),
-            app: (bundleID, appAppleID),
-            offer: (productID, groupID, offerID),
-            origin: try origin(bundleID),
-            caller: try caller()
-        )
+        return (productID, groupID, offerID)
     }
 
     private func caller() throws(CommandError) -> CallerID {
@@ -69,10 +80,11 @@ struct SetupQuestions {
         return try answer("--key-id", "Key ID", expected) { try? KeyID($0) }
     }
 
-    private func appAppleID() throws(CommandError) -> Int64? {
+    private func appAppleID(_ connect: ConnectQuestions?) throws(CommandError) -> Int64? {
         let expected = "the app's number in App Store Connect, as 6449011111"
         func number(_ text: String) -> Int64? { Int64(text).flatMap { $0 > 0 ? $0 : nil } }
         if let given = try arguments.value("--app-id", expected, number) { return given }
+        if let found = connect.flatMap({ number($0.app.id) }) { return found }
         guard asks else { return nil }
         return try answer("--app-id", "Apple ID of the app (a number; empty: later)", expected) { text in
             text.isEmpty ? .some(nil) : number(text).map(Int64?.some)

@@ -155,6 +155,18 @@ extension EndToEnd {
             #expect(query.output.split(separator: "\n").count == 6, "\(query)")
             let refusals = try await Program.run(["audit", "query", "--outcome", "notEligible"] + database)
             #expect(refusals.output.split(separator: "\n").count == 1, "\(refusals)")
+            // The customer's cap.
+            let reasons = try await Program.run(["audit", "query", "--reason", "grants-cap-reached"] + database)
+            #expect(reasons.output.split(separator: "\n").count == 1, "\(reasons)")
+            let other = try await Program.run(["audit", "query", "--reason", "cooldown-running"] + database)
+            #expect(other.succeeded && other.output.isEmpty, "\(other)")
+            let rest = try await Program.run(
+                ["audit", "query", "--exclude", "sign.intent,audit.read", "--from", "today"] + database
+            )
+            #expect(rest.output.contains("sign.deny") && !rest.output.contains("sign.intent"), "\(rest)")
+            for wrong in [["--reason", "because"], ["--exclude", "sign.intend"]] {
+                #expect(try await Program.run(["audit", "query"] + wrong + database).end == .exited(2), "\(wrong)")
+            }
             let future = try await Program.run(["audit", "query", "--from", "2126-01-01T00:00:00Z"] + database)
             #expect(future.succeeded && future.output.isEmpty, "\(future)")
             for (key, isKnown) in [("ABC123DEFG", true), ("ABC123DEFH", false)] {

@@ -221,7 +221,7 @@ struct CommandLineRow: CustomTestStringConvertible {
             arguments: ["callers", "add", "x", "--role", "auditor", "--bundle", "com.a"],
             complaint: "is not bound to apps"
         ),
-        CommandLineRow(arguments: ["audit", "query", "--from", "yesterday"], complaint: "--from"),
+        CommandLineRow(arguments: ["audit", "query", "--from", "someday"], complaint: "--from"),
         CommandLineRow(arguments: ["audit", "query", "--outcome", "granted"], complaint: "notEligible"),
         CommandLineRow(
             arguments: ["audit", "query", "--event", "sign.denied"],

@@ -84,6 +84,7 @@ extension EndToEnd {
             try setUp(id: "42", group: "21234568", state: "MISSING_METADATA", offers: ["winback_3M", "spring"])
             let (outcome, text) = try await check()
             #expect(outcome.end == .exited(1), "\(outcome)")
+            #expect(!text.contains("?.") && !text.contains("1 subscriptions"), "\(text)")
             for phrase in [
                 "appAppleId is 1234567890; the app's Apple ID is 42.",
                 "subscriptionGroupId is 21234567; it is in the group 21234568 (“Pro”).",
@@ -103,6 +104,44 @@ extension EndToEnd {
             try store.revokeKey("DEF456GHIJ")
             let (refused, said) = try await check()
             #expect(refused.end == .exited(1) && said.contains("refuses the key (401)"), "\(refused)")
+        }
+
+        @Test func `init lists the offers that App Store Connect has, and takes the rest from there`() async throws {
+            try setUp()
+            let key = try demo.directory.write(try KeyTool.makeKey(), to: "SubscriptionKey_7H2K9QXW4Z.p8")
+            let target = demo.directory.path(of: "own")
+            func begin(_ more: String...) async throws -> ProcessOutcome {
+                try await Program.run(
+                    [
+                        "init", "--p8", key, "--issuer", Self.issuer, "--bundle", DemoFolder.bundle, "--directory",
+                        target, "--connect-key", demo.path(of: "AuthKey_DEF456GHIJ.p8"), "--app-store-connect-url",
+                        store.apiOrigin(.production), "--trusted-certificates", store.tlsCAPath,
+                    ] + more
+                )
+            }
+            let listed = try await begin()
+            #expect(listed.end == .exited(2), "\(listed)")
+            for line in [
+                "1  com.example.pro.monthly  winback_3m  (group 21234567 “Pro”)",
+                "3  com.example.pro.yearly  yearly_upgrade  (group 21234567 “Pro”)", "with --product and --offer",
+            ] {
+                #expect(listed.errors.contains(line), "\(line): \(listed)")
+            }
+            let unknown = try await begin("--offer", "spring")
+            #expect(unknown.end == .exited(1) && unknown.errors.contains("no such promotional offer"), "\(unknown)")
+
+            let chosen = try await begin("--offer", "yearly_upgrade")
+            #expect(chosen.succeeded, "\(chosen)")
+            let offers = textOfFile("\(target)/offers")
+            for text in [
+                "appAppleId: 1234567890", #"productId: "com.example.pro.yearly""#, #"subscriptionGroupId: "21234567""#,
+                #"offerId: "yearly_upgrade""#,
+            ] {
+                #expect(offers.contains(text), "\(text): \(offers)")
+            }
+            #expect(textOfFile("\(target)/keys").contains(#"file: "AuthKey_DEF456GHIJ.p8""#))
+            let mode = try FileManager.default.attributesOfItem(atPath: "\(target)/AuthKey_DEF456GHIJ.p8")
+            #expect(mode[.posixPermissions] as? Int == 0o600)
         }
 
         @Test func `a store that cannot be reached is no fault of the configuration`() async throws {

@@ -66,7 +66,7 @@ extension EndToEnd {
             expect(
                 outcome,
                 0,
-                "com.example.app 1 subscription, 1 offer; 1 of 1 in the offers file can be authorised",
+                "com.example.app 1 subscription, 1 offer; 1 of 1 in the offers file can be authorized",
                 "0 errors, 0 warnings, 0 notes."
             )
             #expect(outcome.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("warning: ") }, "\(outcome)")
@@ -90,7 +90,7 @@ extension EndToEnd {
             expect(
                 outcome,
                 1,
-                "1 subscription, 5 offers; 1 of 4 in the offers file can be authorised",
+                "1 subscription, 5 offers; 1 of 4 in the offers file can be authorized",
                 "error hide-tag-missing premium/monthly/retention-30",
                 "only rc-ignore-offer, not ignore-offer. → Add the tag ignore-offer",
                 "error offer-draft premium/monthly/student",

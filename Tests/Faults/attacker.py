@@ -4,7 +4,8 @@
 Usage: attacker.py PORT KIND --api-key FILE [--connections N] [--seconds N]; ends by itself.
 
 KIND is what it does on each connection, over and over: `refusals` (batches of requests that are refused, each under new
-names), `certificates` (batches of data signed under chains of its own), `notifications` (forged ones, 50 a second),
+names), `certificates` (batches of data signed under chains of its own), `stores` (batches that name transactions which the store
+has to be asked about, and does not know), `notifications` (forged ones, 50 a second),
 `connections` (opens them, asks once without a key, and keeps them). Prints how many answers there were of each status.
 """
 import argparse
@@ -14,6 +15,7 @@ import collections
 import datetime
 import itertools
 import json
+import random
 import signal
 import uuid
 
@@ -84,6 +86,12 @@ class Attacker:
         return {"bundleId": "com.example.app", "productId": "com.example.pro.monthly", "offerId": "winback_3m",
                 "anonymousId": name, **members}
 
+    def _claims(self) -> dict[str, object]:
+        """Transactions that there are not, where the store is to be kept busy."""
+        if self._options.kind != "stores":
+            return {}
+        return {"transactionId": str(random.randrange(10**15, 10**16))}
+
     def _forged_batches(self) -> list[bytes]:
         forger = Forger()
         return [json.dumps({"requests": [
@@ -103,7 +111,7 @@ class Attacker:
         if self._bodies:
             body = self._bodies[number % len(self._bodies)]
         else:
-            body = json.dumps({"requests": [self._request(str(uuid.uuid4())) for _ in range(32)]}).encode()
+            body = json.dumps({"requests": [self._request(str(uuid.uuid4()), **self._claims()) for _ in range(32)]}).encode()
         path, key = (NOTIFICATIONS, "") if kind == "notifications" else (BATCH, self._authorization)
         return (f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{key}Content-Type: application/json\r\n"
                 f"Content-Length: {len(body)}\r\n\r\n").encode() + body
@@ -150,7 +158,7 @@ class Attacker:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("port", type=int)
-    parser.add_argument("kind", choices=["refusals", "certificates", "notifications", "connections", "near"])
+    parser.add_argument("kind", choices=["refusals", "certificates", "stores", "notifications", "connections", "near"])
     parser.add_argument("--api-key", required=True)
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--seconds", type=int, default=60)

@@ -6,10 +6,11 @@ import os
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from place import ENDS_WITH_US, HERE, PYTHON, Failure, Place, Service, eventually
 from records import SQLiteRecords
+from stores import FakeAppStore
 from trial import Row, Setup, percentile, timed
 
 PATH = "/v1/app-store/promotional-offers/signatures"
@@ -20,6 +21,12 @@ ATTACKS = [("refusals in batches, under names without end", "refusals", 64),
            ("forged notifications, 50 a second", "notifications", 16),
            ("5,000 connections from 16 addresses", "connections", 5000),
            ("2,000 connections from 16 addresses of one's own network", "near", 2000)]
+# The same with a store that takes this long for each answer, in milliseconds.
+STORE_ATTACKS = [("questions to the store about made-up transactions, in batches", "stores", 8),
+                 ("the same on 64 connections", "stores", 64)]
+STORE_DELAY = 300
+# What the log may grow by while it is attacked: a warning a minute for each cause, and no more.
+MOST_LOGGED = 1_000_000
 # As many as trials before this one have left to be had.
 MANY_DESCRIPTORS = ["prlimit", "--nofile=10000:10000"]
 # 240 refusals at once and 120 a minute are entries, and one a minute counts the rest; and what a batch has under way.
@@ -29,19 +36,25 @@ SINGLE_REFUSALS, REFUSALS_A_SECOND, SPARE = 240, 2, 64
 class Backend:
     """Asks for signatures on one connection, one after the other, and keeps how long each took."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, transactions: Sequence[str] = ()) -> None:
         self._port, self._key, self._run = place.port, place.text("load-key"), uuid.uuid4().hex[:8]
-        self._number = 0
+        self._number, self._transactions = 0, transactions
+
+    def _body(self) -> str:
+        """A request about another customer each time, whom the store knows if it is to be asked."""
+        self._number += 1
+        members: dict[str, object] = {"facts": {"status": "expired", "expiresAt": "2026-01-01T00:00:00Z"}}
+        if self._transactions:
+            members = {"transactionId": self._transactions[self._number % len(self._transactions)]}
+        return json.dumps({
+            "bundleId": "com.example.app", "productId": "com.example.pro.monthly", "offerId": "winback_3m",
+            "customerId": f"{self._run}-{self._number}", "appAccountToken": str(uuid.uuid4()), **members})
 
     def ask(self, seconds: float) -> tuple[list[float], list[int]]:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
         took, statuses, end = [], [], time.monotonic() + seconds
         while time.monotonic() < end:
-            self._number += 1
-            body = json.dumps({
-                "bundleId": "com.example.app", "productId": "com.example.pro.monthly", "offerId": "winback_3m",
-                "customerId": f"{self._run}-{self._number}", "appAccountToken": str(uuid.uuid4()),
-                "facts": {"status": "expired", "expiresAt": "2026-01-01T00:00:00Z"}})
+            body = self._body()
             started = time.monotonic()
             connection.request("POST", PATH, body, {"Authorization": f"Bearer {self._key}",
                                                     "Content-Type": "application/json"})
@@ -92,16 +105,21 @@ def disk(place: Place) -> int:
     return sum(os.path.getsize(database(place) + end) for end in ("", "-wal"))
 
 
-def attack(setup: Setup, title: str, kind: str, connections: int) -> Row:
+def attack(setup: Setup, title: str, kind: str, connections: int, store: FakeAppStore | None = None) -> Row:
     started, row, seconds = time.monotonic(), Row(title), setup.choose(8, 60)
     with Place(setup.binary) as place:
         place.add_caller("app", "app", "--bundle", "com.example.app")
         place.add_caller("operator", "admin")
-        service = place.start(wrapper=MANY_DESCRIPTORS)
-        backend = Backend(place)
+        # Enough for the backend, and gone at once if refused requests under made-up names took it.
+        place.edit("offers", "atMost: 1000000000,", f"atMost: {setup.choose(2500, 15000)},")
+        if store:
+            store.admit(place)
+            store.call("misbehave", kind="slow", milliseconds=STORE_DELAY)
+        service = place.start(*(store.options() if store else []), wrapper=MANY_DESCRIPTORS)
+        backend = Backend(place, store.customers(setup.choose(100, 400)) if store else ())
         backend.ask(1)
         quiet, _ = backend.ask(seconds / 2)
-        before = disk(place)
+        before, logged = disk(place), os.path.getsize(place.path("log"))
         words = [*ENDS_WITH_US, *MANY_DESCRIPTORS, PYTHON, "-B", os.path.join(HERE, "attacker.py"),
                  str(place.port), kind, "--api-key", place.path("app-key"), "--connections", str(connections),
                  "--seconds", "300"]
@@ -114,17 +132,18 @@ def attack(setup: Setup, title: str, kind: str, connections: int) -> Row:
         finally:
             attacker.terminate()
         counts = json.loads(attacker.communicate(timeout=60)[0])
-        grown = disk(place) - before
+        grown, logged = disk(place) - before, os.path.getsize(place.path("log")) - logged
         refusals = sum(b'"ev":"sign.deny"' in entry for _, entry in SQLiteRecords(database(place)).entries(0))
         most = SINGLE_REFUSALS + SPARE + REFUSALS_A_SECOND * (time.monotonic() - started)
         problems = [] if set(statuses) == {200} else [f"the backend was answered {sorted(set(statuses))}"]
         problems += [] if refusals <= most else [f"{refusals} refusals are entries, at most {most:.0f} expected"]
+        problems += [] if logged <= MOST_LOGGED else [f"the log grew by {logged} bytes"]
         problems += [] if service.is_alive else ["it died"]
         row.attempt(place, *problems)
         row.problems += [] if service.stop() == 0 else ["it did not stop in order"]
     figures = [1000 * percentile(values, 0.99) for values in (quiet, took)]
     row.notes.append(f"backend's p99 {figures[0]:.1f} ms before, {figures[1]:.1f} ms under attack; health at most "
-                     f"{1000 * max(alive):.0f} ms, seal {1000 * shut:.0f} ms; disk grew by {grown / 1e6:.1f} MB; "
+                     f"{1000 * max(alive):.0f} ms, seal {1000 * shut:.0f} ms; disk grew by {grown / 1e6:.1f} MB, the log by {logged / 1e3:.0f} kB; "
                      f"the attacker got {', '.join(f'{status}: {count}' for status, count in sorted(counts.items()))}")
     return timed(row, started)
 
@@ -132,3 +151,6 @@ def attack(setup: Setup, title: str, kind: str, connections: int) -> Row:
 def neighbors(setup: Setup) -> Iterator[Row]:
     for title, kind, connections in ATTACKS:
         yield attack(setup, title, kind, connections)
+    for title, kind, connections in STORE_ATTACKS:
+        with FakeAppStore() as store:
+            yield attack(setup, title, kind, connections, store)

@@ -27,12 +27,12 @@ struct EndlessClientTests {
         }
     }
 
-    @Test
-    func `leave others their turn on the event loop`() async throws {
+    @Test(arguments: [1, 64])
+    func `leave others their turn on the event loop, however many they are`(connections: Int) async throws {
         let counter = Counter()
         try await withServer(ServerConfiguration(loops: 1), counter) { server in
             let flood = try ChildProcess(
-                ["/usr/bin/python3", "-c", Self.flood, "\(server.port)"],
+                ["/usr/bin/python3", "-c", Self.flood, "\(server.port)", "\(connections)"],
                 environment: ownEnvironment(),
                 output: "/dev/null",
                 errors: "/dev/null"
@@ -51,14 +51,18 @@ struct EndlessClientTests {
     }
 
     private static let flood = """
-        import os, socket, sys
-        peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-        parent = os.getpid()
-        if os.fork() == 0:
-            while peer.recv(1 << 20) and os.getppid() == parent:
-                pass
-            os._exit(0)
+        import selectors, socket, sys
+        requests = b"GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n" * 4096
+        selector = selectors.DefaultSelector()
+        for _ in range(int(sys.argv[2])):
+            peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+            peer.setblocking(False)
+            selector.register(peer, selectors.EVENT_READ | selectors.EVENT_WRITE, [0])
         while True:
-            peer.sendall(b"GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n" * 4096)
+            for key, events in selector.select():
+                if events & selectors.EVENT_READ and not key.fileobj.recv(1 << 20):
+                    sys.exit(0)
+                if events & selectors.EVENT_WRITE:
+                    key.data[0] = (key.data[0] + key.fileobj.send(requests[key.data[0]:])) % len(requests)
         """
 }

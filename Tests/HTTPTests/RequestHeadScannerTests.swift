@@ -151,4 +151,44 @@ struct RequestHeadScannerTests {
         let verdict = Self.verdict([Array(text.utf8)[...]], limits: Limits(fields: limit)).0
         #expect(verdict == rejection.map(Verdict.refused) ?? .complete(bytes: text.utf8.count))
     }
+
+    private static let health = Limits.admitting("/health")
+
+    @Test(arguments: ["", "Host: a\r\n", "Host: a\r\nConnection: keep-alive\r\n", "Content-Length: 0\r\n"])
+    func `takes HTTP/1.0 at the paths that admit it, and closes after it`(fields: String) throws {
+        for method in ["GET", "HEAD"] {
+            let text = "\(method) /health HTTP/1.0\r\n\(fields)\r\n"
+            var (verdict, scanner) = Self.verdict([Array(text.utf8)[...]], limits: Self.health)
+            try #require(verdict == .complete(bytes: text.utf8.count))
+            let request = scanner.takeRequest(from: .loopback)
+            #expect(request.asksToClose && request.path == Array("/health".utf8))
+        }
+    }
+
+    @Test(arguments: [
+        ("POST /health HTTP/1.0\r\n\r\n", Rejection.versionNotSupported),
+        ("OPTIONS /health HTTP/1.0\r\n\r\n", .versionNotSupported),
+        ("GET /health?a HTTP/1.0\r\n\r\n", .versionNotSupported),
+        ("GET /health/ HTTP/1.0\r\n\r\n", .versionNotSupported),
+        ("GET /%68ealth HTTP/1.0\r\n\r\n", .versionNotSupported),
+        ("GET / HTTP/1.0\r\n\r\n", .versionNotSupported),
+        ("GET /health HTTP/0.9\r\n\r\n", .versionNotSupported),
+        ("GET /health HTTP/1.2\r\n\r\n", .versionNotSupported),
+        ("GET /health HTTP/1.1\r\n\r\n", .malformed(.host)),
+        ("GET /health HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", .malformed(.host)),
+        ("GET /health HTTP/1.0\r\nContent-Length: 1\r\n\r\n", .malformed(.unexpectedBody)),
+        ("GET /health HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", .lengthRequired),
+        ("GET /health HTTP/1.0\n\n", .malformed(.lineEnd)),
+    ])
+    func `stays as strict about HTTP/1.0 otherwise`(text: String, rejection: Rejection) {
+        #expect(Self.verdict([Array(text.utf8)[...]], limits: Self.health).0 == .refused(rejection))
+    }
+}
+
+extension Limits {
+    fileprivate static func admitting(_ path: String) -> Limits {
+        var limits = Limits()
+        limits.pathsForHTTP10 = [Array(path.utf8)]
+        return limits
+    }
 }

@@ -49,7 +49,10 @@ import Testing
         (#""bid":"com.example.app","#, "", .jwsClaims),
         (#","offerIdentifier":"offer1""#, "", .jwsClaims),
         (#""productId":"pro""#, #""productId":5"#, .jwsClaims),
-        ("20fba8a0-2b80-4a7d-a17f-85c1854727f8", "20FBA8A0-2B80-4A7D-A17F-85C1854727F8", .jwsNonce),
+        ("20fba8a0-2b80-4a7d-a17f-85c1854727f8", "20fba8a02b804a7da17f85c1854727f8", .jwsNonce),
+        (#""productId":"pro""#, #""productId":"""#, .jwsClaims),
+        (#""offerIdentifier":"offer1""#, #""offerIdentifier":"""#, .jwsClaims),
+        (#""offerIdentifier":"offer1""#, #""offerIdentifier":"offer1","transactionId":"""#, .jwsClaims),
         ("57246542-96fe-1a63-e053-0824d011072a", "57246542", .jwsIssuer),
     ])
     func `each way in which a JWS differs is told`(right: String, wrong: String, fault: SignatureFault) throws {
@@ -96,6 +99,157 @@ import Testing
         #expect(diagnosis.verdict == verdict && diagnosis.findings.map(\.fault) == [fault], "\(diagnosis)")
     }
 
+    @Test(arguments: [
+        (#""20fba8a0-2b80-4a7d-a17f-85c1854727f8""#, #""20FBA8A0-2B80-4A7D-A17F-85C1854727F8""#),
+        (
+            #""promotional-offer","bid":"com.example.app""#,
+            #""advanced-commerce-api","bid":"com.example.app","request":"e30""#
+        ),
+    ])
+    func `a JWS that Apple takes is called right`(right: String, other: String) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var claims = Self.claims.replacing(right, with: other)
+        if claims.contains("advanced") {
+            claims = claims.replacing(#","productId":"pro","offerIdentifier":"offer1""#, with: "")
+        }
+        #expect(claims != Self.claims)
+        let report = try SignatureReport(json: Array(#"{"jws": "\#(Self.jws(Self.header, claims, key))"}"#.utf8))
+        let diagnosis = SignatureDiagnoser(DiagnosisKnowledge(key)).diagnose(report)
+        #expect(diagnosis.verdict == .signedCorrectly && diagnosis.findings.isEmpty, "\(diagnosis)")
+    }
+
+    @Test(arguments: [
+        (Int64(1_795_250_488), Diagnosis.Verdict.signedCorrectly, [Diagnosis.Finding]()),
+        (Int64(1_795_250_488 - 301), .payloadDiffers, [Diagnosis.Finding(.jwsTime)]),
+        (Int64(1_795_250_488 + 86_401), .signedCorrectly, [Diagnosis.Finding(.jwsTime, .possible)]),
+    ])
+    func `a JWS from the future is wrong, and an old one may be`(
+        now: Int64,
+        verdict: Diagnosis.Verdict,
+        findings: [Diagnosis.Finding]
+    ) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var knowledge = DiagnosisKnowledge(key)
+        knowledge.now = now * 1000
+        let report = try SignatureReport(json: Array(#"{"jws": "\#(Self.jws(Self.header, Self.claims, key))"}"#.utf8))
+        let diagnosis = SignatureDiagnoser(knowledge).diagnose(report)
+        #expect(diagnosis.verdict == verdict && diagnosis.findings == findings, "\(diagnosis)")
+    }
+
+    @Test func `a JWS in DER is written wrongly, whoever signed it`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let jws = try Self.jws(Self.header, Self.claims, key, der: true)
+        let report = try SignatureReport(json: Array("{\"jws\": \"\(jws)\"}".utf8))
+        for knowledge in [DiagnosisKnowledge(key), DiagnosisKnowledge()] {
+            let diagnosis = SignatureDiagnoser(knowledge).diagnose(report)
+            #expect(diagnosis.verdict == .formatWrong && diagnosis.findings.map(\.fault) == [.jwsSignatureDER])
+        }
+    }
+
+    @Test func `both forms of one report are looked at`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let claims = Self.claims.replacing(#""bid""#, with: #""exp":1795254088,"bid""#)
+        var report = SignedReport()
+        report.members["jws"] = "\"\(try Self.jws(Self.header, claims, key))\""
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .payloadDiffers && diagnosis.findings.map(\.fault) == [.jwsClaims], "\(diagnosis)")
+    }
+
+    @Test func `two JWS of an unknown key tell it, unless they are one`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        func report() throws -> SignatureReport {
+            try SignatureReport(json: Array(#"{"jws": "\#(Self.jws(Self.header, Self.claims, key))"}"#.utf8))
+        }
+        var knowledge = DiagnosisKnowledge()
+        let first = try report()
+        knowledge.otherReport = try report()
+        let both = SignatureDiagnoser(knowledge).diagnose(first)
+        #expect(both.verdict == .signedCorrectly && both.isKeyOfBothReports, "\(both)")
+        knowledge.otherReport = first
+        let same = SignatureDiagnoser(knowledge).diagnose(first)
+        #expect(same.verdict == .undecided && same.notDecidable.contains("same-signature-twice"), "\(same)")
+    }
+
+    @Test func `what StoreKit says does not make a signature right that verifies nowhere`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.signed["bundleId"] = "something else"
+        report.members["error"] = #"{"domain": "SKErrorDomain", "code": 18}"#
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .undecided, "\(diagnosis)")
+        #expect(diagnosis.findings == [Diagnosis.Finding(.notEligible, .likely)])
+        #expect(diagnosis.lines.first?.contains("is right") == false)
+    }
+
+    @Test(arguments: [
+        #"{"domain": "ASDErrorDomain", "code": 18}"#, #"{"domain": "NSURLErrorDomain", "code": 11}"#,
+        #"{"domain": "12345", "code": 18}"#, #"{"domain": "StoreKit.StoreKitError", "code": 14}"#,
+        #"{"domain": "StoreKit.Product.PurchaseError", "code": 2}"#, #""productUnavailable""#,
+        #"{"domain": "SKErrorDomain", "code": 0, "underlying": {"domain": "SKErrorDomain", "code": 18}}"#,
+    ])
+    func `a code of another domain is not interpreted`(error: String) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.members["error"] = error
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .signedCorrectly && diagnosis.findings.isEmpty, "\(diagnosis)")
+        #expect(!diagnosis.reportedErrors.isEmpty)
+    }
+
+    @Test(arguments: [
+        (#"{"productId": "pro", "offerType": 2, "offerIdentifier": "offer1"}"#, Diagnosis.Verdict.signedCorrectly),
+        (#"{"productId": "pro", "offerType": 2, "offerIdentifier": "other"}"#, .offerNotApplied),
+        (#"{"productId": "pro", "offerType": 1}"#, .offerNotApplied),
+        (#"{"productId": "pro", "purchaseDate": 1795250499000}"#, .offerNotApplied),
+        (#"{"productId": "pro", "purchaseDate": 1595250488617}"#, .signedCorrectly),
+        (#"{"productId": "basic"}"#, .signedCorrectly),
+    ])
+    func `a purchase shows that the offer was lost if it is of that offer's product and time`(
+        claims: String,
+        verdict: Diagnosis.Verdict
+    ) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let transaction = try Self.jws("{}", claims, key)
+        var report = SignedReport()
+        report.members["signedTransaction"] = "\"\(transaction)\""
+        #expect(try report.diagnosis(key, DiagnosisKnowledge(key)).verdict == verdict)
+        let jws = try Self.jws(Self.header, Self.claims, key)
+        let json = #"{"jws": "\#(jws)", "signedTransaction": "\#(transaction)"}"#
+        let diagnosis = SignatureDiagnoser(DiagnosisKnowledge(key)).diagnose(
+            try SignatureReport(json: Array(json.utf8))
+        )
+        #expect(diagnosis.verdict == verdict, "\(diagnosis)")
+    }
+
+    @Test func `a right signature for an offer of another product is told`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var knowledge = DiagnosisKnowledge(key)
+        knowledge.offersByProduct = ["pro": ["other"], "basic": ["offer1"]]
+        let diagnosis = try SignedReport().diagnosis(key, knowledge)
+        #expect(diagnosis.verdict == .signedCorrectly, "\(diagnosis)")
+        #expect(diagnosis.findings == [Diagnosis.Finding(.offerUnknown, .likely)], "\(diagnosis)")
+    }
+
+    @Test func `an unknown member is told with the name that was meant`() throws {
+        let json = #"{"keyID": "ABC123DEFG", "attached": {"nonces": "x"}, "sku": "pro", "zzz": 1, "signature": "MEUC"}"#
+        let report = try SignatureReport(json: Array(json.utf8))
+        #expect(
+            report.hints == [
+                "/keyID: unknown; did you mean keyIdentifier?", "/sku: unknown; did you mean productId?",
+                "/zzz: unknown, not read", "/attached/nonces: unknown; did you mean nonce?",
+            ]
+        )
+    }
+
     @Test func `an undocumented code is not interpreted`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
@@ -127,6 +281,10 @@ import Testing
         (#"{"signature": "MEUC", "nonce": 5}"#, "/nonce"), (#"{"signature": "MEUC", "attached": 5}"#, "/attached"),
         (#"{"signature": "MEUC", "timestamp": {}}"#, "/timestamp"), (#"{"signature": "MEUC", "error": 5}"#, "/error"),
         (#"{"signature": "MEUC", "attemptedAt": "now"}"#, "/attemptedAt"),
+        (#"{"signature": "MEUC", "error": {"domain": 5, "code": 12}}"#, "/error/domain"),
+        (#"{"signature": "MEUC", "error": {"code": 12, "underlying": {"domain": "a"}}}"#, "/error/underlying/code"),
+        (#"{"signature": "MEUC", "client": 5}"#, "/client"),
+        (#"{"signature": "MEUC", "client": {"storeKit": 3}}"#, "/client/storeKit"),
     ])
     func `a report that can't be read is refused with the member and what was expected`(text: String, part: String) {
         let error = #expect(throws: ReportError.self) { try SignatureReport(json: Array(text.utf8)) }

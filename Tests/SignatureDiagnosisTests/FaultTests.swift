@@ -7,11 +7,11 @@ import Testing
 /// Every known mistake is found with its code: under a known key, under its pin alone, and by two reports of an unknown key.
 @Suite struct FaultTests {
     struct Row: CustomTestStringConvertible, Sendable {
-        let fault: SignatureFault
+        let faults: Set<SignatureFault>
         let make: @Sendable () -> SignedReport
 
-        init(_ fault: SignatureFault, _ change: @escaping @Sendable (inout SignedReport) -> Void) {
-            self.fault = fault
+        init(_ faults: SignatureFault..., change: @escaping @Sendable (inout SignedReport) -> Void) {
+            self.faults = Set(faults)
             make = {
                 var report = SignedReport()
                 change(&report)
@@ -19,7 +19,12 @@ import Testing
             }
         }
 
-        var testDescription: String { fault.rawValue }
+        var testDescription: String { faults.map(\.rawValue).sorted().joined(separator: " ") }
+
+        /// Whether these and no others are proved.
+        func isAll(_ diagnosis: Diagnosis) -> Bool {
+            Set(diagnosis.findings.map(\.fault)) == faults && diagnosis.findings.allSatisfy { $0.certainty == .proved }
+        }
     }
 
     private static let token = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
@@ -88,7 +93,64 @@ import Testing
         Row(.otherOffer) { $0.signed["offerId"] = "Winter offer" },
         Row(.hashedTwice) { $0.hashing = 2 },
         Row(.hashedTwice) { $0.hashing = 3 },
+        Row(.tokenNotAttached) { $0.members["attached"] = #"{"appAccountToken": null}"# },
+        Row(.tokenNotAttached) { $0.members["attached"] = #"{"appAccountToken": ""}"# },
+        Row(.missingParameters) { $0.members["attached"] = #"{"nonce": null}"# },
+        Row(.missingParameters) { $0.members["attached"] = #"{"timestamp": ""}"# },
+        Row(.missingParameters) { $0.members["attached"] = #"{"offerId": null}"# },
+        Row(.otherTokenSigned) { $0.members["attached"] = #"{"appAccountToken": "\#(other)"}"# },
+        Row(.usernameSigned) { report in
+            report.signed["appAccountToken"] = "anna@example.com"
+            report.members["applicationUsername"] = #""Anna@Example.com""#
+        },
+        Row(.usernameForm) { report in
+            report.attached["appAccountToken"] = .some(nil)
+            report.members["applicationUsername"] = #""Anna \n""#
+            report.signed["appAccountToken"] = "Anna"
+        },
+        Row(.tokenObfuscated) { report in
+            report.attached["appAccountToken"] = .some(nil)
+            report.members["applicationUsername"] = #""anna""#
+            report.members["attached"] = #"{"appAccountToken": "a70f9e38-ff01-3afa-89ab-0aacabee2e13"}"#
+            report.signed["appAccountToken"] = "anna"
+        },
+        Row(.nonceCase) { report in
+            report.attached["nonce"] = nonce.uppercased()
+            report.signed["nonce"] = nonce.uppercased()
+        },
+        Row(.timestampAttached) { $0.members["attached"] = #"{"timestamp": "1795250488617"}"# },
+        Row(.timestampAttached) { $0.members["attached"] = #"{"timestamp": 1795250488617.0}"# },
+        Row(.timestampAttached) { $0.members["attached"] = #"{"timestamp": 1.79e12}"# },
+        Row(.timestampAttached) { $0.members["attached"] = #"{"timestamp": 1795250488}"# },
+        Row(.timestampAttached) { $0.members["attached"] = #"{"timestamp": 1795250488617000}"# },
+        Row(.timestampAttached) { $0.members["attached"] = #"{"timestamp": 1795250488.617}"# },
+        Row(.timestampUnit) { $0.signed["timestamp"] = "1795250488.0" },
+        Row(.timestampUnit) { $0.signed["timestamp"] = "1.795250488617e+12" },
+        Row(.timestampUnit) { $0.signed["timestamp"] = "1.79525e+12" },
+        Row(.otherKeyIDAttached) { $0.members["attached"] = #"{"keyIdentifier": "QQQ9999999"}"# },
+        Row(.trailingSeparator) { $0.ending = "\u{2063}" },
+        Row(.tokenNotSigned, .emptyFieldDropped) { report in
+            report.signed["appAccountToken"] = ""
+            report.dropsEmptyFields = true
+        },
+        Row(.placeholder) { $0.signed = ["productId": "undefined", "offerId": "undefined"] },
+        Row(.placeholder) { report in
+            report.signed = ["productId": "null", "offerId": "null", "appAccountToken": "null"]
+        },
+        Row(.placeholder) { $0.signed = ["productId": "", "offerId": ""] },
+        Row(.bundleOfOtherApp) { $0.signed["bundleId"] = "com.example.app.NotificationService" },
+        Row(.bundleOfOtherApp, .nonceCase) { report in
+            report.signed = ["bundleId": "com.example.app.beta", "nonce": nonce.uppercased()]
+        },
+        Row(.tokenNotSigned, .separator) { report in
+            report.signed["appAccountToken"] = ""
+            report.separator = ""
+        },
+        Row(.placeholder, .timestampUnit) { $0.signed = ["offerId": "", "timestamp": "1795250488"] },
+        Row(.placeholder, .timestampUnit) { $0.signed = ["appAccountToken": "null", "timestamp": "1795250488"] },
     ]
+
+    private static let other = "11111111-1111-4111-8111-111111111111"
 
     @Test(arguments: payloads)
     func `a payload with one mistake is proved under the known key`(row: Row) throws {
@@ -96,11 +158,8 @@ import Testing
         let key = try PrivateKey.generate()
         let diagnosis = try row.make().diagnosis(key, DiagnosisKnowledge(key))
         #expect(diagnosis.verdict == .payloadDiffers, "\(diagnosis)")
-        #expect(
-            diagnosis.findings.contains(where: { $0.fault == row.fault && $0.certainty == .proved }),
-            "\(diagnosis)"
-        )
-        #expect(diagnosis.signedBy == "ABC123DEFG" && diagnosis.recoveredKey == nil)
+        #expect(row.isAll(diagnosis), "\(diagnosis)")
+        #expect(diagnosis.signedBy == "ABC123DEFG" && diagnosis.recoveredKey == nil && !diagnosis.isKeyOfBothReports)
     }
 
     @Test(arguments: payloads)
@@ -108,10 +167,7 @@ import Testing
         try startSecureMemory()
         let key = try PrivateKey.generate()
         let diagnosis = try row.make().diagnosis(key, DiagnosisKnowledge(pinOf: key))
-        #expect(
-            diagnosis.findings.contains(where: { $0.fault == row.fault && $0.certainty == .proved }),
-            "\(diagnosis)"
-        )
+        #expect(row.isAll(diagnosis), "\(diagnosis)")
         #expect(diagnosis.recoveredKey == key.publicKey.spkiSHA256.hex)
     }
 
@@ -127,7 +183,7 @@ import Testing
         #expect(alone.verdict == .undecided && alone.notDecidable.contains("needs-second-signature"), "\(alone)")
         knowledge.otherReport = try SignatureReport(json: row.make().json(key))
         let both = try row.make().diagnosis(key, knowledge)
-        #expect(both.findings.contains(where: { $0.fault == row.fault && $0.certainty == .proved }), "\(both)")
+        #expect(row.isAll(both) && both.isKeyOfBothReports, "\(both)")
         #expect(both.recoveredKey == key.publicKey.spkiSHA256.hex)
     }
 
@@ -153,9 +209,17 @@ import Testing
             $0.encode = { $0.der.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
         },
         Row(.dataURL) { $0.encode = { "data:application/octet-stream;base64," + base64($0.der) } },
-        Row(.percentEncoded) {
+        Row(.percentEncoded, .base64LineBreaks) {
             $0.encode = { base64($0.der).replacing("=", with: "%3D").replacing("+", with: "%2B") + "%20" }
         },
+        Row(.hexadecimal) {
+            $0.encode = { "0x" + $0.der.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+        },
+        Row(.base64LineBreaks) { $0.encode = { base64($0.der).prefix(64) + "\\n" + base64($0.der).dropFirst(64) } },
+        Row(.base64Twice, .base64LineBreaks) {
+            $0.encode = { base64(Array((base64($0.der).prefix(64) + "\n" + base64($0.der).dropFirst(64)).utf8)) }
+        },
+        Row(.derNotStrict) { $0.encode = { base64([0x30, 0x80] + $0.der.dropFirst(2) + [0, 0]) } },
     ]
 
     @Test(arguments: forms)
@@ -165,7 +229,7 @@ import Testing
         // Of some signatures, two ways of writing are the same.
         let diagnoses = try (0..<8).map { _ in try row.make().diagnosis(key, DiagnosisKnowledge(key)) }
         #expect(
-            diagnoses.contains { $0.verdict == .formatWrong && $0.findings.contains { $0.fault == row.fault } },
+            diagnoses.contains { $0.verdict == .formatWrong && row.isAll($0) },
             "\(diagnoses)"
         )
         #expect(diagnoses.allSatisfy { [.formatWrong, .signedCorrectly].contains($0.verdict) }, "\(diagnoses)")
@@ -200,6 +264,128 @@ import Testing
         #expect(diagnosis.notDecidable.contains("key-revoked") && diagnosis.notDecidable.contains("offer-deleted"))
     }
 
+    @Test func `a second that was attached and another mistake are both found`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.attached["timestamp"] = "1795250488"
+        report.signed = ["timestamp": "1795250488617", "nonce": Self.nonce.uppercased()]
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(Set(diagnosis.findings.map(\.fault)) == [.timestampAttached, .nonceCase], "\(diagnosis)")
+    }
+
+    @Test func `one signature in two reports proves nothing`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.signed["bundleId"] = "something else"
+        let json = String(decoding: try report.json(key), as: UTF8.self)
+        let other = json.replacing("7e3fb204", with: "11111111").replacing(
+            "}",
+            with: ", \"attemptedAt\": 1795250499000}"
+        )
+        var knowledge = DiagnosisKnowledge()
+        knowledge.otherReport = try SignatureReport(json: Array(other.utf8))
+        let diagnosis = SignatureDiagnoser(knowledge).diagnose(try SignatureReport(json: Array(json.utf8)))
+        #expect(diagnosis.verdict == .undecided && diagnosis.findings.isEmpty && diagnosis.recoveredKey == nil)
+        #expect(
+            diagnosis.notDecidable == ["same-signature-twice", "needs-public-key", "needs-second-signature"],
+            "\(diagnosis)"
+        )
+    }
+
+    @Test(arguments: [true, false])
+    func `a key that is found and is not the one of the named id is told`(byPin: Bool) throws {
+        try startSecureMemory()
+        let (key, named) = (try PrivateKey.generate(), try PrivateKey.generate())
+        var knowledge = DiagnosisKnowledge(named)
+        if byPin {
+            knowledge.pins = [key.publicKey.spkiSHA256]
+        } else {
+            knowledge.otherReport = try SignatureReport(json: SignedReport().json(key))
+        }
+        let diagnosis = try SignedReport().diagnosis(key, knowledge)
+        #expect(diagnosis.findings == [Diagnosis.Finding(.keyIDMismatch)], "\(diagnosis)")
+        #expect(diagnosis.verdict == .payloadDiffers && diagnosis.isKeyOfBothReports != byPin)
+    }
+
+    @Test(arguments: ["bundleId", "keyIdentifier", "productId", "offerId"])
+    func `a member that the report lacks is not known, and no mistake`(name: String) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.attached[name] = .some(nil)
+        report.signed[name] = SignedReport.right.first { $0.name == name }?.value
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .undecided && diagnosis.findings.isEmpty, "\(diagnosis)")
+        #expect(diagnosis.notDecidable == ["needs-fields"] && diagnosis.lacking == [name], "\(diagnosis)")
+        #expect(diagnosis.signedBy == "ABC123DEFG")
+        report.separator = " "
+        let separated = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(separated.findings.map(\.fault) == [.separator] && separated.lacking == [name], "\(separated)")
+        report.signed[name] = ""
+        report.separator = "\u{2063}"
+        let empty = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(empty.findings.map(\.fault) == [.placeholder] && empty.verdict == .payloadDiffers, "\(empty)")
+    }
+
+    @Test func `64 bytes are r and s for certain only once they verify`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.encode = { Self.base64($0.rawRS) }
+        report.signed["bundleId"] = "something else"
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.findings.map(\.certainty) == [.likely] && diagnosis.verdict == .formatWrong, "\(diagnosis)")
+        report.encode = { Self.base64([UInt8](repeating: 0xFF, count: 32) + $0.rawRS.suffix(32)) }
+        let tooLarge = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(tooLarge.findings.map(\.fault) == [.notDecodable], "\(tooLarge)")
+    }
+
+    @Test func `a catalog is searched by its listings, and what was not tried is told`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var knowledge = DiagnosisKnowledge(key)
+        for number in 0..<300 {
+            knowledge.productIDs.append("product\(number)")
+            let offers = (0..<4).map { "offer\(number)x\($0)" }
+            knowledge.offerIDs += offers
+            knowledge.offersByProduct["product\(number)"] = Set(offers)
+        }
+        knowledge.offersByProduct["pro"] = ["offer1"]
+        var report = SignedReport()
+        report.signed = ["productId": "product299", "offerId": "offer299x3"]
+        let listed = try report.diagnosis(key, knowledge)
+        #expect(Set(listed.findings.map(\.fault)) == [.otherProduct, .otherOffer], "\(listed)")
+        report.signed = ["nonce": Self.nonce.uppercased(), "appAccountToken": Self.token.uppercased()]
+        let local = try report.diagnosis(key, knowledge)
+        #expect(Set(local.findings.map(\.fault)) == [.nonceCase, .tokenCase], "\(local)")
+        report.signed = ["bundleId": "something else"]
+        let unknown = try report.diagnosis(key, knowledge)
+        #expect(unknown.notDecidable.contains("search-not-complete") && unknown.triedPayloads <= 4096, "\(unknown)")
+    }
+
+    @Test(arguments: [
+        "-9223372036854775808", "9223372036854775807", "-100000000000000000", "0", "-1", "1e18", "-9e18", "1e300",
+        "18446744073709551616",
+    ])
+    func `no time ends the process`(time: String) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        report.members["attached"] = "{\"timestamp\": \(time)}"
+        report.members["attemptedAt"] = "5"
+        #expect(try report.diagnosis(key, DiagnosisKnowledge(key)).isDecided)
+        report.attached["timestamp"] = time
+        report.members["attached"] = nil
+        #expect(try report.diagnosis(key, DiagnosisKnowledge(key)).triedPayloads > 0)
+        for attempt in ["-9223372036854775808", "10000000000000001"] {
+            report.members["attemptedAt"] = attempt
+            let error = #expect(throws: ReportError.self) { try report.diagnosis(key, DiagnosisKnowledge()) }
+            #expect(error?.pointer == "/attemptedAt")
+        }
+    }
+
     @Test func `the key of another id is named`() throws {
         try startSecureMemory()
         let (key, other) = (try PrivateKey.generate(), try PrivateKey.generate())
@@ -211,7 +397,7 @@ import Testing
         var inPayload = SignedReport()
         inPayload.signed["keyIdentifier"] = "ZZZ9999999"
         let named = try inPayload.diagnosis(key, knowledge)
-        #expect(named.findings.map(\.fault).contains(.keyIDInPayload), "\(named)")
+        #expect(named.findings.map(\.fault) == [.keyIDInPayload, .keyIDMismatch], "\(named)")
     }
 
     @Test func `a signature over something else is undecided, and nothing is called proved`() throws {

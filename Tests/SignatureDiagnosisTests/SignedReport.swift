@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-import Foundation
 import SignatureDiagnosis
-import TestSupport
-import Testing
 
 /// A report of a signature that a faulty server made, or whose values a faulty app attached.
 struct SignedReport {

@@ -10,10 +10,9 @@ import COpenSSL
 package struct KeyRecovery: ~Copyable {
     private let curve: Owned
     private let context: Owned
-    /// r⁻¹ and s·r⁻¹, modulo the order of the curve.
+    /// r⁻¹, modulo the order of the curve.
     private let inverse: Owned
-    private let factor: Owned
-    /// The points of which r may be the first coordinate, uncompressed.
+    /// s·r⁻¹·R for each point R of which r may be the first coordinate, uncompressed: they are the same for every digest.
     private let points: [[UInt8]]
 
     /// Prepares for a signature.
@@ -33,11 +32,14 @@ package struct KeyRecovery: ~Copyable {
         guard unsafe BN_mod_inverse(inverse.pointer, r.pointer, order, context.pointer) != nil,
             unsafe BN_mod_mul(factor.pointer, s.pointer, inverse.pointer, order, context.pointer) == 1
         else { throw .drain(Self.recovering) }
-        points = try Self.points(r, curve, context)
+        var points: [[UInt8]] = []
+        for point in try Self.points(r, curve, context) {
+            if let product = try Self.product(of: point, factor, curve, context) { points.append(product) }
+        }
+        self.points = points
         self.curve = curve
         self.context = context
         self.inverse = inverse
-        self.factor = factor
     }
 
     /// The SubjectPublicKeyInfo of each key that may have signed the digest.
@@ -49,24 +51,42 @@ package struct KeyRecovery: ~Copyable {
         guard unsafe BN_mod_mul(hash.pointer, hash.pointer, inverse.pointer, order, context.pointer) == 1,
             unsafe BN_sub(negated.pointer, order, hash.pointer) == 1
         else { throw .drain(Self.recovering) }
+        let shift = try Self.point(curve)
+        guard
+            unsafe EC_POINT_mul(curve.pointer, shift.pointer, negated.pointer, nil, nil, context.pointer) == 1
+        else { throw .drain(Self.recovering) }
         var found: [[UInt8]] = []
         for point in points {
-            let nonce = try Self.point(curve)
             let key = try Self.point(curve)
             guard
-                unsafe EC_POINT_oct2point(curve.pointer, nonce.pointer, point, point.count, context.pointer) == 1,
-                unsafe EC_POINT_mul(
-                    curve.pointer,
-                    key.pointer,
-                    negated.pointer,
-                    nonce.pointer,
-                    factor.pointer,
-                    context.pointer
-                ) == 1
+                unsafe EC_POINT_oct2point(curve.pointer, key.pointer, point, point.count, context.pointer) == 1,
+                unsafe EC_POINT_add(curve.pointer, key.pointer, key.pointer, shift.pointer, context.pointer) == 1
             else { throw .drain(Self.recovering) }
             if let bytes = Self.bytes(of: key, curve, context) { found.append(PublicKey.spkiPrefix + bytes) }
         }
         return found
+    }
+
+    /// A point times a number; `nil` of the point at infinity.
+    private static func product(
+        of point: [UInt8],
+        _ factor: borrowing Owned,
+        _ curve: borrowing Owned,
+        _ context: borrowing Owned
+    ) throws(OpenSSLError) -> [UInt8]? {
+        let product = try Self.point(curve)
+        guard
+            unsafe EC_POINT_oct2point(curve.pointer, product.pointer, point, point.count, context.pointer) == 1,
+            unsafe EC_POINT_mul(
+                curve.pointer,
+                product.pointer,
+                nil,
+                product.pointer,
+                factor.pointer,
+                context.pointer
+            ) == 1
+        else { throw .drain(recovering) }
+        return bytes(of: product, curve, context)
     }
 
     private static let recovering = "recover a public key"

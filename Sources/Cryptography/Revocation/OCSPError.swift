@@ -47,7 +47,7 @@ extension OCSPError: CustomStringConvertible {
         case .malformed: "The OCSP response can't be read."
         case .unsuccessful(let failure): "The OCSP responder answers “\(failure.rawValue)”."
         case .nonceMismatch: "The OCSP response is to another request: its nonce differs."
-        case .responderUnknown: "The OCSP response is signed by somebody whose certificate is not there."
+        case .responderUnknown: "The OCSP response is signed under a certificate that is not there."
         case .responderNotDelegated: "The signer of the OCSP response is not one that may sign OCSP responses."
         case .responderNotIssued(let error): "The OCSP responder's certificate is not good. \(error)"
         case .tooWeak: "The OCSP response is signed over a digest that is too weak."

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import JSON
 
-/// A compact JWS (RFC 7515 section 7.1), taken apart; nothing that it says counts before its signature is verified.
+/// A parsed compact JWS (RFC 7515 section 7.1); nothing that it says counts before its signature is verified.
 ///
 /// A class, because it is handed on several times and never changes.
 package final class JSONWebToken: Sendable {
@@ -27,7 +27,7 @@ package final class JSONWebToken: Sendable {
     private static let headerLimits = JSONLimits(maximumBytes: maximumBytes, maximumDepth: 6, maximumNodes: 256)
     private static let payloadLimits = JSONLimits(maximumBytes: maximumBytes, maximumDepth: 8, maximumNodes: 1024)
 
-    /// Takes a token apart.
+    /// Parses a token.
     package init(_ token: ArraySlice<UInt8>) throws(TokenFault) {
         guard token.count <= Self.maximumBytes else { throw .tooLarge }
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)

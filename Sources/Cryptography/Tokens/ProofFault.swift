@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a DPoP proof is not taken; these are all the ways.
+/// Why a DPoP proof is refused; these are all the reasons.
 ///
 /// Source: RFC 9449 section 4.3.
 package enum ProofFault: Error, Hashable, Sendable {

@@ -17,18 +17,18 @@ package struct TokenClaims: Sendable {
     /// Reads the claims that every token must have.
     package init(_ payload: JSONObject) throws(TokenFault) {
         all = payload
-        issuer = try Self.required("iss", payload) { $0.string }
-        subject = try Self.required("sub", payload) { value in
+        issuer = try Self.required("iss", in: payload) { $0.string }
+        subject = try Self.required("sub", in: payload) { value in
             value.string.flatMap { (1...255).contains($0.utf8.count) ? $0 : nil }
         }
-        expiresAt = try Self.required("exp", payload, Self.milliseconds)
-        issuedAt = try Self.required("iat", payload, Self.milliseconds)
-        notBefore = payload["nbf"] == nil ? nil : try Self.required("nbf", payload, Self.milliseconds)
+        expiresAt = try Self.required("exp", in: payload, Self.milliseconds)
+        issuedAt = try Self.required("iat", in: payload, Self.milliseconds)
+        notBefore = payload["nbf"] == nil ? nil : try Self.required("nbf", in: payload, Self.milliseconds)
     }
 
     /// A claim that is a text or an array of texts.
     func texts(_ name: String) throws(TokenFault) -> [String] {
-        try Self.required(name, all) { value in
+        try Self.required(name, in: all) { value in
             if let text = value.string { return [text] }
             guard let array = value.array else { return nil }
             let texts = array.compactMap(\.string)
@@ -51,7 +51,7 @@ package struct TokenClaims: Sendable {
 
     private static func required<Value>(
         _ name: String,
-        _ claims: JSONObject,
+        in claims: JSONObject,
         _ parse: (JSONValue) -> Value?
     ) throws(TokenFault) -> Value {
         guard let value = claims[name] else { throw .claimMissing(name) }

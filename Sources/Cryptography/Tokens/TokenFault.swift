@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a token is not taken; these are all the ways.
+/// Why a token is refused; these are all the reasons.
 ///
-/// Nothing of the token is repeated. Callers are told none of it: a reason would help whoever forges tokens.
+/// No text repeats any of the token. Callers see no reason, because it would help those who forge tokens.
 package enum TokenFault: Error, Hashable, Sendable {
     // The token's form.
     case tooLarge
@@ -32,7 +32,7 @@ package enum TokenFault: Error, Hashable, Sendable {
     case issuedInFuture
     case livesTooLong
     case otherAudience
-    /// It tells an app who its user is, and is not meant for a service.
+    /// It is an ID token, which is for the app itself.
     case identityToken
     case scopeMissing
     // Whose it is.
@@ -40,7 +40,7 @@ package enum TokenFault: Error, Hashable, Sendable {
     case boundToKey
     /// It is bound to a TLS certificate, or in a way that is not known here.
     case boundToCertificate
-    /// The provider's tokens are taken only with a proof of possession.
+    /// The provider's tokens need a proof of possession.
     case proofMissing
     case proof(ProofFault)
 
@@ -90,9 +90,9 @@ extension TokenFault: CustomStringConvertible {
         case .headerNotJSON: "The token's header is not a strict JSON object."
         case .algorithmMissing: "The token's header names no algorithm (alg)."
         case .algorithmNone: "The token is not signed: its alg is “none”."
-        case .algorithmSymmetric: "The token's alg is symmetric; only public-key algorithms are taken."
+        case .algorithmSymmetric: "The token's alg is symmetric; only public-key algorithms are accepted."
         case .algorithmNotAllowed: "The token's alg is not among the provider's algorithms in the keys file."
-        case .forbiddenHeaderMember: "The token's header has a member crit or enc, which is not taken."
+        case .forbiddenHeaderMember: "The token's header has a member crit or enc, which the service does not accept."
         case .keyIDUnfit: "The token's kid is not a text of 1 to \(JSONWebToken.maximumKeyIDBytes) bytes."
         case .otherType: "The token's header has another typ than the provider's tokenType in the keys file."
         case .payloadNotJSON: "What the token says is not a strict JSON object within the limits."

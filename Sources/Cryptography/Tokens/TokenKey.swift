@@ -105,7 +105,7 @@ package struct TokenKey: Sendable {
 
     private static func rsa(_ members: JSONObject) throws(TokenKeyFault) -> RSAPublicKey {
         guard let modulus = number(members, "n"), let exponent = number(members, "e") else { throw .numbersUnfit }
-        // More takes long to verify, and nobody uses it.
+        // Longer keys take long to verify, and providers do not use them.
         guard modulus.count <= 512 else { throw .tooLarge }
         do throws(RSAPublicKeyError) {
             return try RSAPublicKey(modulus: modulus, exponent: exponent)
@@ -129,7 +129,7 @@ package struct TokenKey: Sendable {
 /// Why a JSON Web Key is passed over; these are all the ways.
 package enum TokenKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
     case notObject
-    /// It has numbers that nobody may publish, or is symmetric.
+    /// It has private numbers, or is symmetric.
     case secret
     case otherUse
     case idUnfit
@@ -146,7 +146,7 @@ package enum TokenKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .otherUse: "is not for verifying signatures (use, key_ops)"
         case .idUnfit: "has a kid that is not a text of 1 to \(JSONWebToken.maximumKeyIDBytes) bytes"
         case .otherKind: "is neither EC on P-256 nor RSA nor Ed25519"
-        case .otherAlgorithm: "has an alg that is not taken here or does not fit its kty"
+        case .otherAlgorithm: "has an alg that is not supported or does not fit its kty"
         case .numbersUnfit: "has numbers that make no key"
         case .tooSmall: "is RSA of fewer than 2048 bits"
         case .tooLarge: "is RSA of more than 4096 bits"

@@ -3,13 +3,13 @@ import JSON
 
 /// What a provider's tokens must be like.
 package struct TokenPolicy: Hashable, Sendable {
-    /// By what tokens for a service are told from ID tokens, which are for the app alone.
+    /// How access tokens are distinguished from ID tokens, which are for the app alone.
     package enum Kind: Hashable, Sendable {
         /// The header's `typ` is `at+jwt` (RFC 9068 section 2.1).
         case accessToken
         /// Nothing in the header tells, so what only ID tokens have is refused.
         case any
-        /// ID tokens are what is taken.
+        /// Only ID tokens are accepted.
         case identityToken
     }
 

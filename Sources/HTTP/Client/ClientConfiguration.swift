@@ -10,7 +10,10 @@ package struct ClientConfiguration: Hashable, Sendable {
     package var maximumResponseBytes: Int
     /// Of all heads of an answer together: interim ones, the final one and trailers.
     package var maximumHeadBytes: Int
-    /// Connections to one host; over HTTP/2 each carries many requests at once.
+    /// The maximum number of connections to one host.
+    ///
+    /// Over HTTP/2 a connection carries many requests, so one or two are opened. Over HTTP/1.1 it carries one at a time, and
+    /// further requests wait in order of arrival.
     package var connectionsPerHost: Int
     /// Requests to one origin that are sent or wait to be sent; one more fails at once.
     package var maximumWaiting: Int
@@ -27,7 +30,7 @@ package struct ClientConfiguration: Hashable, Sendable {
         timeoutMilliseconds: Int = 10_000,
         maximumResponseBytes: Int = 2 * 1024 * 1024,
         maximumHeadBytes: Int = 32 * 1024,
-        connectionsPerHost: Int = 4,
+        connectionsPerHost: Int = 128,
         maximumWaiting: Int = 512,
         trustedCertificatesFile: String? = nil,
         userAgent: String = "offer-signer",

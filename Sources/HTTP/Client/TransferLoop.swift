@@ -22,6 +22,8 @@ final class TransferLoop: @unchecked Sendable {
     private let configuration: ClientConfiguration
     private let multi: UnsafeMutableRawPointer
     private var transfers: [UInt: Transfer] = [:]
+    /// How many idle connections are kept open, for all hosts together.
+    private static let mostIdleConnections = 32
 
     init(_ configuration: ClientConfiguration) throws(ClientError) {
         try CurlLibrary.start()
@@ -33,7 +35,7 @@ final class TransferLoop: @unchecked Sendable {
         unsafe self.multi = multi
         unsafe shim_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         unsafe shim_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.connectionsPerHost)
-        unsafe shim_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.connectionsPerHost * 4)
+        unsafe shim_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.mostIdleConnections)
     }
 
     deinit {

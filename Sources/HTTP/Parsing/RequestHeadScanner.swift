@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Pure: no I/O, no clock. However the bytes are cut into pieces, the verdict and the byte at which a request ends are the
 /// same. Stricter than RFC 9112 where that lets a server be lenient: every line ends in CR LF, no folded lines, no
-/// transfer coding, one `Host`, at most one `Content-Length` that is digits only, the target a plain path, version 1.1 only.
+/// transfer coding, one `Host`, at most one `Content-Length` that is digits only, the target a plain path, version 1.1 only (but for ``Limits/pathsForHTTP10``).
 ///
 /// One request is read at a time. After ``Progress/complete(consumed:)`` take it with ``takeRequest(from:)``, which makes
 /// the scanner ready for the next one. After ``Progress/refused(_:)`` it is of no further use.
@@ -37,6 +37,7 @@ struct RequestHeadScanner: Sendable {
     var fields: [HeaderFields.Field] = []
     var contentLength: Int?
     var hosts = 0
+    var isHTTP10 = false
     var hasTransferEncoding = false
     var asksToClose = false
     var expectsToBeAsked = false
@@ -145,11 +146,11 @@ struct RequestHeadScanner: Sendable {
 
     /// Judges the head as a whole, and with it how long the body is.
     private mutating func endHead() -> Rejection? {
-        guard hosts == 1 else { return .malformed(.host) }
+        guard hosts == 1 || isHTTP10 && hosts == 0 else { return .malformed(.host) }
         guard !hasTransferEncoding else { return contentLength == nil ? .lengthRequired : .malformed(.framing) }
         let length = contentLength ?? 0
         // Libraries that give HEAD no body would take these bytes for the next request.
-        guard length == 0 || method != .head else { return .malformed(.unexpectedBody) }
+        guard length == 0 || method != .head && !isHTTP10 else { return .malformed(.unexpectedBody) }
         if length > limits.bodyBytes {
             let path = Array(head[target.lowerBound..<pathEnd])
             let limit = max(limits.bodyBytes, limits.bodyBytesByPath[path] ?? 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RequestHeadScanner {
-    /// Reads `METHOD SP origin-form SP HTTP/1.1` (RFC 9112, section 3).
+    /// Reads `METHOD SP origin-form SP HTTP/1.1` (RFC 9112, section 3), or HTTP/1.0 at the few paths that admit it.
     mutating func readRequestLine(_ line: Range<Int>) -> Rejection? {
         let methodEnd = end(of: line.lowerBound..<line.upperBound, where: ASCII.isToken)
         guard methodEnd > line.lowerBound, methodEnd < line.upperBound, head[methodEnd] == ASCII.space else {
@@ -13,18 +13,30 @@ extension RequestHeadScanner {
         if let rejection = readVersion(targetEnd + 1..<line.upperBound) { return rejection }
 
         method = readMethod(line.lowerBound..<methodEnd)
+        guard !isHTTP10 || admitsHTTP10(targetStart..<targetEnd) else { return .versionNotSupported }
         if case .other = method { return .methodNotImplemented }
         target = targetStart..<targetEnd
         pathEnd = end(of: target) { $0 != ASCII.questionMark }
         return judgeTarget()
     }
 
-    private func readVersion(_ version: Range<Int>) -> Rejection? {
-        let bytes = head.span.extracting(version)
+    /// Whether a request of HTTP/1.0 is one that balancers send by default to learn whether the service is well.
+    private func admitsHTTP10(_ target: Range<Int>) -> Bool {
+        (method == .get || method == .head) && limits.pathsForHTTP10.contains(Array(head[target]))
+    }
+
+    private mutating func readVersion(_ version: Range<Int>) -> Rejection? {
+        // Nearly all of them; the rest may cost more.
+        if isExactly(version, "HTTP/1.1") { return nil }
+        let bytes = Array(head[version])
         guard bytes.count == 8, ASCII.isDigit(bytes[5]), bytes[6] == UInt8(ascii: "."), ASCII.isDigit(bytes[7]),
             isExactly(version.prefix(5), "HTTP/")
         else { return .malformed(.requestLine) }
-        return bytes[5] == UInt8(ascii: "1") && bytes[7] == UInt8(ascii: "1") ? nil : .versionNotSupported
+        guard isExactly(version, "HTTP/1.0") else { return .versionNotSupported }
+        isHTTP10 = true
+        // Keeping the connection is an extension there.
+        asksToClose = true
+        return nil
     }
 
     private func readMethod(_ name: Range<Int>) -> Method {

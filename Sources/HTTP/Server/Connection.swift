@@ -69,8 +69,8 @@ final class Connection: @unchecked Sendable {
     private var closesAfterAnswer = false
     /// How many requests were answered since others had their turn.
     private var answersInTurn = 0
-    /// More are not; who sends without end would else be the only one that is heard.
-    private static let mostAnswersInTurn = 16
+    /// How many requests may be answered before others have their turn, so that no client can occupy the loop.
+    private var mostAnswersInTurn: Int { isOfKnownClient ? 16 : 1 }
     /// Whether others come first, and then what was sent already.
     private var waitsForTurn = false
 
@@ -348,7 +348,7 @@ final class Connection: @unchecked Sendable {
         guard !closesAfterAnswer else { return leave() }
         enter(.idle)
         answersInTurn += 1
-        if answersInTurn >= Self.mostAnswersInTurn, mayHaveInput || !pending.isEmpty {
+        if answersInTurn >= mostAnswersInTurn, mayHaveInput || !pending.isEmpty {
             waitsForTurn = true
             server.continueLater(self)
         } else if !pending.isEmpty {

@@ -8,6 +8,8 @@ package struct Limits: Hashable, Sendable {
     package var bodyBytes: Int
     /// What is accepted instead of ``bodyBytes``, if it is more, at single paths: as they are sent, without the query.
     package var bodyBytesByPath: [[UInt8]: Int]
+    /// Paths at which GET and HEAD are answered to HTTP/1.0 as well, without a body or a query: health checks of balancers.
+    package var pathsForHTTP10: Set<[UInt8]> = []
     /// What bodies of all connections may take together, as they come, until they are answered.
     ///
     /// The first 16 KiB of each count for nothing.

@@ -157,16 +157,25 @@ final class ServerLoop: @unchecked Sendable {
     /// Has a connection go on in the next turn.
     func continueLater(_ connection: Connection) {
         unfinished.append(connection)
-        guard unfinished.count == 1 else { return }
+        if unfinished.count == 1 { continueInNextTurn() }
+    }
+
+    /// Continues at most ``mostContinued`` connections.
+    ///
+    /// The rest wait for the next turn, which handles new events first.
+    fileprivate func continueUnfinished() {
+        let connections = unfinished.prefix(Self.mostContinued)
+        unfinished.removeFirst(connections.count)
+        if !unfinished.isEmpty { continueInNextTurn() }
+        for connection in connections { connection.goOn() }
+    }
+
+    private func continueInNextTurn() {
         var atOnce = timeval()
         unsafe event_add(laterTimer, &atOnce)
     }
 
-    fileprivate func continueUnfinished() {
-        let connections = unfinished
-        unfinished = []
-        for connection in connections { connection.goOn() }
-    }
+    private static let mostContinued = 32
 
     /// Puts an answer together in the loop's memory: its head, followed by as much of the body as fits into one record of TLS.
     ///

@@ -48,7 +48,7 @@ extension Finding {
             .attributeWrongType:
             attributeSentence
         case .transactionUnknownToStore, .purchaseUnknownToStore, .purchaseExpiredTooLong, .purchaseReplaced,
-            .storeEntryUnreadable, .knownOfOtherGroup:
+            .purchaseUnreadable, .storeEntryUnreadable, .knownOfOtherGroup:
             storeSentence
         }
     }

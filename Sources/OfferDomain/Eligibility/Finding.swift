@@ -193,6 +193,7 @@ package enum FindingCode: String, CaseIterable, Sendable {
     case purchaseUnknownToStore = "purchase-unknown-to-store"
     case purchaseExpiredTooLong = "purchase-expired-too-long"
     case purchaseReplaced = "purchase-replaced"
+    case purchaseUnreadable = "purchase-unreadable"
     case storeEntryUnreadable = "store-entry-unreadable"
     case knownOfOtherGroup = "known-of-other-group"
 }

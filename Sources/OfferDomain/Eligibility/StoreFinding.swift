@@ -12,6 +12,8 @@ package enum StoreFinding: Hashable, Sendable {
     case purchaseExpiredTooLong(index: Int)
     /// Google Play no longer tells of the purchase, because another one replaced it.
     case purchaseReplaced(index: Int)
+    /// Google Play's answer about the purchase could not be read; the log says where.
+    case purchaseUnreadable(index: Int)
     /// An entry of the App Store's answer could not be read and was left out; the log says which.
     case entryUnreadable
     /// Everything that is known is about a subscription in this group, which is not the offer's.
@@ -19,7 +21,7 @@ package enum StoreFinding: Hashable, Sendable {
 
     static let codes: Set<FindingCode> = [
         .transactionUnknownToStore, .purchaseUnknownToStore, .purchaseExpiredTooLong, .purchaseReplaced,
-        .storeEntryUnreadable, .knownOfOtherGroup,
+        .purchaseUnreadable, .storeEntryUnreadable, .knownOfOtherGroup,
     ]
 
     fileprivate var code: FindingCode {
@@ -28,6 +30,7 @@ package enum StoreFinding: Hashable, Sendable {
         case .purchaseUnknown: .purchaseUnknownToStore
         case .purchaseExpiredTooLong: .purchaseExpiredTooLong
         case .purchaseReplaced: .purchaseReplaced
+        case .purchaseUnreadable: .purchaseUnreadable
         case .entryUnreadable: .storeEntryUnreadable
         case .otherGroup: .knownOfOtherGroup
         }
@@ -36,7 +39,9 @@ package enum StoreFinding: Hashable, Sendable {
     fileprivate var number: Int {
         switch self {
         case .transactionUnknown(let member): member.rawValue
-        case .purchaseUnknown(let index), .purchaseExpiredTooLong(let index), .purchaseReplaced(let index): index
+        case .purchaseUnknown(let index), .purchaseExpiredTooLong(let index), .purchaseReplaced(let index),
+            .purchaseUnreadable(let index):
+            index
         case .entryUnreadable: 0
         // Apple's ids are digits; of another text the sentence names no group.
         case .otherGroup(let group): Int(group.text) ?? 0
@@ -81,6 +86,8 @@ extension Finding {
         case .purchaseReplaced:
             "Google Play was asked and no longer tells of /purchaseTokens/\(counted): another purchase replaced it, or "
                 + "its account is gone"
+        case .purchaseUnreadable:
+            "Google Play's answer about /purchaseTokens/\(counted) cannot be read; the service's log names its member"
         case .storeEntryUnreadable:
             "the App Store's answer has an entry that cannot be read and was left out; the service's log names its member"
         default:

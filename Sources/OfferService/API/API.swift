@@ -55,7 +55,7 @@ package final class API: Responder {
         } catch {
             let problem = Problem(error)
             if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
-            response = problem.response(requestID: requestID)
+            response = problem.response(at: route, requestID: requestID)
             let caller = try? current.value.callers.authenticate(request.headers, at: now)
             decisions.refused(error, at: route, to: caller, requestID: requestID, since: now)
         }
@@ -127,6 +127,14 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
+        case .revenueCatOffers, .qonversionSignature, .appleSampleOffer:
+            return try await offers.compatible.respond(
+                to: request,
+                match,
+                under: current.value,
+                requestID: requestID,
+                at: now
+            )
         case .googlePlayAuthorization:
             return try await offers.authorizations.respond(
                 to: request,
@@ -150,6 +158,7 @@ package final class API: Responder {
             return try await records.reconciliation.respond(to: request, under: current.value, at: now)
         case .auditEntries, .auditLookups, .auditSummary, .auditCustomers, .auditNames:
             return try await records.queries.respond(to: request, at: route, under: current.value, now)
+        case .diagnoses: return try await records.diagnoses.respond(to: request, under: current.value, at: now)
         case .live: return operation.live()
         case .ready: return operation.ready()
         case .metrics: return operation.metrics()

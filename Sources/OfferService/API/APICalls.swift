@@ -15,6 +15,7 @@ struct OfferCalls: Sendable {
     let batches: SignatureBatchCall
     let authorizations: AuthorizationCall
     let eligibility: EligibilityCall
+    let compatible: CompatibilityCall
 }
 
 /// The calls that bring evidence of purchases, and say whose it is.
@@ -31,6 +32,7 @@ struct RecordCalls: Sendable {
     let log: LogCalls
     let checkpoints: CheckpointCalls
     let reconciliation: ReconciliationCall
+    let diagnoses: DiagnosesCall
 }
 
 /// The calls that switch keys and the whole service off and on.

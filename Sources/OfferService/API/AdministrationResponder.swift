@@ -22,10 +22,11 @@ extension Route {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .googlePlayNotification, .eligibility, .googlePlayAuthorization, .transactions, .customerTransfers,
-            .unknown:
+            .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .unknown:
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
-            .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames, .live,
+            .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames,
+            .diagnoses, .live,
             .ready, .metrics, .openAPI, .problem, .problems, .ownCaller, .console, .consoleFile, .consoleDoor:
             true
         }

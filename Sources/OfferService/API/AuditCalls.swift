@@ -11,10 +11,10 @@ package struct AuditCalls: Sendable {
     private let names: AuditNamesCall
 
     /// Each reading is recorded by `reads` before its answer leaves.
-    package init(index: AuditIndex, readers: LogReaders, reads: AuditReads) {
+    package init(index: AuditIndex, readers: LogReaders, reads: AuditReads, unrecorded: UnrecordedSignatures) {
         let desk = AuditDesk(index: index, readers: readers) { await reads.note($0) }
         entries = AuditEntriesCall(desk: desk)
-        lookups = AuditLookupsCall(desk: desk)
+        lookups = AuditLookupsCall(desk: desk, unrecorded: unrecorded)
         summary = AuditSummaryCall(desk: desk)
         customers = AuditCustomersCall(desk: desk, reads: reads)
         names = AuditNamesCall(desk: desk, reads: reads)

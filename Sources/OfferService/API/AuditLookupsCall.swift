@@ -3,10 +3,12 @@ import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+import Storage
 
 /// `POST /v1/audit/lookups`: whether a signature or an answer that somebody has is on record, and verifies.
 struct AuditLookupsCall: Sendable {
     let desk: AuditDesk
+    let unrecorded: UnrecordedSignatures
 
     /// Answers auditors and administrators; to others it would tell whether a guess is right.
     func respond(
@@ -17,11 +19,23 @@ struct AuditLookupsCall: Sendable {
         let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
         try request.requireJSON()
         let asked = try AuditLookupRequest(request.body)
-        let trace = try await desk.search { search throws(AuditReadError) in try asked.trace(in: search) }
+        let trace = try await desk.read { [ring = snapshot.keyRing] connection, index throws(AuditReadError) in
+            let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
+            var trace = try asked.trace(in: search)
+            if case .absent(var absence) = trace {
+                let signers = try KnownSigners(ring, search)
+                absence.madeBy = try search.unrecordedMaker(of: asked.signatures(connection), signers)
+                trace = .absent(absence)
+            }
+            return trace
+        }
         let found: [FoundEntry] = if case .recorded(let entries) = trace { entries } else { [] }
         let reading = AuditReading(caller: caller.id, route: .auditLookups, query: asked.query, count: found.count)
         await desk.note(reading)
-        if case .absent(let absence) = trace { throw .request(.noRecord(absence)) }
+        if case .absent(let absence) = trace {
+            if let key = absence.madeBy { unrecorded.note(key) }
+            throw .request(.noRecord(absence))
+        }
         return Self.response(found, snapshot.keyRing)
     }
 
@@ -53,29 +67,6 @@ struct AuditLookupsCall: Sendable {
         } else {
             writer.null()
         }
-    }
-}
-
-/// Why a signature is not on record, as far as can be told.
-package struct NoRecord: Sendable {
-    /// The entry that has the nonce, and which of the members sent it has otherwise.
-    package let near: (index: Int64, differences: [String])?
-
-    package init(_ trace: SignatureTrace) {
-        if case .sameNonce(let index, let differences) = trace { near = (index, differences) } else { near = nil }
-    }
-
-    /// A sentence for the one who looks.
-    package var description: String {
-        guard let near else {
-            return
-                "No entry has this digest or this nonce: either it was not signed by this service, or a field differs."
-        }
-        if near.differences.isEmpty {
-            return "Entry \(near.index) has the nonce and every other field that records hold. So appAccountToken or "
-                + "applicationUsername (of a JWS, another claim) differs from what was signed; records don't hold it."
-        }
-        return "Entry \(near.index) has the nonce, and differs in \(near.differences.joined(separator: ", "))."
     }
 }
 
@@ -115,6 +106,17 @@ enum AuditLookupRequest: Sendable {
         }
     }
 
+    /// Every signature that was sent, over all that it may have been made over.
+    func signatures(_ connection: any DatabaseConnection) throws(AuditReadError) -> [PresentedSignature] {
+        switch self {
+        case .signature(let presented): return [presented]
+        case .answers(let answers):
+            var all: [PresentedSignature] = []
+            for answer in answers { all += try answer.signatures(connection) }
+            return all
+        }
+    }
+
     /// An answer of a batch has up to 32 grants with their findings.
     private static let limits = JSONLimits(maximumBytes: 65_536, maximumDepth: 12, maximumNodes: 8192)
 
@@ -134,40 +136,29 @@ enum AuditLookupRequest: Sendable {
                 value.stringBytes.flatMap(PresentedSignature.init(jws:))
             }
         } else {
-            presented = try Self.original(&reader)
+            presented = Self.original(&reader)
         }
         reader.finish()
         guard mismatches.all.isEmpty, let presented else { throw .invalid(mismatches) }
         self = .signature(presented)
     }
 
-    private static func original(_ reader: inout ObjectReader) throws(Refusal) -> PresentedSignature? {
-        let bundleID = reader.required("bundleId", text: BundleID.init)
-        let productID = reader.required("productId", text: ProductID.init)
-        let offerID = reader.required("offerId", text: OfferID.init)
-        let keyID = reader.required("keyIdentifier", text: KeyID.init)
-        let nonce = reader.required("nonce", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
+    private static func original(_ reader: inout ObjectReader) -> PresentedSignature? {
+        var fields = SignedFields()
+        fields.bundleID = reader.required("bundleId", text: BundleID.init)
+        fields.productID = reader.required("productId", text: ProductID.init)
+        fields.offerID = reader.required("offerId", text: OfferID.init)
+        fields.keyID = reader.required("keyIdentifier", text: KeyID.init)
+        fields.nonce = reader.required("nonce", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
             value.stringSlice.flatMap { UniqueID(utf8: $0) }
         }
-        let timestamp = reader.required("timestamp", "milliseconds since 1970 UTC") { value in
+        fields.timestamp = reader.required("timestamp", "milliseconds since 1970 UTC") { value in
             value.integer.flatMap(Timestamp.init(exactlyMilliseconds:))
         }
-        let binding = SignatureRequest.readBinding(&reader, .promotionalOffer)
-        let signature = reader.required("signature", "the signature in base64") { value in
+        fields.binding = SignatureRequest.readBinding(&reader, .promotionalOffer)
+        fields.signature = reader.required("signature", "the signature in base64") { value in
             value.stringBytes.flatMap(PresentedSignature.signature(base64:))
         }
-        guard let bundleID, let productID, let offerID, let keyID, let nonce, let timestamp, let signature else {
-            return nil
-        }
-        let payload = PromotionalOfferPayload(
-            bundleID: bundleID,
-            keyID: keyID,
-            productID: productID,
-            offerID: offerID,
-            binding: binding,
-            nonce: nonce,
-            timestamp: timestamp
-        )
-        do { return try PresentedSignature(payload, signature) } catch { return nil }
+        return PresentedSignature(fields)
     }
 }

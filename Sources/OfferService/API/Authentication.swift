@@ -12,6 +12,16 @@ extension CallerDirectory {
         return caller
     }
 
+    /// The same of who calls by an SDK of another vendor, whose public key counts too.
+    func authenticateSDK(_ headers: HeaderFields, at now: Timestamp) throws(Refusal) -> Caller {
+        if let credential = headers.bearerCredential, let key = SDKKey(credential),
+            let caller = caller(presenting: key, at: now)
+        {
+            return caller
+        }
+        return try authenticateAsker(headers, at: now)
+    }
+
     /// The same of who asks for signatures, or whether there would be one: others are refused whatever they sent.
     func authenticateAsker(_ headers: HeaderFields, at now: Timestamp) throws(Refusal) -> Caller {
         let caller = try authenticate(headers, at: now)

@@ -43,7 +43,7 @@ package final class AuthorizationRequest: Sendable {
         region = reader.optional("regionCode", text: Region.init)
         purchaseTokens = Self.readTokens(&reader, mismatches)
         let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
-        let names = StatedNames(statedID, .none, told.assertions, of: user)
+        let names = StatedNames(statedID, binding: .none, assertions: told.assertions, of: user)
         (customerID, assertions) = (names.customerID, names.assertions)
         (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
         if user == nil, reader.member("customerId") == nil, reader.member("anonymousId") == nil {

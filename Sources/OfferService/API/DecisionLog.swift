@@ -119,7 +119,7 @@ extension Route {
     fileprivate var decides: Bool {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .eligibility,
-            .googlePlayAuthorization:
+            .googlePlayAuthorization, .revenueCatOffers, .qonversionSignature, .appleSampleOffer:
             true
         default: false
         }

@@ -49,7 +49,7 @@ package final class EligibilityRequest: Sendable {
         purchaseTokens = AuthorizationRequest.readTokens(&reader, mismatches)
         region = reader.optional("regionCode", text: Region.init)
         let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
-        let names = StatedNames(statedID, stated, told.assertions, of: user)
+        let names = StatedNames(statedID, binding: stated, assertions: told.assertions, of: user)
         (customerID, binding, assertions) = (names.customerID, names.binding, names.assertions)
         (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
         reader.finish()
@@ -63,7 +63,7 @@ package final class EligibilityRequest: Sendable {
         guard let value = reader.member("offerIds") else { return nil }
         let ids: [CatalogOfferID] = reader.elements("offerIds", atMost: mostOffers) { element in
             guard let text = element.string else {
-                return mismatches.none(element, "expected an id of the catalogue, found \(element.summary)")
+                return mismatches.none(element, "expected an id of the catalog, found \(element.summary)")
             }
             do { return try CatalogOfferID(text) } catch { return mismatches.none(element, "\(error)") }
         }

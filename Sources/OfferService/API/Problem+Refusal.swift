@@ -72,6 +72,13 @@ extension Problem {
                 "The purchase was made with another obfuscatedAccountId than this customer has."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is of a purchase of another account")]
+        case .noRecord(let absence) where absence.madeBy != nil:
+            self.init(
+                "unrecorded-signature",
+                "A key of this service made the signature, and it is not on record",
+                404,
+                absence.description
+            )
         case .noRecord(let absence):
             self.init("no-record", "The signature is not on record", 404, absence.description)
             mismatches = (absence.near?.differences ?? []).map { name in
@@ -98,7 +105,7 @@ extension Problem {
                 "The idempotency key belongs to another request",
                 422,
                 "This key was used within the last \(IdempotencyClaim.lifetimeHours) hours with another body, or for an "
-                    + "offer that has become another one in the catalogue since; use a fresh key for each new request."
+                    + "offer that has become another one in the catalog since; use a fresh key for each new request."
             )
         case .noSuchPath:
             self.init("not-found", "There is nothing here", 404, "The calls of this service are in /openapi.yaml.")
@@ -220,7 +227,7 @@ extension Problem {
         }
     }
 
-    /// The reason is in the log: it would help whoever forges tokens.
+    /// Without the reason, which only the log has: it would help those who forge tokens.
     ///
     /// Source: RFC 6750 section 3.1.
     private init(_ fault: TokenFault, _ nonce: String?) {
@@ -281,7 +288,7 @@ extension Problem {
 
     private init(_ refusal: DecisionRefusal) {
         switch refusal {
-        case .unknownOffer(let missing):
+        case .unknownOffer(let missing, let near):
             let (pointer, what) =
                 switch missing {
                 case .app: ("/bundleId", "app of that bundleId")
@@ -291,8 +298,9 @@ extension Problem {
                 case .offer: ("/offerId", "offer of that offerId for this product")
                 case .introductoryOffer: ("/productId", "introductory offer for this product")
                 }
-            self.init("unknown-offer", "The catalogue has no such offer", 404, "The catalogue has no \(what).")
-            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is not in the catalogue")]
+            self.init("unknown-offer", "The catalog has no such offer", 404, "The catalog has no \(what).")
+            let suggestion = near.map { "; did you mean “\($0)”?" } ?? ""
+            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "is not in the catalog\(suggestion)")]
         case .offerNotUsable(let fault):
             self.init(
                 "offer-not-usable",

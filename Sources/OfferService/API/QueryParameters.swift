@@ -66,6 +66,14 @@ package struct QueryParameters {
         return nil
     }
 
+    /// The value of a parameter; nil if it is not given or empty, which forms don't tell apart.
+    mutating func optional(_ name: String) -> String? {
+        asked.append(name)
+        let found = values.filter { $0.name == name }
+        if found.count > 1 { note(name, "is given \(found.count) times") }
+        return found.first.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+
     /// The instant that a parameter means, as ``TimeExpression`` reads it.
     mutating func time(_ name: String, at now: Timestamp) -> TimeExpression? {
         value(name, TimeExpression.expectation) { TimeExpression($0, at: now) }
@@ -84,29 +92,19 @@ package struct QueryParameters {
             let known = asked.isEmpty ? "there is none here" : "known: " + asked.sorted().joined(separator: ", ")
             note(shown(name), "is not a known parameter\(suggestion) (\(known))")
         }
+        try throwFaults()
+    }
+
+    /// Refuses the query if what was asked for is not as expected.
+    func throwFaults() throws(Refusal) {
         guard faults.isEmpty else { throw .request(.invalidParameters(faults)) }
     }
 
     private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
-        guard text.count <= 3 * maximumBytes else { return nil }
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexadecimalValue),
-                let low = rest.popFirst().flatMap(hexadecimalValue)
-            else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        guard bytes.count <= maximumBytes, !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+        guard text.count <= 3 * maximumBytes, let bytes = PercentEncoding.decoded(text), bytes.count <= maximumBytes,
+            !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else { return nil }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
-        Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init)
     }
 }
 

@@ -18,6 +18,7 @@ struct ReconciliationAnswer {
         writer.member("settledUntil", rfc3339: report.settledUntil)
         writer.member("environment", report.query.environment.rawValue)
         writer.member("redeemed", report.uses[.granted] ?? 0)
+        writer.member("redeemedEarlier", report.uses[.earlier] ?? 0)
         writer.member("counts") { writer in
             writer.member("redeemedWithoutRecord", report.uses[.ungranted] ?? 0)
             writer.member("redeemedByAnotherAccount", report.uses[.otherAccount] ?? 0)

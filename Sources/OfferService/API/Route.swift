@@ -12,6 +12,9 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case revenueCatOffers = "/compat/revenuecat/v1/offers"
+    case qonversionSignature = "/compat/qonversion/v3/users/{userId}/offers/{offerId}/signatures"
+    case appleSampleOffer = "/compat/apple-sample/offer"
     case logTile = "/audit/tile/{+path}"
     case auditEntry = "/v1/audit/entries/{index}"
     case auditEntryProof = "/v1/audit/entries/{index}/proof"
@@ -28,6 +31,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case auditCustomers = "/v1/audit/customers"
     case auditNames = "/v1/audit/names"
     case auditSummary = "/v1/audit/summary"
+    case diagnoses = "/v1/diagnoses"
     case live = "/health/live"
     case ready = "/health/ready"
     case metrics = "/metrics"
@@ -47,8 +51,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .eligibility, .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers,
-            .disableKey,
-            .enableKey, .unseal, .auditLookups, .auditCustomers:
+            .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .disableKey, .enableKey, .unseal, .auditLookups,
+            .auditCustomers, .diagnoses:
             [.post]
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]

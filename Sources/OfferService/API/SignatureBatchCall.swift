@@ -17,8 +17,7 @@ struct SignatureBatchCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let known = try admission.asker(request, snapshot, at: now)
-        let caller = if let known { known } else { try await admission.user(request, snapshot, at: now) }
+        let caller = try await admission.asker(request, snapshot, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
@@ -31,7 +30,7 @@ struct SignatureBatchCall: Sendable {
             receivedAt: now
         )
         // The first of them was let in as it came.
-        try admission.admit(caller, batch.items.count - 1)
+        try admission.admitItems(caller, batch.items.count)
         let morePlaces = try admission.enter(caller, batch.items.count - 1)
         defer { morePlaces.leave() }
         let results: [Result<SignedOffer, Refusal>]

@@ -20,8 +20,7 @@ package struct SignatureCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let known = try admission.asker(request, snapshot, at: now)
-        let caller = if let known { known } else { try await admission.user(request, snapshot, at: now) }
+        let caller = try await admission.asker(request, snapshot, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()

@@ -87,7 +87,7 @@ package final class SignatureRequest: Sendable {
         transactionID = reader.optional("transactionId", text: TransactionID.init)
         signedData = SignedDataMembers(&reader, mismatches)
         let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
-        let names = StatedNames(statedID, stated, told.assertions, of: user)
+        let names = StatedNames(statedID, binding: stated, assertions: told.assertions, of: user)
         (customerID, binding, assertions) = (names.customerID, names.binding, names.assertions)
         (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
         let subject: Subject?
@@ -121,6 +121,19 @@ package final class SignatureRequest: Sendable {
         facts = request.facts
         attributes = request.attributes
         assertions = request.assertions
+    }
+
+    /// What another vendor's SDK asks for, as a request for an original signature.
+    init(_ request: CompatibleRequest) {
+        bundleID = request.bundleID
+        productID = request.productID
+        subject = .promotionalOffer(request.offerID, forms: [.v1])
+        binding = request.binding
+        customerID = request.customerID
+        anonymousID = request.anonymousID
+        transactionID = request.transactionID
+        signedData = request.signedData
+        (facts, attributes, assertions) = request.told
     }
 
     /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.

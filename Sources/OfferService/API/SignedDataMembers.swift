@@ -13,6 +13,12 @@ package struct SignedDataMembers: Sendable {
 
     package var isEmpty: Bool { transactions.isEmpty && renewalInfos.isEmpty }
 
+    /// Transactions alone.
+    init(transactions: [[UInt8]] = []) {
+        self.transactions = transactions
+        renewalInfos = []
+    }
+
     init(_ reader: inout ObjectReader, _ mismatches: Mismatches) {
         func texts(_ name: StaticString) -> [[UInt8]] {
             reader.elements(name, atMost: Self.maximumCount) { value in

@@ -21,8 +21,7 @@ package struct TransactionsCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let known = try admission.asker(request, snapshot, at: now)
-        let caller = if let known { known } else { try await admission.user(request, snapshot, at: now) }
+        let caller = try await admission.asker(request, snapshot, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
@@ -31,7 +30,7 @@ package struct TransactionsCall: Sendable {
         guard let app = snapshot.catalog.apps[asked.bundleID] else { throw .decision(.unknownOffer(.app)) }
         try snapshot.catalog.customerPolicy(of: AppName(app.bundleID)).admit(asked.customerID)
         let evidence = try await verified(asked.signedData, of: app, for: caller, at: now)
-        let names = StatedNames(asked.customerID, asked.binding, [], of: caller.user)
+        let names = StatedNames(asked.customerID, binding: asked.binding, of: caller.user)
         try evidence.refuseOtherAccount(than: names.binding, from: caller)
         let report = SubscriptionReport(
             evidence,
@@ -67,7 +66,7 @@ package struct TransactionsCall: Sendable {
         let app = AppName(asked.bundleID)
         guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(.bundle(asked.bundleID))) }
         let stated = asked.customerID == nil ? [] : ["/customerId"]
-        let names = StatedNames(asked.customerID, asked.binding, stated, of: caller.user)
+        let names = StatedNames(asked.customerID, binding: asked.binding, assertions: stated, of: caller.user)
         if !caller.role.mayAssertFacts, let assertion = names.assertions.first {
             throw .caller(.assertionNotAllowed(pointer: assertion, caller.role))
         }

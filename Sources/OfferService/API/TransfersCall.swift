@@ -19,16 +19,16 @@ package struct TransfersCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try await caller(of: request, snapshot, at: now)
+        let caller = try await admission.asker(request, snapshot, at: now)
+        guard caller.role.mayAssertFacts || caller.user != nil else {
+            throw .caller(.roleNotAllowed(caller.role))
+        }
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         try request.requireJSON()
         let asked = try TransfersRequest(request.body)
-        if let user = caller.user {
-            guard user.customerID == asked.to else {
-                throw .caller(.assertionNotAllowed(pointer: "/to/customerId", caller.role))
-            }
-        } else {
-            guard caller.role.mayAssertFacts else { throw .caller(.roleNotAllowed(caller.role)) }
-            try admission.admit(caller, 1)
+        if let user = caller.user, user.customerID != asked.to {
+            throw .caller(.assertionNotAllowed(pointer: "/to/customerId", caller.role))
         }
         let app = try Self.app(asked, caller, snapshot.catalog)
         try snapshot.catalog.customerPolicy(of: app.name).admit(asked.to, pointer: "/to/customerId")
@@ -42,19 +42,6 @@ package struct TransfersCall: Sendable {
         case .tooManyLinks(.to):
             throw .request(.tooManyTransfers(pointer: "/to/customerId", limit: CustomerLinks.limit))
         }
-    }
-
-    /// A backend, or an app whose user's token proves to whom is transferred; that one has been let in already.
-    private func caller(
-        of request: Request,
-        _ snapshot: Snapshot,
-        at now: Timestamp
-    ) async throws(Refusal) -> Caller {
-        guard !snapshot.identity.isEmpty, request.headers.tokenCredential != nil else {
-            return try snapshot.callers.authenticate(request.headers, at: now)
-        }
-        if let known = try admission.asker(request, snapshot, at: now) { return known }
-        return try await admission.user(request, snapshot, at: now)
     }
 
     /// The app, by its names in the stores; one that the caller may not ask for is not told apart from none.

@@ -9,7 +9,7 @@ import OfferDomain
 package final class Admission: Sendable {
     private let limits: AdmissionLimits
     let proxies: TrustedProxies
-    /// Tells who the users of identity providers are.
+    /// Finds the user that a token of an identity provider proves.
     let tokens: UserTokens
     private let callers: RateLimiter<CallerID>
     private let addresses: RateLimiter<Device>
@@ -23,13 +23,13 @@ package final class Admission: Sendable {
     /// `isAlone` says that no other instance answers requests for the same database.
     package init(
         _ limits: AdmissionLimits,
-        _ proxies: TrustedProxies,
+        proxies: TrustedProxies,
         _ runtime: Runtime,
         isAlone: Bool = true
     ) {
         self.limits = limits
         self.proxies = proxies
-        tokens = UserTokens(ProviderKeys(runtime), ProofsOfPossession(runtime, isAlone: isAlone), runtime)
+        tokens = UserTokens(ProviderKeys(runtime), proofs: ProofsOfPossession(runtime, isAlone: isAlone), runtime)
         let stopwatch = runtime.clock.stopwatch()
         callers = RateLimiter(stopwatch)
         addresses = RateLimiter(stopwatch)
@@ -39,28 +39,46 @@ package final class Admission: Sendable {
 
     /// Who asks for signatures, or whether there would be one, and may do so now.
     func asker(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
-        var caller = try directory.authenticateAsker(request.headers, at: now)
+        try admitted(try directory.authenticateAsker(request.headers, at: now), request)
+    }
+
+    /// The same of who calls by an SDK of another vendor.
+    func sdk(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
+        try admitted(try directory.authenticateSDK(request.headers, at: now), request)
+    }
+
+    private func admitted(_ caller: Caller, _ request: Request) throws(Refusal) -> Caller {
+        var caller = caller
         if caller.role == .app { caller.origin = proxies.client(of: request).group }
         try admit(caller, 1)
         return caller
     }
 
-    /// Takes room for further requests that came in one.
-    func admit(_ caller: Caller, _ count: Int) throws(Refusal) {
+    /// Counts the items of a batch except the first, which ``asker(_:_:at:)`` has counted.
+    func admitItems(_ caller: Caller, _ count: Int) throws(Refusal) {
+        try admit(caller, count - 1, beside: 1)
+    }
+
+    /// Counts requests that arrived as one.
+    ///
+    /// Together with the `beside` requests already counted, they cost at most one burst. Otherwise a larger batch could never
+    /// be admitted.
+    func admit(_ caller: Caller, _ count: Int, beside: Int = 0) throws(Refusal) {
         guard count > 0 else { return }
         // The address first: who is held back there takes nothing of what the caller's others may ask.
-        if let device = caller.device { try admit(device, count) }
-        try admitCaller(caller, count)
+        if let device = caller.device { try admit(device, count, beside: beside) }
+        try admitCaller(caller, count, beside: beside)
     }
 
-    /// Takes room for requests from an address.
-    func admit(_ device: Device, _ count: Int = 1) throws(Refusal) {
+    /// Counts requests from an address.
+    func admit(_ device: Device, _ count: Int = 1, beside: Int = 0) throws(Refusal) {
         guard let limit = limits.perAddress else { return }
-        try check(addresses.take(count, for: device, limit), limit, .address)
+        try check(addresses.take(min(count, limit.burst - beside), for: device, limit), limit, .address)
     }
 
-    /// Takes room for a request of a user whose token was verified, from an address that had room: of the user first, so that
-    /// one user takes nothing of what the others may ask.
+    /// Counts a request with a verified user's token, whose address was counted before.
+    ///
+    /// The user comes first, so that a user who asks too often takes nothing of what the others may ask.
     func admitUser(_ caller: Caller) throws(Refusal) {
         if let user = caller.user, let limit = limits.perSubject {
             try check(subjects.take(1, for: user.key, limit), limit, .subject)
@@ -68,9 +86,9 @@ package final class Admission: Sendable {
         try admitCaller(caller, 1)
     }
 
-    private func admitCaller(_ caller: Caller, _ count: Int) throws(Refusal) {
+    private func admitCaller(_ caller: Caller, _ count: Int, beside: Int = 0) throws(Refusal) {
         guard let limit = caller.rate ?? (caller.role == .app ? limits.perApp : nil) else { return }
-        try check(callers.take(count, for: caller.id, limit), limit, .caller)
+        try check(callers.take(min(count, limit.burst - beside), for: caller.id, limit), limit, .caller)
     }
 
     /// Takes room for a request: for each proven subject, by its key in the ledger, and for the idempotency key.

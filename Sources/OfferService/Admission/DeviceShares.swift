@@ -3,6 +3,9 @@ import HTTP
 
 /// Limits on concurrent work for app devices: in total, per subscriber, and per device.
 ///
+/// The share of each device shrinks as places fill up: at most a quarter of the free places, so that a few devices leave
+/// room for others (dynamic thresholds; Choudhury and Hahne, 1998). The last eighth is for devices that ask for one thing.
+///
 /// One subscriber may have a quarter of the total, because one IPv6 subscriber has up to 65,536 networks of 64 bits.
 struct DeviceShares: Sendable {
     private let mostInAll: Int
@@ -22,9 +25,10 @@ struct DeviceShares: Sendable {
     mutating func take(_ count: Int, for device: Device) -> Bool {
         let own = byDevice[device, default: 0]
         let neighbors = bySubscriber[device.address.subscriber, default: 0]
-        guard inAll + count <= mostInAll,
+        let free = mostInAll - inAll
+        guard count <= free, count == 1 || free - count >= mostInAll / 8,
             neighbors == 0 || neighbors + count <= mostInAll / 4,
-            own == 0 || own + count <= mostOfDevice
+            own == 0 || own + count <= min(mostOfDevice, free / 4)
         else { return false }
         inAll += count
         byDevice[device] = own + count

@@ -28,6 +28,13 @@ package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
         (self.requests, self.period, self.burst) = (requests, period, burst)
     }
 
+    private init(_ requests: Int, per period: Period, burst: Int) {
+        (self.requests, self.period, self.burst) = (requests, period, burst)
+    }
+
+    /// The rate of diagnoses for each caller.
+    static let diagnoses = RateLimit(10, per: .second, burst: 20)
+
     private static func number(_ text: Substring) -> Int? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else { return nil }
         return (1...1_000_000).contains(number) ? number : nil

@@ -48,13 +48,12 @@ package struct TrustedProxies: Sendable {
         values.flatMap { String(decoding: $0, as: UTF8.self).split(separator: ",").map { $0.trimmed } }
     }
 
+    /// The address that an element is for; `nil` if it has none, several, or quotes that hold more than an address.
     private static func forParameter(_ element: String) -> String? {
-        for pair in element.split(separator: ";") {
-            let parts = pair.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0].trimmed.lowercased() == "for" else { continue }
-            return parts[1].trimmed
-        }
-        return nil
+        let pairs = element.split(separator: ";").map { $0.split(separator: "=", maxSplits: 1).map(\.trimmed) }
+        guard pairs.allSatisfy({ $0.count == 2 && $0[1].count { $0 == "\"" } % 2 == 0 }) else { return nil }
+        let named = pairs.filter { $0[0].lowercased() == "for" }
+        return named.count == 1 ? named[0][1] : nil
     }
 
     /// An address that may stand in quotes and brackets, and have a port.

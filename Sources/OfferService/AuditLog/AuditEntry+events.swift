@@ -47,6 +47,7 @@ extension AuditEntry {
             [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
         case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
         case .recordsRead(let read): details(of: read)
+        case .signatureDiagnosed(let record): details(of: record)
         case .recordsFetched(let fetches): details(of: fetches)
         case .noise(let noise): details(of: noise)
         case .refusalsCounted(let refusals): details(of: refusals)

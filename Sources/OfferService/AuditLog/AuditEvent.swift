@@ -80,6 +80,8 @@ package enum AuditEvent: Sendable {
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
     /// An assertion, for which Google gives a token, is about to be signed: written before the key is used.
     case googleAssertionSigned(GoogleAccountName, digest: String, expiresAt: Timestamp)
+    /// Somebody asked why a signature was refused.
+    case signatureDiagnosed(DiagnosisRecord)
 
     /// What the entry's `ev` member says.
     package var name: AuditEventName {
@@ -124,6 +126,7 @@ package enum AuditEvent: Sendable {
         case .customerTransferred: .customerTransferred
         case .subscriptionTransferred: .subscriptionTransferred
         case .storeTokenSigned, .googleAssertionSigned: .storeToken
+        case .signatureDiagnosed: .signatureDiagnosed
         }
     }
 }

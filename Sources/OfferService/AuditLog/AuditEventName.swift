@@ -40,9 +40,10 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case storeNotification = "store.notification"
     case storeToken = "store.token"
     case offerRedemption = "offer.redemption"
+    case signatureDiagnosed = "signature.diagnosed"
 
     /// What is wrong with a name that no entry can have.
-    static func fault(of name: String) -> String? {
+    package static func fault(of name: String) -> String? {
         guard AuditEventName(rawValue: name) == nil else { return nil }
         let suggestion = nearest(to: name, among: allCases.map(\.rawValue))
         return "no event is called \(printable(name))"

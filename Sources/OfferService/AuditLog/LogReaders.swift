@@ -18,10 +18,19 @@ package final class LogReaders: Sendable {
     private let threads: Int
     private let maximumWaiting: Int
     private let open: Committer.Opener
+    private let yields: Bool
 
     /// Readers that are not yet running; `maximumWaiting` questions may wait while all threads are busy.
-    package init(threads: Int = 2, maximumWaiting: Int = 64, open: @escaping Committer.Opener) {
+    ///
+    /// With `yields`, they take of the processors what those leave who answer requests.
+    package init(
+        threads: Int = 2,
+        maximumWaiting: Int = 64,
+        yields: Bool = false,
+        open: @escaping Committer.Opener
+    ) {
         self.threads = threads
+        self.yields = yields
         self.maximumWaiting = maximumWaiting
         self.open = open
     }
@@ -62,6 +71,7 @@ package final class LogReaders: Sendable {
     }
 
     private func run() {
+        if yields { Worker.yieldToOthers() }
         let reader = Reader(open: open)
         while let job = nextJob() { job(reader) }
         // One after the other: each is woken by the one before.

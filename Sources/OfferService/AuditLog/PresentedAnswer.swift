@@ -177,23 +177,28 @@ extension PresentedAnswer.Original {
         func recorded<Value>(_ name: String, _ make: (String) -> Value?) -> Value? {
             entry[name]?.string.flatMap(make)
         }
-        guard let bundleID = bundleID ?? recorded("bundle", { try? BundleID($0) }),
-            let productID = productID ?? recorded("product", { try? ProductID($0) }),
-            let offerID = offerID?.value ?? recorded("offer", { try? OfferID($0) }),
-            let keyID = keyID ?? recorded("kid", { try? KeyID($0) }),
-            let nonce = recorded("nonce", { UniqueID($0) }),
-            let timestamp = timestamp ?? entry["ts"]?.integer.flatMap(Timestamp.init(exactlyMilliseconds:))
-        else { return nil }
-        let payload = PromotionalOfferPayload(
-            bundleID: bundleID,
-            keyID: keyID,
-            productID: productID,
-            offerID: offerID,
-            binding: binding,
-            nonce: nonce,
-            timestamp: timestamp
-        )
-        return try? PresentedSignature(payload, signature)
+        guard var fields = fields(nonce: entry["nonce"]?.string) else { return nil }
+        fields.bundleID = bundleID ?? recorded("bundle") { try? BundleID($0) }
+        fields.productID = productID ?? recorded("product") { try? ProductID($0) }
+        fields.offerID = offerID?.value ?? recorded("offer") { try? OfferID($0) }
+        fields.keyID = keyID ?? recorded("kid") { try? KeyID($0) }
+        fields.timestamp = timestamp ?? entry["ts"]?.integer.flatMap(Timestamp.init(exactlyMilliseconds:))
+        return PresentedSignature(fields)
+    }
+
+    /// What was presented; `nil` without a nonce.
+    func fields(nonce: String?) -> SignedFields? {
+        guard let nonce = nonce.flatMap({ UniqueID($0) }) else { return nil }
+        var fields = SignedFields()
+        fields.bundleID = bundleID
+        fields.productID = productID
+        fields.offerID = offerID?.value
+        fields.keyID = keyID
+        fields.timestamp = timestamp
+        fields.binding = binding
+        fields.nonce = nonce
+        fields.signature = signature
+        return fields
     }
 
     /// The names of what was presented that the record says otherwise.

@@ -36,6 +36,24 @@ package struct PresentedSignature: Sendable {
         ]
     }
 
+    /// The original form out of what is known of it; `nil` if something lacks, or can't be signed.
+    package init?(_ fields: SignedFields) {
+        guard let bundleID = fields.bundleID, let productID = fields.productID, let offerID = fields.offerID,
+            let keyID = fields.keyID, let nonce = fields.nonce, let timestamp = fields.timestamp,
+            let signature = fields.signature
+        else { return nil }
+        let payload = PromotionalOfferPayload(
+            bundleID: bundleID,
+            keyID: keyID,
+            productID: productID,
+            offerID: offerID,
+            binding: fields.binding,
+            nonce: nonce,
+            timestamp: timestamp
+        )
+        do { try self.init(payload, signature) } catch { return nil }
+    }
+
     /// A compact JWS (RFC 7515 section 7.1) as this service makes them; nil for anything else.
     package init?(jws: [UInt8]) {
         let parts = jws.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
@@ -94,6 +112,20 @@ package struct PresentedSignature: Sendable {
             }
         }.map(\.name)
     }
+}
+
+/// What an app received and attached with an original signature, as far as it is known.
+package struct SignedFields: Sendable {
+    package var bundleID: BundleID?
+    package var keyID: KeyID?
+    package var productID: ProductID?
+    package var offerID: OfferID?
+    package var binding = PurchaseBinding.none
+    package var nonce: UniqueID?
+    package var timestamp: Timestamp?
+    package var signature: ECDSASignature?
+
+    package init() {}
 }
 
 /// What the log has of a signature.

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 
+/// What a caller proves itself by; found by its id, and compared by the digest of its secret.
+package protocol CallerCredential: Sendable {
+    var id: String { get }
+    /// What is stored of the secret.
+    var secretDigest: SHA256Digest { get }
+}
+
 /// The credential of a caller, `ID.SECRET`: the id finds it, the secret proves it.
 ///
 /// The secret has 256 random bits, so its SHA-256 can be kept without a slow hash.
-package struct APIKey: Hashable, Sendable {
+package struct APIKey: CallerCredential, Hashable {
     /// 16 hexadecimal digits, a point, and 43 characters of base64url.
     private let text: ArraySlice<UInt8>
 

@@ -73,7 +73,7 @@ package struct CallerDirectory: Sendable {
     /// The caller that presents this credential, or `nil`.
     ///
     /// Compared in constant time, and an unknown id costs as much as a known one, so that time tells nothing.
-    package func caller(presenting key: APIKey, at now: Timestamp) -> Caller? {
+    package func caller(presenting key: some CallerCredential, at now: Timestamp) -> Caller? {
         let found = owners[key.id]
         let isRight = key.secretDigest.equalsInConstantTime(found?.secretDigest ?? .zero)
         guard let found, isRight, found.key.isLive(at: now) else { return nil }

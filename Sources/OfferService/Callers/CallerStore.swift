@@ -12,6 +12,12 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
     case unknownKey(String)
     /// Two keys are live already; that is what a rotation needs, and no more.
     case twoLiveKeys(CallerID)
+    /// So many SDK keys are live already.
+    case tooManySDKKeys(CallerID)
+    /// An SDK key is public, so only an app of known bundles may have it.
+    case sdkKeyNeedsApp(CallerID)
+    /// The SDK key stands for that caller already.
+    case sdkKeyKnown(CallerID)
     case database(StorageError)
 
     package var description: String {
@@ -22,6 +28,10 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case .revoked(let id): "the caller \(id) is revoked for good; add one under another name"
         case .unknownKey(let id): "the caller has no key \(id)"
         case .twoLiveKeys(let id): "\(id) has two live keys already; revoke one of them first"
+        case .tooManySDKKeys(let id): "\(id) has \(SDKKey.mostLive) live SDK keys already; revoke one of them first"
+        case .sdkKeyNeedsApp(let id):
+            "an SDK key is public, and \(id) is not a caller of role app with --bundle; add one, and give it the key"
+        case .sdkKeyKnown(let id): "this SDK key stands for \(id) already; revoke it there first"
         case .database(let error): "\(error)"
         }
     }
@@ -110,9 +120,47 @@ package struct CallerStore {
         expiresAt: Timestamp?,
         at now: Timestamp
     ) throws(CallerStoreError) {
+        let live = try live(id, at: now).keys.count { !$0.id.hasPrefix(SDKKey.prefix) }
+        guard live < 2 else { throw .twoLiveKeys(id) }
+        try insert(key, of: id, expiresAt: expiresAt, at: now)
+    }
+
+    /// Lets an SDK's public key stand for a caller.
+    package func addKey(
+        _ key: SDKKey,
+        to id: CallerID,
+        expiresAt: Timestamp?,
+        at now: Timestamp
+    ) throws(CallerStoreError) {
+        let (caller, keys) = try live(id, at: now)
+        guard caller.role == .app, !caller.apps.isEmpty else { throw .sdkKeyNeedsApp(id) }
+        guard keys.count(where: { $0.id.hasPrefix(SDKKey.prefix) }) < SDKKey.mostLive else { throw .tooManySDKKeys(id) }
+        let known: Entry?
+        do { known = try all().first { $0.keys.contains { $0.id == key.id } } } catch { throw .database(error) }
+        if let known, known.revokedAt == nil, known.keys.contains(where: { $0.id == key.id && $0.isLive(at: now) }) {
+            throw .sdkKeyKnown(known.caller.id)
+        }
+        // The vendor issues this key and does not replace it, so a revoked key may be added again.
+        try run(SQL("DELETE FROM caller_keys WHERE key_id = ?", .text(key.id)))
+        try insert(key, of: id, expiresAt: expiresAt, at: now)
+    }
+
+    /// A caller that is not revoked, and its live keys.
+    private func live(
+        _ id: CallerID,
+        at now: Timestamp
+    ) throws(CallerStoreError) -> (caller: Caller, keys: [StoredCallerKey]) {
         guard let found = try find(id) else { throw .unknownCaller(id) }
         guard found.revokedAt == nil else { throw .revoked(id) }
-        guard found.keys.count(where: { $0.isLive(at: now) }) < 2 else { throw .twoLiveKeys(id) }
+        return (found.caller, found.keys.filter { $0.isLive(at: now) })
+    }
+
+    private func insert(
+        _ key: some CallerCredential,
+        of id: CallerID,
+        expiresAt: Timestamp?,
+        at now: Timestamp
+    ) throws(CallerStoreError) {
         try run(
             SQL(
                 """

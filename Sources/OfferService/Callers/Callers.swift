@@ -53,6 +53,15 @@ package struct Callers {
         }
     }
 
+    /// Lets an SDK's public key stand for a caller of role `app`; answers the key's id.
+    package func addKey(_ key: SDKKey, to id: CallerID, expiresInDays: Int?) -> Result<String, CallersError> {
+        let now = clock.now()
+        return change { store throws(CallerStoreError) in
+            try store.addKey(key, to: id, expiresAt: expiresInDays.map(now.adding(days:)), at: now)
+            return .callerKeyAdded(id, keyID: key.id)
+        }.map { key.id }
+    }
+
     /// Revokes one key of a caller, or the caller with all its keys.
     package func revoke(_ id: CallerID, keyID: String?) -> Result<Void, CallersError> {
         let now = clock.now()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+import JSON
 package import OfferDomain
 
 /// Everything that may be given; nothing outside it ever is.
@@ -137,6 +138,23 @@ extension Catalog {
             offer.appStore?.offerID == offerID
         else { return nil }
         return offer
+    }
+}
+
+extension Catalog {
+    /// The product or offer of the App Store that a caller most likely meant; of apps it names none, whoever asks.
+    func near(_ missing: Missing, _ productID: ProductID?, _ offerID: OfferID?, in bundleID: BundleID) -> String? {
+        switch missing {
+        case .product:
+            return productID.flatMap { nearest(to: $0.text, among: (products[bundleID] ?? []).map(\.text).sorted()) }
+        case .offer:
+            let names = offers.filter { offer in
+                guard let listing = offer.appStore, listing.offerID != nil else { return false }
+                return listing.bundleID == bundleID && listing.productID == productID
+            }.flatMap { Array($0.names) }
+            return offerID.flatMap { nearest(to: $0.text, among: names.sorted()) }
+        case .app, .package, .basePlan, .introductoryOffer: return nil
+        }
     }
 }
 

@@ -48,7 +48,7 @@ struct PreviewedApp: Sendable {
         let wanted = Set(ids)
         let found = ofApp.filter { wanted.contains($0.id) }
         for (index, id) in ids.enumerated() where !found.contains(where: { $0.id == id }) {
-            let message = "is not in the catalogue for this app; expected ids of the offers file, not of a store"
+            let message = "is not in the catalog for this app; expected ids of the offers file, not of a store"
             throw .request(.invalid([Mismatch(pointer: "/offerIds/\(index)", offset: 0, message: message)]))
         }
         return found

@@ -89,7 +89,7 @@ package struct LoadedConfiguration: Sendable {
                 ConfigurationIssue(
                     .error,
                     place: Setting.logPolicy.flag,
-                    "names other witnesses than before; they come into force when the service is started anew"
+                    "names other witnesses than before; they come into force when the service is started again"
                 )
             ])
         }
@@ -100,7 +100,7 @@ package struct LoadedConfiguration: Sendable {
                 place: keysPath,
                 pointer: "/auditLog",
                 "is another name or key than the log that runs has, \(other.keys.logKey.verifierKey); it can't change on "
-                    + "a reload. To begin a log anew, stop the service and see offer-signer audit --help"
+                    + "a reload. To begin a new log, stop the service and see offer-signer audit --help"
             )
         ])
     }

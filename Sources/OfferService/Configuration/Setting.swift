@@ -118,7 +118,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .adminListen:
             "where to listen for health, metrics and administration alone, beside all that --listen answers"
         case .keys: "the key ring, JSON5 (see keys.example)"
-        case .offers: "the catalogue, JSON5 (see offers.example)"
+        case .offers: "the catalog, JSON5 (see offers.example)"
         case .database: "ledger and records"
         case .checkpointFile:
             "the audit log's newest checkpoint, outside of the database; else the database's path and .checkpoint"
@@ -139,7 +139,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .log: "how much is logged to standard error"
         case .logFormat: "how log lines are written; else text on a terminal, and json otherwise"
         case .selfVerification: "which signatures are verified before they leave"
-        case .appFindings: "whether callers of role app are told which rule said no"
+        case .appFindings: "whether answers to callers of role app name the rule that said no"
         case .publicLog: "whether the audit log's tiles and checkpoint are served without an API key"
         case .sealFile: "while this file is there, nothing is signed"
         case .clockCheck: "what follows when the clock jumps or nothing keeps it right"
@@ -149,7 +149,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .connectionsPerAddress: "connections at once from one address"
         case .appRate: "how often each caller of role app may ask, if it was added without --rate"
         case .appRatePerAddress: "how often a caller of role app may ask from one address, or IPv6 network of 64 bits"
-        case .appRatePerCustomer: "how often a caller of role app may ask about one customer whom evidence shows"
+        case .appRatePerCustomer: "how often a caller of role app may ask about one customer that evidence proves"
         case .trustedProxy: "proxies whose Forwarded or X-Forwarded-For says where a request comes from"
         case .groupReadableSecrets: "whether secret files may be readable by their group (mode 0440)"
         case .unlockedMemory: "whether to run when memory for keys can't be locked"

@@ -2,8 +2,8 @@
 package import Cryptography
 package import OfferDomain
 
-/// An identity provider whose users' tokens are taken, as the keys file lists it.
-package final class IdentityProvider: Sendable {
+/// An identity provider of the keys file, whose users' tokens the service accepts.
+package struct IdentityProvider: Sendable {
     /// What records and metrics call it.
     package let name: String
     package let policy: TokenPolicy
@@ -17,7 +17,7 @@ package final class IdentityProvider: Sendable {
     /// Attributes by the claims that they are read from.
     package let attributes: [AttributeClaim]
     package let proofs: ProofPolicy
-    /// The origin that DPoP proofs name in `htu`; `nil` takes requests to this machine alone.
+    /// The origin that DPoP proofs name in `htu`; `nil` accepts proofs only for requests to this machine.
     package let publicOrigin: String?
 
     /// Where the provider's keys are.
@@ -64,30 +64,6 @@ package final class IdentityProvider: Sendable {
     /// Whether tokens need a DPoP proof of possession (RFC 9449).
     package enum ProofPolicy: String, CaseIterable, Hashable, Sendable {
         case required, accepted, off
-    }
-
-    init(
-        name: String,
-        policy: TokenPolicy,
-        keySource: KeySource,
-        apps: Set<AppName>,
-        isConfinedToAudience: Bool,
-        customer: CustomerClaim,
-        accountToken: AccountTokenClaim?,
-        attributes: [AttributeClaim],
-        proofs: ProofPolicy,
-        publicOrigin: String?
-    ) {
-        self.name = name
-        self.policy = policy
-        self.keySource = keySource
-        self.apps = apps
-        self.isConfinedToAudience = isConfinedToAudience
-        self.customer = customer
-        self.accountToken = accountToken
-        self.attributes = attributes
-        self.proofs = proofs
-        self.publicOrigin = publicOrigin
     }
 }
 

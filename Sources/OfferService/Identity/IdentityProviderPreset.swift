@@ -29,7 +29,7 @@ enum IdentityProviderPreset: String, CaseIterable {
             policy.kind = .any
             policy.maximumLifetimeSeconds = 86_400
         case .cognito:
-            // Access tokens have no `aud`; `token_use` tells them from ID tokens.
+            // Access tokens have no `aud`; `token_use` distinguishes them from ID tokens.
             policy.kind = .any
             policy.audienceClaim = "client_id"
             policy.requiredClaims = ["token_use": "access"]

@@ -2,7 +2,7 @@
 import Cryptography
 import HTTP
 
-/// What `check --live` has to tell of the identity providers.
+/// What `check --live` reports about the identity providers.
 package struct IdentityProviderReport: Sendable {
     /// What asking one came to.
     struct Entry: Sendable {

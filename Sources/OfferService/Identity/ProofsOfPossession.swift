@@ -3,7 +3,7 @@ import Cryptography
 import HTTP
 import OfferDomain
 
-/// Checks DPoP proofs: that whoever sends a token has the key that the token is bound to, and that no proof counts twice.
+/// Checks DPoP proofs: that the sender of a token has the key that the token is bound to, and that no proof counts twice.
 ///
 /// What was used, and which nonces are ours, is known to this process alone. So a nonce of another instance, or of before a
 /// restart, is none of ours, and a proof without a nonce counts only where it was made after the start and no other instance
@@ -95,7 +95,7 @@ final class ProofsOfPossession: Sendable {
                 (state.usedEarlier, state.used) = (isOld ? [] : state.used, [])
                 state.spanBeganAt = now
             }
-            // Nothing is forgotten early: what can't be remembered is not taken.
+            // No proof is forgotten early: one that can't be remembered is refused.
             guard !state.usedEarlier.contains(key), state.used.count < Self.mostUsed else { return false }
             return state.used.insert(key).inserted
         }
@@ -107,7 +107,7 @@ final class ProofsOfPossession: Sendable {
         guard spans > 0 else { return }
         state.earlierNonce = spans == 1 ? state.nonce : nil
         state.nonce = Self.nonce(random)
-        // Not now: a nonce is good for two spans, whenever anybody looks.
+        // Not `now`: a nonce is good for two spans, whenever the next request comes.
         state.nonceMadeAt += spans * Self.nonceMilliseconds
     }
 

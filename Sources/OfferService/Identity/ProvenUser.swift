@@ -11,7 +11,7 @@ package final class ProvenUser: Sendable {
     /// What the user's purchases name; `nil` if the provider's entry says nothing of it.
     package let appAccountToken: UniqueID?
     package let attributes: Attributes?
-    /// Over issuer and subject: by it requests of this user are told from those of others.
+    /// A digest of issuer and subject, for this user's own rates and idempotency keys.
     package let key: [UInt8]
 
     /// Reads what the provider's entry says out of the claims.
@@ -20,7 +20,7 @@ package final class ProvenUser: Sendable {
         let customerID = try Self.customerID(claims, provider.customer)
         self.customerID = customerID
         appAccountToken = try provider.accountToken.map { claim throws(TokenFault) in
-            try Self.accountToken(claims, claim, customerID)
+            try Self.accountToken(claims, claim, of: customerID)
         }
         attributes = try Self.attributes(claims, provider.attributes)
     }
@@ -54,7 +54,7 @@ package final class ProvenUser: Sendable {
     private static func accountToken(
         _ claims: TokenClaims,
         _ mapping: IdentityProvider.AccountTokenClaim,
-        _ customerID: CustomerID
+        of customerID: CustomerID
     ) throws(TokenFault) -> UniqueID {
         switch mapping {
         case .claim(let name):

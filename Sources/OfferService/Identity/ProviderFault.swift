@@ -11,7 +11,7 @@ package enum ProviderFault: Error, Hashable, Sendable {
     /// The discovery document is another issuer's.
     case otherIssuer
     case jwksURLMissing
-    /// Neither https nor on this machine.
+    /// Not https, or on a network that the issuer's address is not on.
     case jwksURLUnfit
     case keys(TokenKeySetFault)
 
@@ -40,7 +40,9 @@ extension ProviderFault: CustomStringConvertible {
         case .otherIssuer:
             "answers with a discovery document of another issuer; compare issuer in the keys file with it"
         case .jwksURLMissing: "answers with a discovery document without jwks_uri"
-        case .jwksURLUnfit: "answers with a discovery document whose jwks_uri is no https address"
+        case .jwksURLUnfit:
+            "answers with a discovery document whose jwks_uri is not https, or is on a private network; "
+                + "if that is right, set jwksUri in the keys file"
         case .keys(let fault): "answers with keys that can't be used: \(fault)"
         }
     }

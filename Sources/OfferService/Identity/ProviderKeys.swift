@@ -5,7 +5,7 @@ package import HTTP
 /// The keys of all identity providers: read at the start, renewed in the background, and asked for once more when a token
 /// names one that is not among them.
 ///
-/// A provider that does not answer is asked again after pauses that grow, and its last keys stay good for a day. Nobody can
+/// A provider that does not answer is asked again after pauses that grow, and its last keys stay good for a day. Tokens can
 /// make the service ask a provider more than once a minute by making up key IDs.
 package final class ProviderKeys: Sendable {
     typealias Source = IdentityProvider.KeySource
@@ -23,7 +23,7 @@ package final class ProviderKeys: Sendable {
         var waiting: [UInt64: (source: Source, continuation: CheckedContinuation<Void, Never>)] = [:]
     }
 
-    /// Asks nobody before ``start(_:current:)``; pauses between looks at what is to be renewed.
+    /// Asks no provider before ``start(_:current:)``; `pause` is the time between looks at what is due.
     package init(_ runtime: Runtime, pause: Pause = .system) {
         self.runtime = runtime
         uptime = Uptime(runtime.clock)
@@ -44,7 +44,7 @@ package final class ProviderKeys: Sendable {
         }
     }
 
-    /// From now on nobody is asked.
+    /// Asks no provider any more.
     package func stop() {
         let (loop, waiting) = state.withLock { state in
             defer { (state.transport, state.loop, state.waiting) = (nil, nil, [:]) }
@@ -119,13 +119,13 @@ package final class ProviderKeys: Sendable {
             return (transport, entry)
         }
         guard let (transport, entry) = begun else { return }
-        Task { [self] in settle(source, await Self.read(source, entry, transport)) }
+        Task { [self] in settle(source, await Self.read(source, entry, by: transport)) }
     }
 
     private static func read(
         _ source: Source,
         _ entry: ProviderKeysEntry,
-        _ transport: any Transport
+        by transport: any Transport
     ) async -> Result<ProviderKeysEntry.Answered, ProviderFault> {
         let reading = ProviderReading(transport: transport, timeoutMilliseconds: timeoutMilliseconds)
         do throws(ProviderFault) {
@@ -173,9 +173,9 @@ package final class ProviderKeys: Sendable {
         }
     }
 
-    // MARK: - What is told of them
+    // MARK: - Reports
 
-    /// What whoever runs the service should know.
+    /// What the operator should know.
     package var warnings: [Obstacle] {
         let now = uptime.milliseconds
         return state.withLock { $0.entries }.sorted { $0.key.issuer < $1.key.issuer }.compactMap { source, entry in
@@ -191,7 +191,6 @@ package final class ProviderKeys: Sendable {
     package var gauges: [Gauge] {
         let now = uptime.milliseconds
         let entries = state.withLock { $0.entries }
-        guard !entries.isEmpty else { return [] }
         return [
             Gauge(
                 "offer_signer_identity_provider_keys",
@@ -208,15 +207,19 @@ package final class ProviderKeys: Sendable {
         ]
     }
 
+    /// Requests that wait for the keys of one provider.
+    fileprivate static let mostWaiting = 256
     private static let lookMilliseconds: Int64 = 1000
     private static let patienceMilliseconds: Int64 = 2000
     private static let timeoutMilliseconds = 10_000
 }
 
 extension ProviderKeys.State {
-    /// Tokens of made-up key IDs may wait too, so there are not to be many; `nil` where too many wait.
+    /// Tokens with made-up key IDs may wait too, so each provider has a limit; `nil` where too many wait.
     fileprivate mutating func nextWaiter(for source: IdentityProvider.KeySource) -> UInt64? {
-        guard entries[source]?.isAsking == true, waiting.count < 256 else { return nil }
+        guard entries[source]?.isAsking == true,
+            waiting.values.count(where: { $0.source == source }) < ProviderKeys.mostWaiting
+        else { return nil }
         lastWaiter += 1
         return lastWaiter
     }

@@ -56,6 +56,8 @@ struct ProviderKeysEntry {
             nextAt = now + Self.renewalMilliseconds(answered.maximumAge)
         case .failure(let fault):
             self.fault = fault
+            // The provider answers, and has revoked all of them.
+            if case .keys(.noneUsable) = fault { (held, entityTag) = (nil, nil) }
             jwksURL = nil
             failures += 1
             nextAt = now + min(1000 << Int64(min(failures - 1, 4)), Self.longestPauseMilliseconds)

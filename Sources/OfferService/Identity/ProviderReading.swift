@@ -31,7 +31,7 @@ package struct ProviderReading: Sendable {
         }
         guard members["issuer"]?.string(equals: source.issuer) == true else { throw .otherIssuer }
         guard let url = members["jwks_uri"]?.string else { throw .jwksURLMissing }
-        guard IdentityProviderReader.isReachable(url) else { throw .jwksURLUnfit }
+        guard ProviderAddress.isAllowed(url, namedBy: source.discoveryURL) else { throw .jwksURLUnfit }
         return url
     }
 

@@ -11,7 +11,12 @@ struct StatedNames {
     private(set) var assertions: [String]
 
     /// `assertions` are those that only a backend may send; without a user nothing changes.
-    init(_ customerID: CustomerID?, _ binding: PurchaseBinding, _ assertions: [String], of user: ProvenUser?) {
+    init(
+        _ customerID: CustomerID?,
+        binding: PurchaseBinding,
+        assertions: [String] = [],
+        of user: ProvenUser?
+    ) {
         self.customerID = customerID
         self.binding = binding
         self.assertions = assertions

@@ -4,11 +4,11 @@ import Dispatch
 package import HTTP
 package import OfferDomain
 
-/// Why a token is refused, or whom it proves, for whoever runs the service.
+/// Why a token is refused, or which customer it proves, for the operator.
 package struct TokenExplanation: Sendable {
     /// What it comes to.
     package enum Verdict: Sendable {
-        case taken, refused
+        case accepted, refused
         /// The provider's keys can't be read, so it is not known.
         case unknown
     }
@@ -32,7 +32,7 @@ package struct TokenExplanation: Sendable {
         let done = DispatchSemaphore(value: 0)
         let outcome = Guarded<TokenExplanation?>(nil)
         Task {
-            let made = await TokenExplanation(token, loaded.keys.identity, client, at: now)
+            let made = await TokenExplanation(of: token, loaded.keys.identity, by: client, at: now)
             outcome.withLock { $0 = made }
             done.signal()
         }
@@ -45,13 +45,13 @@ package struct TokenExplanation: Sendable {
     }
 
     private init(
-        _ text: [UInt8],
+        of text: [UInt8],
         _ providers: IdentityProviders,
-        _ transport: any Transport,
+        by transport: any Transport,
         at now: Timestamp
     ) async {
         guard !providers.isEmpty else {
-            self.init(.refused, ["refused: the keys file has no identityProviders, so no token is taken"])
+            self.init(.refused, ["refused: the keys file has no identityProviders, so no token is accepted"])
             return
         }
         var lines: [String] = []
@@ -69,8 +69,8 @@ package struct TokenExplanation: Sendable {
                 self.init(.unknown, lines + ["not known: \(provider.policy.issuer) \(fault)"])
             case .success(let keys):
                 lines.append("keys: \(keys.set.keys.count) from \(keys.url)")
-                let user = try Self.user(token, claims, provider, keys.set, at: now)
-                self.init(.taken, lines + Self.lines(user, provider))
+                let user = try Self.user(of: token, claims, provider, among: keys.set, at: now)
+                self.init(.accepted, lines + Self.lines(user, provider))
             }
         } catch {
             self.init(.refused, lines + ["refused: \(error.label): \(error)"] + Self.help(error))
@@ -78,10 +78,10 @@ package struct TokenExplanation: Sendable {
     }
 
     private static func user(
-        _ token: JSONWebToken,
+        of token: JSONWebToken,
         _ claims: TokenClaims,
         _ provider: IdentityProvider,
-        _ set: TokenKeySet,
+        among set: TokenKeySet,
         at now: Timestamp
     ) throws(TokenFault) -> ProvenUser {
         let candidates = set.candidates(for: token)
@@ -106,7 +106,7 @@ package struct TokenExplanation: Sendable {
     private static func lines(_ user: ProvenUser, _ provider: IdentityProvider) -> [String] {
         let attributes = user.attributes?.entries.map(\.name).joined(separator: ", ") ?? ""
         return [
-            "taken: customerId \(user.customerID.text)",
+            "accepted: customerId \(user.customerID.text)",
             "appAccountToken: \(user.appAccountToken.map { "\($0)" } ?? "none; the app may name one, which proves nothing")",
             "apps: \(provider.apps.map(\.text).sorted().joined(separator: ", "))",
         ] + (attributes.isEmpty ? [] : ["attributes: \(attributes)"])

@@ -4,14 +4,14 @@ import HTTP
 import JSON
 import OfferDomain
 
-/// Tells from a token of an identity provider who an app's user is.
+/// Finds the user of an app that a token of an identity provider proves.
 final class UserTokens: Sendable {
     let keys: ProviderKeys
     private let proofs: ProofsOfPossession
     private let metrics: Metrics
     private let log: Log
 
-    init(_ keys: ProviderKeys, _ proofs: ProofsOfPossession, _ runtime: Runtime) {
+    init(_ keys: ProviderKeys, proofs: ProofsOfPossession, _ runtime: Runtime) {
         self.keys = keys
         self.proofs = proofs
         metrics = runtime.metrics
@@ -27,7 +27,7 @@ final class UserTokens: Sendable {
         let request: Request
     }
 
-    /// Takes a token apart, and finds whose it claims to be.
+    /// Parses a token, and finds the provider that it names.
     func presented(
         _ credential: TokenCredential,
         in request: Request,
@@ -36,9 +36,10 @@ final class UserTokens: Sendable {
         var issuer = "unknown"
         do throws(TokenFault) {
             let token = try JSONWebToken(credential.token)
+            // Only to count a fault of the claims for the provider that the token names.
+            if let named = token.payload["iss"]?.string.flatMap({ providers[$0] }) { issuer = named.policy.issuer }
             let claims = try TokenClaims(token.payload)
             guard let provider = providers[claims.issuer] else { throw .issuerUnknown }
-            issuer = provider.policy.issuer
             try provider.policy.checkHeader(token)
             return Presented(
                 token: token,
@@ -89,7 +90,7 @@ final class UserTokens: Sendable {
         return caller
     }
 
-    /// A token that is bound to a key is never taken without a proof that its sender has the key, whatever the provider's
+    /// A token that is bound to a key is never accepted without a proof that its sender has the key, whatever the provider's
     /// entry says.
     private func checkPossession(_ presented: Presented, at now: Timestamp) throws(TokenFault) {
         var thumbprint: String?
@@ -118,7 +119,7 @@ final class UserTokens: Sendable {
         }
     }
 
-    /// What the caller is told, which is nothing of the reason; that is in metrics and log.
+    /// The answer to the caller, without the reason: only metrics and log have it.
     private func refusal(_ fault: TokenFault, _ issuer: String) -> Refusal {
         metrics.count(.tokensRefused(issuer: issuer, reason: fault.label))
         log.onceAMinute(

@@ -13,6 +13,32 @@ package struct AppStoreConnectKey: Sendable {
     package var publicKeyDigest: String { privateKey.publicKey.spkiSHA256.hex }
 }
 
+extension AppStoreConnectKey {
+    /// A token good for five minutes, still without its signature.
+    ///
+    /// Source: Apple, [Generating Tokens for API Requests](https://developer.apple.com/documentation/appstoreconnectapi/generating-tokens-for-api-requests).
+    func unsignedToken(at now: Timestamp) -> (token: CompactJWS, expiresAt: Timestamp) {
+        let expiresAt = now.adding(minutes: 5)
+        var writer = JSONWriter(reserving: 192)
+        writer.beginObject()
+        writer.name("iss")
+        writer.string(issuerID.description)
+        writer.name("iat")
+        writer.integer(now.adding(seconds: -30).seconds)
+        writer.name("exp")
+        writer.integer(expiresAt.seconds)
+        writer.name("aud")
+        writer.string("appstoreconnect-v1")
+        writer.endObject()
+        return (CompactJWS(header: AppStoreClaims.headerBytes(keyID: id), payload: writer.bytes), expiresAt)
+    }
+
+    func signed(_ token: CompactJWS) throws(SigningError) -> String {
+        let signature = try privateKey.signature(of: SHA256.digest(of: token.signingInput))
+        return String(decoding: token.serialized(signature: signature), as: UTF8.self)
+    }
+}
+
 extension KeyRingFile {
     /// Reads the optional `appStoreConnect`: the id, issuer and file of a team key.
     func readConnectKey(_ root: inout ObjectReader, _ mismatches: Mismatches) -> AppStoreConnectKey? {

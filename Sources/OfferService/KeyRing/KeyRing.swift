@@ -35,6 +35,8 @@ package final class SigningKey: Sendable {
     ///
     /// `nil` of a key that the file disables, which is not read.
     package let publicKeyDigest: String?
+    /// The same, or what the file pins the key to; of a key that the file disables, its pin alone.
+    package let pin: SHA256Digest?
 
     package init(
         id: KeyID,
@@ -42,7 +44,8 @@ package final class SigningKey: Sendable {
         bundleIDs: [BundleID],
         purposes: Set<KeyPurpose>,
         status: KeyStatus,
-        privateKey: PrivateKey?
+        privateKey: PrivateKey?,
+        pin: SHA256Digest? = nil
     ) {
         self.id = id
         self.issuerID = issuerID
@@ -51,6 +54,7 @@ package final class SigningKey: Sendable {
         self.status = privateKey == nil ? .disabled : status
         self.privateKey = privateKey
         publicKeyDigest = privateKey?.publicKey.spkiSHA256.hex
+        self.pin = privateKey?.publicKey.spkiSHA256 ?? pin
     }
 
     private init(_ key: SigningKey, status: KeyStatus) {
@@ -61,6 +65,7 @@ package final class SigningKey: Sendable {
         privateKey = status == .disabled ? nil : key.privateKey
         self.status = privateKey == nil ? .disabled : status
         publicKeyDigest = key.publicKeyDigest
+        pin = key.pin
     }
 
     /// The same key in another state; a disabled one lets go of its private key.

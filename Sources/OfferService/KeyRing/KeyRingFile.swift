@@ -87,7 +87,7 @@ package struct KeyRingFile {
         let status = reader.optional("status", "“active”, “retiring” or “disabled”") {
             $0.string.flatMap(KeyStatus.init)
         }
-        let privateKey = readPrivateKey(&reader, status ?? .active)
+        let (privateKey, pin) = readPrivateKey(&reader, status ?? .active)
         reader.finish()
         if let name = reader.fileName {
             let (line, column) = file.document.position(of: value.offset)
@@ -107,7 +107,8 @@ package struct KeyRingFile {
             bundleIDs: bundleIDs,
             purposes: purposes,
             status: status ?? .active,
-            privateKey: privateKey
+            privateKey: privateKey,
+            pin: pin
         )
     }
 
@@ -160,21 +161,22 @@ package struct KeyRingFile {
         return Set(listed)
     }
 
-    private func readPrivateKey(_ reader: inout ObjectReader, _ status: KeyStatus) -> PrivateKey? {
+    private func readPrivateKey(_ reader: inout ObjectReader, _ status: KeyStatus) -> (PrivateKey?, pin: SHA256Digest?)
+    {
         let passphrase = readSecret(&reader, "passphraseFile", for: .passphrase, isRequired: false)
         let pin = reader.optional("publicKeySha256", "64 hexadecimal digits") { value in
             value.string.flatMap { SHA256Digest(hex: $0) }
         }
         guard status != .disabled else {
             _ = reader.member("file")
-            return nil
+            return (nil, pin)
         }
-        guard let pem = readSecret(&reader, "file", for: .appStoreKey) else { return nil }
+        guard let pem = readSecret(&reader, "file", for: .appStoreKey) else { return (nil, pin) }
         do throws(PrivateKeyError) {
-            return try PrivateKey(pem: pem, passphrase: passphrase, pinnedTo: pin)
+            return (try PrivateKey(pem: pem, passphrase: passphrase, pinnedTo: pin), pin)
         } catch {
             reader.note("file", error.description)
-            return nil
+            return (nil, pin)
         }
     }
 

@@ -43,8 +43,8 @@ package enum ClockSynchronisation: Hashable, Sendable {
     package var fault: String? {
         switch self {
         case .synchronised: nil
-        case .unsynchronised: "the system's clock is not synchronised with any time service"
-        case .unknown(let reason): "the system does not say whether its clock is synchronised: \(reason)"
+        case .unsynchronised: "the system's clock is not synchronized with any time service"
+        case .unknown(let reason): "the system does not say whether its clock is synchronized: \(reason)"
         }
     }
 }

@@ -32,7 +32,7 @@ package enum SealCause: String, CaseIterable, Hashable, Sendable {
         case .administrator: "to lift it: offer-signer unseal --reason TEXT, or POST /v1/unseal"
         case .file: "remove the file that --seal-file (OFFER_SIGNER_SEAL_FILE) names"
         case .selfVerification:
-            "test the machine and the key's file, start the service anew, then: offer-signer unseal --reason TEXT"
+            "test the machine and the key's file, start the service again, then: offer-signer unseal --reason TEXT"
         case .clockStepped: "set the clock right, then: offer-signer unseal --reason TEXT"
         case .clockUnsynchronised:
             "run a time service (chrony, systemd-timesyncd), or to try things out: serve with --clock-check warn "

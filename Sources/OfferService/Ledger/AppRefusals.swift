@@ -26,6 +26,11 @@ package final class AppRefusals: Sendable {
         return singles.take(1, for: request.callerID, rate) == nil
     }
 
+    /// Whether an offer may be granted; an unproven customer gets none once the disk reserve is reached.
+    ///
+    /// An attacker can make up any number of names, and each grant adds an entry.
+    func allowsGrant(_ request: DecisionRequest) -> Bool { request.isProven || reserve?.isTouched != true }
+
     /// Whether what was granted before is signed again, which adds entries: for an app, only while there is room.
     func allowsReplay(_ request: DecisionRequest) -> Bool {
         request.knowledge.isVouchedFor || reserve?.isTouched != true

@@ -2,7 +2,6 @@
 import Glibc
 package import OfferDomain
 package import Storage
-import Synchronization
 
 /// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.
 ///
@@ -18,9 +17,7 @@ package final class Committer: Sendable {
 
     private let queue = Guarded(CommitQueue())
     private let hasEnded = Guarded(false)
-    /// The start of the current batch, in microseconds of the stopwatch; 0 between two batches.
-    private let busySince = Atomic<Int64>(0)
-    private let stopwatch: Stopwatch
+    let pulse: CommitterPulse
     private let newestHead = Guarded(TreeHead.empty)
     private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
@@ -61,7 +58,7 @@ package final class Committer: Sendable {
         database: CommitterDatabase
     ) {
         self.clock = clock
-        stopwatch = options.stopwatch
+        pulse = CommitterPulse(options.stopwatch)
         self.observer = observer
         self.gate = gate
         acknowledges = options.acknowledges
@@ -114,10 +111,7 @@ package final class Committer: Sendable {
     }
 
     /// The age of the current batch; 0 between two batches.
-    package var busyMilliseconds: Int64 {
-        let since = busySince.load(ordering: .relaxed)
-        return since == 0 ? 0 : max(0, stopwatch.microseconds - since) / 1000
-    }
+    package var busyMilliseconds: Int64 { pulse.busyMilliseconds }
 
     /// Decides and records; returns when the record is durable.
     package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
@@ -274,6 +268,7 @@ package final class Committer: Sendable {
     ) -> LedgerError? {
         let refusal: LedgerError? = queue.withLock { queue in
             if queue.isStopping { return .stopped }
+            if isLimited, instance != nil, pulse.isCutOff { return CommitterPulse.cutOff }
             // Who only looks makes room for who is granted something.
             let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
             if isLimited, queue.requests >= most { return .overloaded }
@@ -319,8 +314,8 @@ extension Committer {
         var cleaning = Cleaning()
         while let batch = nextBatch(hasLeisureWork: writer?.hasLeisureWork ?? false) {
             let hasJobs = !batch.isEmpty
-            busySince.store(max(1, stopwatch.microseconds), ordering: .relaxed)
-            defer { busySince.store(0, ordering: .relaxed) }
+            pulse.begin()
+            defer { pulse.end() }
             // Given away: with another owner, each job would be copied where it is looked at.
             if hasJobs { settle(consume batch, with: &writer, &cleaning, takesMore: instance != nil) }
             if hasJobs || !doChore(with: &writer) { readGranted(of: &writer) }
@@ -344,7 +339,8 @@ extension Committer {
         takesMore: Bool = false
     ) {
         var batch = portions
-        let stopwatch = clock.stopwatch()
+        let stopwatch = pulse.beginAsking(clock)
+        defer { pulse.endAsking() }
         do throws(LedgerError) {
             if writer == nil { writer = try reopened() }
             guard let current = writer else { return }
@@ -354,6 +350,7 @@ extension Committer {
                 current.goOn(at: clock.now())
             }
             var outcomes = try write(&batch, with: current, &cleaning)
+            pulse.noteAnswer()
             gate.follow(current.switches)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
@@ -363,9 +360,12 @@ extension Committer {
             while let portion = batch.popLast(), let own = outcomes.popLast() { portion.resume(own) }
             freshEntries.add(current.freshEntries)
         } catch {
-            let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer)
+            let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer) && !pulse.isLate
             writer?.rollback()
-            if error.needsNewConnection { writer = nil }
+            if error.needsNewConnection {
+                writer = nil
+                pulse.noteLoss()
+            }
             if mayTryAgain {
                 usleep(UInt32(attempt) * 50_000)
                 settle(batch, with: &writer, &cleaning, attempt: attempt + 1)

@@ -4,15 +4,28 @@ package import Storage
 
 /// Room on the disk of the database that is for grants alone: what strangers can have written stops before it is used.
 package final class DiskReserve: Sendable {
-    private let folder: String
+    /// Free and total bytes.
+    package typealias Room = (left: UInt, all: UInt)
+
+    private let room: @Sendable () -> Room?
     private let touched = Guarded(false)
 
+    /// A reserve on a disk that `room` measures; `nil` means unknown.
+    package init(room: @escaping @Sendable () -> Room?) {
+        self.room = room
+        look()
+    }
+
     /// Of a database in a file; `nil` of one on a server, whose disk is not seen from here.
-    package init?(_ location: DatabaseLocation) {
+    package convenience init?(_ location: DatabaseLocation) {
         guard case .sqlite(let path) = location else { return nil }
         let end = path.lastIndex(of: "/")
-        folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        look()
+        let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        self.init {
+            var disk = statvfs()
+            guard unsafe statvfs(folder, &disk) == 0 else { return nil }
+            return (left: disk.f_bavail * disk.f_frsize, all: disk.f_blocks * disk.f_frsize)
+        }
     }
 
     /// Whether less room is left than is kept back.
@@ -20,10 +33,8 @@ package final class DiskReserve: Sendable {
 
     /// Looks how much there is; to be called about once a second.
     package func look() {
-        var disk = statvfs()
-        guard unsafe statvfs(folder, &disk) == 0 else { return }
-        let isTouched = disk.f_bavail * disk.f_frsize < Self.bytes(ofDisk: disk.f_blocks * disk.f_frsize)
-        touched.withLock { $0 = isTouched }
+        guard let (left, all) = room() else { return }
+        touched.withLock { $0 = left < Self.bytes(ofDisk: all) }
     }
 
     /// 64 MiB, or a sixteenth of a small disk.

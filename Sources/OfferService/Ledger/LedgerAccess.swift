@@ -33,6 +33,11 @@ package struct LedgerAccess: Sendable {
         try migrated(location.connect(.readWrite, idleTimeoutMilliseconds: idleTimeoutMilliseconds))
     }
 
+    /// The same for the committer, for whom all wait: a server that does not answer is given up sooner.
+    func openForCommits() throws(StorageError) -> any DatabaseConnection {
+        try open(answerTimeoutMilliseconds: Int(CommitterPulse.patienceMilliseconds))
+    }
+
     /// The same for who asks for what may take so long.
     private func open(answerTimeoutMilliseconds: Int) throws(StorageError) -> any DatabaseConnection {
         try migrated(location.connect(.readWrite, answerTimeoutMilliseconds: answerTimeoutMilliseconds))

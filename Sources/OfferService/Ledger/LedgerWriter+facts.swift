@@ -183,6 +183,13 @@ extension DecisionRequest {
         names.filter { !$0.identity.isClaimed }.map(\.pseudonym.ledgerKey)
     }
 
+    /// The keys of claimed names in a request that also has proof; usually empty.
+    var claimsBesideProof: [[UInt8]] {
+        let claimed = names.filter(\.identity.isClaimed)
+        guard !claimed.isEmpty, claimed.count < names.count || !knowledge.shownPurchases.isEmpty else { return [] }
+        return claimed.map(\.pseudonym.ledgerKey)
+    }
+
     /// The keys of subscriptions alone.
     func subscriptions(with known: [[UInt8]]) -> [[UInt8]] {
         var subjects = names.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)

@@ -34,7 +34,8 @@ extension LedgerWriter {
         }
         try issue(id, request, entry: index)
         try giveOut(request, entry: index)
-        days.add(request.offer.ledgerKey, on: request.terms.signedAt.utcDay)
+        // Made-up names must not use up a budget.
+        if request.isProven { days.add(request.offer.ledgerKey, on: request.terms.signedAt.utcDay) }
         try remember(request, request.terms, decision)
         return .granted(.decision(decision), otherTerms: nil)
     }

@@ -290,6 +290,7 @@ package final class LedgerWriter {
             if case .fault = obstacle { try refuse(request, decision) }
             return .obstructed(obstacle)
         }
+        guard appRefusals?.allowsGrant(request) != false else { return .diskIsFull }
         return try grant(request, decision, allows: allows, evaluation.subscriptions)
     }
 
@@ -361,12 +362,10 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            var subjects = request.subjects(with: known.subscriptions)
+            var subjects = try countedSubjects(request, known.subscriptions)
             if !request.knowledge.isVouchedFor, let histories = known.histories {
                 subjects = Array(Set(subjects + histories.purchases))
             }
-            let linked = try linked(to: request.customers)
-            if !linked.isEmpty { subjects += linked }
             history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
             if offer.needs.otherStore, let key = offer.otherStoreKey {
                 history.byCustomerInOtherStore = try grantTimes(of: subjects, key)

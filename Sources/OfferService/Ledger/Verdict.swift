@@ -46,7 +46,7 @@ extension LedgerError: CustomStringConvertible {
         case .overloaded: "More requests wait for the ledger than it holds."
         case .database(let error): error.description
         case .databaseGone:
-            "The database is not where it was opened: put the file back, or start the service anew."
+            "The database is not where it was opened: put the file back, or start the service again."
         case .stopped: "The ledger is closed, because the service is stopping."
         case .unbuildable(let error): error.description
         case .log(let fault): fault.description

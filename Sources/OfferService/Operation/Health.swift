@@ -58,7 +58,7 @@ package final class Health: CommitObserver {
     private func warn(of match: RedemptionMatch, _ store: String, offer: String) {
         let members: KeyValuePairs<StaticString, LogValue> = ["store": .text(store), "offer": .text(offer)]
         switch match {
-        case .granted: break
+        case .granted, .earlier: break
         case .ungranted: log(.warning, "an offer was used without a grant", members)
         case .otherAccount: log(.warning, "an offer was used by another account than it was granted to", members)
         }
@@ -155,7 +155,7 @@ package final class Health: CommitObserver {
         // A catalogue of Google Play's offers alone needs no key of that kind.
         let needs = snapshot.catalog.keyNeeds
         if !needs.isEmpty, snapshot.missingKeys.count == needs.count {
-            obstacles.append(Obstacle("key-unavailable", "no key is active for any app of the catalogue"))
+            obstacles.append(Obstacle("key-unavailable", "no key is active for any app of the catalog"))
         }
         if snapshot.callers.isEmpty {
             obstacles.append(Obstacle("no-callers", "no caller has a key; add one with: offer-signer callers add"))

@@ -68,7 +68,7 @@ package final class Log: Sendable {
         dropped = { writer.droppedLines }
     }
 
-    /// How many lines were left out because nobody read them.
+    /// How many lines were left out because they were not read.
     package var droppedLines: Int { dropped() }
 
     package func callAsFunction(

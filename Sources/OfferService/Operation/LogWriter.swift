@@ -75,7 +75,7 @@ package final class LogWriter: Sendable {
         }
         guard untold > 0 else { return }
         let line =
-            #"{"level":"warning","message":"log lines were left out, because nobody read them","lines":\#(untold)}"#
+            #"{"level":"warning","message":"log lines were left out, because they were not read","lines":\#(untold)}"#
         Self.write(Array("\(line)\n".utf8), to: descriptor)
     }
 

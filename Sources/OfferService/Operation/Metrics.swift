@@ -15,6 +15,8 @@ package enum Metric: Hashable, Sendable {
     case signatures(key: String, form: String)
     /// Signatures that failed or did not verify.
     case signatureFailures(key: String)
+    /// Presented signatures that a key of this service made and that are not on record.
+    case unrecordedSignatures(key: String)
     /// Signatures verified by ourselves before they left.
     case selfVerifications
     /// Grants answered again for the same idempotency key.

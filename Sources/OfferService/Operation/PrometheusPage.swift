@@ -6,7 +6,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         rateLimited,
         commitFailures
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
-    case notificationsRefused, ocspQuestions, identityProviderRequests, tokensRefused
+    case notificationsRefused, ocspQuestions, unrecordedSignatures, identityProviderRequests, tokensRefused
 
     var name: String {
         switch self {
@@ -29,6 +29,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .notifications: "offer_signer_notifications_total"
         case .notificationsRefused: "offer_signer_notifications_refused_total"
         case .ocspQuestions: "offer_signer_ocsp_questions_total"
+        case .unrecordedSignatures: "offer_signer_unrecorded_signatures_total"
         case .identityProviderRequests: "offer_signer_identity_provider_requests_total"
         case .tokensRefused: "offer_signer_tokens_refused_total"
         }
@@ -55,6 +56,8 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .notifications: "Notifications of the stores by type, environment and what came of them"
         case .notificationsRefused: "What came as a notification and was not taken for one, by reason"
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
+        case .unrecordedSignatures:
+            "Presented signatures that a key of this service made and that are not on record, by key"
         case .identityProviderRequests: "Readings of an identity provider's keys, by outcome"
         case .tokensRefused: "Users' tokens that were refused, by issuer and reason"
         }
@@ -83,6 +86,7 @@ extension Metric {
         case .notifications: .notifications
         case .notificationsRefused: .notificationsRefused
         case .ocspQuestions: .ocspQuestions
+        case .unrecordedSignatures: .unrecordedSignatures
         case .identityProviderRequests: .identityProviderRequests
         case .tokensRefused: .tokensRefused
         }
@@ -95,7 +99,7 @@ extension Metric {
         case .decisions(let offer, let outcome): [("offer", offer), ("outcome", outcome)]
         case .refusals(let rule, let answer): [("rule", rule), ("answer", answer)]
         case .signatures(let key, let form): [("key", key), ("form", form)]
-        case .signatureFailures(let key): [("key", key)]
+        case .signatureFailures(let key), .unrecordedSignatures(let key): [("key", key)]
         case .selfVerifications, .replays: []
         case .rateLimited(let scope): [("scope", scope)]
         case .commitFailures(let reason): [("reason", reason)]

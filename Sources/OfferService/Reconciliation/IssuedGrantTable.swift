@@ -33,27 +33,9 @@ struct IssuedGrantTable {
         )
     }
 
-    /// What a store calls an offer; without a base plan in the App Store.
-    private struct Name {
-        let app, product: String
-        let plan: String?
-        let offer: String
-
-        init(_ listing: StoreListing) {
-            switch listing {
-            case .appStore(let listing):
-                (app, product, plan) = (listing.bundleID.text, listing.productID.text, nil)
-                offer = listing.offerID?.text ?? ""
-            case .googlePlay(let key):
-                (app, product, plan) = (key.packageName.text, key.productID.text, key.basePlanID.text)
-                offer = key.offerID.text
-            }
-        }
-    }
-
     /// Keeps what an offer is called, as it is called now, beside what it was called before.
     func describe(_ offer: CatalogOffer) throws(StorageError) {
-        let name = Name(offer.listing)
+        let name = StoreOfferName(offer.listing)
         try connection.enqueue(
             SQL(
                 """
@@ -66,7 +48,7 @@ struct IssuedGrantTable {
                 .integer(offer.ledgerKey),
                 .text(offer.listing.store.recordName),
                 .text(offer.app.text),
-                .text(name.app),
+                .text(name.app ?? ""),
                 .text(name.product),
                 SQLValue(name.plan),
                 .text(name.offer),
@@ -76,7 +58,7 @@ struct IssuedGrantTable {
         try keep(name, of: offer)
     }
 
-    private func keep(_ name: Name, of offer: CatalogOffer) throws(StorageError) {
+    private func keep(_ name: StoreOfferName, of offer: CatalogOffer) throws(StorageError) {
         try connection.enqueue(
             SQL(
                 """
@@ -87,7 +69,7 @@ struct IssuedGrantTable {
                 .text(name.product),
                 .text(name.plan ?? ""),
                 .text(name.offer),
-                .text(name.app),
+                .text(name.app ?? ""),
                 .integer(offer.ledgerKey)
             )
         )

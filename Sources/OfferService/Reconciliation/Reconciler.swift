@@ -146,7 +146,7 @@ extension Reconciler {
             ),
             Gauge(
                 "offer_signer_never_redeemed_ratio",
-                "Share of those grants that nobody used, of apps that the store tells of",
+                "Share of those grants that were not used, of apps that the store reports about",
                 shares
             ),
         ]

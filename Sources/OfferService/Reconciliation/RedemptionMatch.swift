@@ -5,8 +5,10 @@ import OfferDomain
 package enum RedemptionMatch: String, CaseIterable, Hashable, Sendable {
     /// It came from a grant.
     case granted = "grant"
-    /// No grant fits: a key is used elsewhere, the offer needs no grant of ours, or the grant is older than this ledger.
+    /// No grant fits: a key is used elsewhere, or an app does not ask.
     case ungranted = "none"
+    /// No grant fits, and none was needed: the use is older than this ledger, or than the offer's entry in the catalog.
+    case earlier = "earlier"
     /// It came from a grant, and the purchase names another account than the grant was given to.
     case otherAccount = "other-account"
 }

@@ -32,6 +32,11 @@ package final class ActiveConfiguration: Sendable {
     /// What is to be on record before the first snapshot comes into force.
     var events: [AuditEvent] { Self.events(of: current.value, loaded) }
 
+    /// Keeps since when the catalog has its offers.
+    func noteCatalog() throws(ServiceError) {
+        do throws(StorageError) { try loaded.catalog.note(in: ledger) } catch { throw .records(.database(error)) }
+    }
+
     /// Keys that an administrator has disabled are loaded too, and may be enabled later.
     private static func events(of snapshot: Snapshot, _ loaded: LoadedConfiguration) -> [AuditEvent] {
         let keys = loaded.keys.ring.keys.compactMap { key in
@@ -57,6 +62,7 @@ package final class ActiveConfiguration: Sendable {
             // All that can fail comes before the record: an epoch that has begun makes all others outdated.
             let snapshot = try next.snapshot(try ledger.openForReading())
             let events = Self.events(of: snapshot, next)
+            try next.catalog.note(in: ledger)
             if try !next.adoptEpochs(in: ledger, with: events) { try committer.appendBlocking(events) }
             loaded = next
             current.swap(snapshot)

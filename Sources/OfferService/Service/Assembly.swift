@@ -5,6 +5,7 @@ struct Assembly: Sendable {
     let writing: WritingParts
     let records: RecordParts
     let stores: Stores
+    let providers: ProviderConnection
     let watch: SealWatch
     /// `nil` where no other service may use the database.
     let membership: Membership?
@@ -35,20 +36,21 @@ struct Assembly: Sendable {
             current: writing.current,
             committer: writing.committer,
             runtime: writing.runtime,
-            providerKeys: writing.admission.tokens.keys,
             retries: dependencies.storeRetries
         )
+        providers = try ProviderConnection(writing.admission.tokens.keys, of: writing.current, settings)
         records = try RecordParts(writing, after: opened.log, dependencies)
         membership = writing.membership(opened.reloads, reload: reload)
     }
 
     /// What whoever runs the service should know, and what keeps nothing from being done.
     var warnings: [Obstacle] {
-        furtherRoots + stores.warnings + watch.warnings + records.signedLog.warnings + (membership?.warnings ?? [])
+        furtherRoots + stores.warnings + writing.admission.tokens.keys.warnings + watch.warnings
+            + records.signedLog.warnings + (membership?.warnings ?? [])
     }
 
     /// Whoever has the key of a further root can make up any fact about any customer.
-    private var furtherRoots: [Obstacle] {
+    var furtherRoots: [Obstacle] {
         guard trustsFurtherRoots else { return [] }
         return [
             Obstacle(
@@ -61,7 +63,8 @@ struct Assembly: Sendable {
 
     /// For the metrics.
     var gauges: [Gauge] {
-        serverGauges.read(writing.committer) + stores.gauges + records.signedLog.gauges + records.reconciler.gauges
+        serverGauges.read(writing.committer) + stores.gauges + writing.admission.tokens.keys.gauges
+            + records.signedLog.gauges + records.reconciler.gauges
             + (membership?.gauges ?? []) + process.gauges + [
                 writing.current.value.callers.expiryGauge(at: writing.runtime.clock.now()),
                 Gauge(
@@ -71,7 +74,7 @@ struct Assembly: Sendable {
                 ),
                 Gauge(
                     "offer_signer_log_lines_dropped_total",
-                    "Log lines that were left out because nobody read them",
+                    "Log lines that were left out because they were not read",
                     type: "counter",
                     [.init(Double(writing.runtime.log.droppedLines))]
                 ),
@@ -87,7 +90,7 @@ extension APICalls {
         let deciding = OfferParts(writing, stores, play, settings, dependencies.verify)
         offers = OfferCalls(deciding, writing.admission, records.noise, writing.runtime)
         evidence = EvidenceCalls(writing, stores, play)
-        self.records = RecordCalls(records, isLogPublic: settings.isLogPublic)
+        self.records = RecordCalls(records, writing, stores.appStore, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)
         operation = OperationCalls(
             current: writing.current,

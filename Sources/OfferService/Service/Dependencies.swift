@@ -18,8 +18,10 @@ package struct Dependencies: Sendable {
     }
     /// Opens the connection that the committer writes through.
     package var openForCommits: @Sendable (LedgerAccess) throws(StorageError) -> any DatabaseConnection = {
-        (ledger) throws(StorageError) in try ledger.open()
+        (ledger) throws(StorageError) in try ledger.openForCommits()
     }
+    /// The reserve on the database's disk; `nil` if the database is on a server.
+    package var diskReserve: @Sendable (DatabaseLocation) -> DiskReserve? = { DiskReserve($0) }
     /// How the committer batches and how much may wait for it.
     package var committer = CommitterOptions(wakeUp: .onceATurn)
     /// How long SQLite's write-ahead log grows, in pages of 4,096 bytes, before a thread of its own checkpoints it.

@@ -66,6 +66,7 @@ extension OfferCalls {
         ) { [signer = parts.signer] in
             signer.showsFindings(to: $0)
         }
+        compatible = CompatibilityCall(signer: parts.signer, admission: admission, decisions: decisions, noise: noise)
     }
 }
 

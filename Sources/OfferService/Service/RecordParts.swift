@@ -5,6 +5,7 @@ struct RecordParts: Sendable {
     let index: AuditIndex
     let indexer: AuditIndexer
     let readers: LogReaders
+    let diagnosisReaders: LogReaders
     let reads: AuditReads
     let signedLog: SignedLog
     let reconciler: Reconciler
@@ -20,6 +21,7 @@ struct RecordParts: Sendable {
         index = AuditIndex(format: dependencies.auditIndex)
         indexer = AuditIndexer(index: index, committer: committer, log: runtime.log, open: ledger.openForReading)
         readers = LogReaders(open: ledger.openForReading)
+        diagnosisReaders = LogReaders(threads: 1, maximumWaiting: 32, yields: true, open: ledger.openForReading)
         reads = AuditReads(committer: committer, clock: runtime.clock, log: runtime.log)
         reconciler = Reconciler(ledger: ledger, clock: runtime.clock, log: runtime.log)
         let signedLog = try SignedLog(
@@ -51,9 +53,17 @@ struct RecordParts: Sendable {
 }
 
 extension RecordCalls {
-    init(_ parts: RecordParts, isLogPublic: Bool) {
+    init(_ parts: RecordParts, _ writing: WritingParts, _ store: AppStore, isLogPublic: Bool) {
         let (signedLog, reads, readers) = (parts.signedLog, parts.reads, parts.readers)
-        queries = AuditCalls(index: parts.index, readers: readers, reads: reads)
+        let unrecorded = UnrecordedSignatures(writing.runtime)
+        queries = AuditCalls(index: parts.index, readers: readers, reads: reads, unrecorded: unrecorded)
+        diagnoses = DiagnosesCall(
+            desk: AuditDesk(index: parts.index, readers: parts.diagnosisReaders) { await reads.note($0) },
+            recorder: DiagnosisRecorder(committer: writing.committer, log: writing.runtime.log),
+            store: store,
+            unrecorded: unrecorded,
+            rates: DiagnosisRates(writing.runtime)
+        )
         log = LogCalls(readers: readers, reads: reads, isPublic: isLogPublic) {
             [publisher = signedLog.publisher] in publisher.latest.map(PublishedCheckpoint.init)
         }

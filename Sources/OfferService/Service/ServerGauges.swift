@@ -33,7 +33,7 @@ final class ServerGauges: Sendable {
             ),
             Gauge(
                 "offer_signer_evicted_connections_total",
-                "Connections of clients nobody knows that were closed to make room for others",
+                "Connections of unknown clients that were closed to make room for others",
                 type: "counter",
                 [.init(Double(statistics.evictedConnections))]
             ),

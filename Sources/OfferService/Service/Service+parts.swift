@@ -40,7 +40,9 @@ extension Service {
             ServicePart(.reconciler, start: records.reconciler.start, stop: records.reconciler.stop),
             ServicePart(.auditIndex, start: records.indexer.start, stop: records.indexer.stop),
             ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
+            ServicePart(.diagnosisReaders, start: records.diagnosisReaders.start, stop: records.diagnosisReaders.stop),
             storesPart,
+            ServicePart(.identityProviders, start: assembly.providers.start, stop: assembly.providers.stop),
             serverPart,
             ServicePart(.pulse, start: pulse.start, stop: pulse.stop),
             // Stopped with the signed log, which needs it no longer than that.
@@ -93,6 +95,7 @@ extension Service {
             [configuration, committer, roots = settings.furtherRootsDigest] () throws(ServiceError) in
             let started = AuditEvent.serviceStarted(version: Self.version, furtherRoots: roots)
             let events = [started] + configuration.events
+            try configuration.noteCatalog()
             do throws(LedgerError) { try committer.appendBlocking(events) } catch { throw .records(error) }
         }
     }

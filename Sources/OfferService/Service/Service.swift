@@ -88,7 +88,7 @@ package final class Service: Sendable {
 
     func logWhatIsNotReady(_ snapshot: Snapshot) {
         let obstacles = health.obstacles(snapshot, sealedBy: seal.causes, isCutOff: seal.isCutOff)
-        for obstacle in obstacles + health.warnings(snapshot) {
+        for obstacle in obstacles + health.warnings(snapshot) + assembly.furtherRoots {
             log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
         }
     }

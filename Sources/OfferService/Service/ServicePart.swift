@@ -7,8 +7,8 @@ package struct ServicePart: Sendable {
         case locks, databaseFile, secretsOnRecord, committer
         case startOnRecord, signedLog, endOnRecord
         case membership, sealWatch, housekeeper
-        case reconciler, auditIndex, logReaders
-        case stores, server, pulse, logVerification
+        case reconciler, auditIndex, logReaders, diagnosisReaders
+        case stores, identityProviders, server, pulse, logVerification
     }
 
     package let name: Name

@@ -34,8 +34,13 @@ struct WritingParts: Sendable {
         let health = Health(metrics: runtime.metrics, clock: runtime.clock, log: runtime.log)
         self.health = health
         current = CurrentSnapshot(opened.snapshot)
-        admission = Admission(settings.admission, settings.trustedProxies, runtime, isAlone: !ledger.isShared)
-        reserve = DiskReserve(settings.database)
+        admission = Admission(
+            settings.admission,
+            proxies: settings.trustedProxies,
+            runtime,
+            isAlone: !ledger.isShared
+        )
+        reserve = dependencies.diskReserve(settings.database)
         appRefusals = AppRefusals(runtime.clock, reserve: reserve)
         let gate = KeyGate(lease: identity?.lease)
         gate.follow(opened.switches)

@@ -21,7 +21,7 @@ extension InitialSetup {
               status: "active",
             },
           ],
-
+        \(connectEntry)
           // Records and ledger hold customers' ids only as HMACs under this secret. Back it up: the service starts with no other.
           customerIds: { epoch: "1", file: "customer-ids.key" },
 
@@ -30,6 +30,20 @@ extension InitialSetup {
         }
 
         """
+    }
+
+    private var connectEntry: String {
+        guard let connectKey, let connectKeyFileName else { return "" }
+        return """
+
+              // Reads what App Store Connect has, for offer-signer check --live. It never signs offers.
+              appStoreConnect: {
+                id: "\(connectKey.id)",
+                issuerId: "\(issuerID.description)",
+                file: "\(connectKeyFileName)",
+              },
+
+            """
     }
 
     var offers: String {

@@ -13,6 +13,8 @@ package struct InitialSetup: Sendable {
     package let productID: ProductID
     package let groupID: SubscriptionGroupID
     package let offerID: OfferID
+    /// The App Store Connect API key that reads what is set up there; optional.
+    package var connectKey: (file: String, id: KeyID)?
     /// The name of the audit log.
     package let origin: LogOrigin
     /// What the backend that may ask is called.
@@ -34,6 +36,25 @@ package struct InitialSetup: Sendable {
 
     /// The name that the key's file has beside the configuration.
     package var keyFileName: String { "SubscriptionKey_\(keyID).p8" }
+
+    /// The name that the App Store Connect API key's file has there.
+    package var connectKeyFileName: String? { connectKey.map { "AuthKey_\($0.id).p8" } }
+
+    /// The key ID in the name of an App Store Connect API key's file, as `AuthKey_DEF456GHIJ.p8`.
+    ///
+    /// - Throws: Why the name does not tell, with what to do.
+    package static func connectKeyID(inNameOf path: String) throws(SetupError) -> KeyID {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let stem = name.split(separator: ".", omittingEmptySubsequences: false).first.map(String.init) ?? ""
+        guard stem.hasPrefix("AuthKey_"), let id = try? KeyID(String(stem.dropFirst("AuthKey_".count).prefix(10)))
+        else {
+            throw SetupError(
+                "\(name) is not named like an App Store Connect API key (AuthKey_DEF456GHIJ.p8), which tells the key's ID: "
+                    + "keep the name of the download"
+            )
+        }
+        return id
+    }
 
     /// The key id in the name of a file that App Store Connect handed out, as `SubscriptionKey_ABC123DEFG.p8`.
     ///

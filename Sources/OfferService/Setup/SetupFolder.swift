@@ -47,10 +47,15 @@ package struct SetupFolder {
             )
         }
         let key = try KeyToImport(setup.keyFile, to: path(setup.keyFileName))
+        var connectKey: KeyToImport?
+        if let file = setup.connectKey?.file, let name = setup.connectKeyFileName {
+            connectKey = try KeyToImport(file, to: path(name))
+        }
         guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else {
             throw SetupError("\(directory) cannot be made: \(systemMessage(errno))")
         }
         let note = try key.install()
+        _ = try connectKey?.install()
         try writeSecrets(setup)
         try write(setup.keys(pinnedTo: key.publicKey.spkiSHA256.hex), to: .keys)
         try write(setup.offers, to: .offers)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `check --live` has to tell of the stores and of identity providers.
+/// What `check --live` reports about the stores and the identity providers.
 package struct LiveReports: Sendable {
     /// `nil` if the catalogue has no app in the App Store.
     package let appStore: LiveReport?

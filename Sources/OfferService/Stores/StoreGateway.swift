@@ -24,6 +24,8 @@ struct StoreCall: Sendable {
     let budget: Account
     /// For one request; `nil` takes the policy's.
     let attemptMilliseconds: Int64?
+    /// Whether the store may refuse good credentials for an app that it does not have yet, and another place is asked next.
+    var mayBeUnreleased = false
 
     init(
         account: Account,
@@ -186,7 +188,7 @@ package final class StoreGateway: Sendable {
         }
         settle(call, permit, reading.server)
         if case .limited(let until) = reading { hold(call, until: until) }
-        count(call, reading.label)
+        count(call, reading.label(of: call))
         return reading
     }
 
@@ -301,8 +303,9 @@ extension StoreReading {
         }
     }
 
-    fileprivate var label: String {
+    fileprivate func label(of call: StoreCall) -> String {
         switch self {
+        case .failure(.credentialsRefused, _) where call.mayBeUnreleased: "refused-before-release"
         case .answer(_, let outcome): outcome
         case .limited: "rate-limited"
         case .failure(let error, _), .retry(let error, _): error.label

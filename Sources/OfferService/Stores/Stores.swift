@@ -15,10 +15,6 @@ package final class Stores: Sendable {
     package let googlePush: GooglePushAuthenticator?
     package let gateway: StoreGateway
     private let client: Client
-    /// Identity providers have a client of their own: one that hangs takes nothing from the stores.
-    private let providerClient: Client
-    private let providerKeys: ProviderKeys?
-    private let current: CurrentSnapshot
     private let verifier: SignedDataVerifier
     private let revocation: Revocation?
     private let clock: WallClock
@@ -29,14 +25,10 @@ package final class Stores: Sendable {
         current: CurrentSnapshot,
         committer: Committer,
         runtime: Runtime,
-        providerKeys: ProviderKeys? = nil,
         retries: RetryPolicy = RetryPolicy()
     ) throws(ServiceError) {
         clock = runtime.clock
-        self.providerKeys = providerKeys
-        self.current = current
         do throws(ClientError) {
-            providerClient = try Client(settings.providerClientConfiguration)
             client = try Client(settings.clientConfiguration)
             revocation = try Revocation(settings.revocationCheck, runtime)
         } catch {
@@ -78,10 +70,6 @@ package final class Stores: Sendable {
         try client.start()
         do throws(ClientError) {
             try revocation?.start()
-            if let providerKeys {
-                try providerClient.start()
-                providerKeys.start(providerClient, current: current)
-            }
         } catch {
             client.stop()
             throw error
@@ -90,22 +78,19 @@ package final class Stores: Sendable {
 
     /// Ends what is in flight, and the threads.
     package func stop() {
-        providerKeys?.stop()
-        providerClient.stop()
         revocation?.stop()
         client.stop()
     }
 
     /// What whoever runs the service should know of the stores.
     package var warnings: [Obstacle] {
-        (revocation?.monitor.warnings ?? []) + catalogues.warnings + (providerKeys?.warnings ?? [])
+        (revocation?.monitor.warnings ?? []) + catalogues.warnings
     }
 
     /// What the metrics tell of the stores, beside counters.
     package var gauges: [Gauge] {
         [gateway.breakerGauge] + client.statistics.gauges + verifier.statistics.gauges
             + (revocation?.monitor.gauges ?? []) + catalogues.gauges(at: clock.now())
-            + (providerKeys?.gauges ?? [])
     }
 
     /// Signs with the key in force, once its use is on record.
@@ -147,17 +132,6 @@ package final class Stores: Sendable {
 }
 
 extension Settings {
-    /// How identity providers are called; plain HTTP is refused for each address that is not on this machine.
-    var providerClientConfiguration: ClientConfiguration {
-        ClientConfiguration(
-            maximumResponseBytes: 65_536,
-            maximumWaiting: 64,
-            trustedCertificatesFile: trustedCertificatesPath,
-            userAgent: "offer-signer/\(Service.version)",
-            allowsPlainHTTP: true
-        )
-    }
-
     /// How the stores are called.
     var clientConfiguration: ClientConfiguration {
         ClientConfiguration(

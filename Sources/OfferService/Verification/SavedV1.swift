@@ -44,16 +44,16 @@ package struct SavedV1: Sendable {
 
     /// The signature over the payload for that app and product.
     package func presented(for product: SignedProduct) -> PresentedSignature? {
-        let payload = PromotionalOfferPayload(
-            bundleID: product.bundleID,
-            keyID: keyID,
-            productID: product.productID,
-            offerID: offerID,
-            binding: binding,
-            nonce: nonce,
-            timestamp: timestamp
-        )
-        return try? PresentedSignature(payload, signature)
+        var fields = SignedFields()
+        fields.bundleID = product.bundleID
+        fields.keyID = keyID
+        fields.productID = product.productID
+        fields.offerID = offerID
+        fields.binding = binding
+        fields.nonce = nonce
+        fields.timestamp = timestamp
+        fields.signature = signature
+        return PresentedSignature(fields)
     }
 }
 

@@ -30,7 +30,13 @@ package struct PostgreSQLAddress: Hashable, Sendable {
     var hasPassword: Bool {
         let user = authority.split(separator: "@", omittingEmptySubsequences: false).dropLast().first ?? ""
         let parameters = uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        return user.contains(":") || parameters.split(separator: "&").contains { $0.hasPrefix("password=") }
+        return user.contains(":") || parameters.split(separator: "&").contains { Self.namesPassword($0) }
+    }
+
+    /// Whether a parameter is the server's password or a private key's, or may be: libpq decodes names, too.
+    private static func namesPassword(_ parameter: Substring) -> Bool {
+        let name = parameter.prefix { $0 != "=" }
+        return ["password", "sslpassword"].contains(name) || name.contains("%")
     }
 
     /// What stands between `//` and the path, or the parameters.

@@ -4,11 +4,9 @@
 package struct PostgreSQLOptions: Hashable, Sendable {
     /// Whether the connection writes, or only reads.
     package let access: DatabaseAccess
-    /// How long a statement waits for another connection's lock, before it fails as busy.
+    /// How long a statement waits for another connection's lock, before it fails as busy; shorter than an answer may take.
     package let busyTimeoutMilliseconds: Int
     /// How long an answer may take, other than to what changes the schema; then the connection counts as lost.
-    ///
-    /// Longer than ``busyTimeoutMilliseconds``.
     package let answerTimeoutMilliseconds: Int
     /// A writer that does nothing for so long within a transaction loses its connection, and others go on.
     package let idleTimeoutMilliseconds: Int
@@ -21,8 +19,10 @@ package struct PostgreSQLOptions: Hashable, Sendable {
         idleTimeoutMilliseconds: Int? = nil
     ) {
         self.access = access
-        self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
-        self.answerTimeoutMilliseconds = answerTimeoutMilliseconds ?? 15_000
+        let answerTimeout = answerTimeoutMilliseconds ?? 15_000
+        // Else a lock that is held would look like a server that does not answer.
+        self.busyTimeoutMilliseconds = min(busyTimeoutMilliseconds, answerTimeout * 3 / 4)
+        self.answerTimeoutMilliseconds = answerTimeout
         self.idleTimeoutMilliseconds = idleTimeoutMilliseconds ?? 1000
     }
 }

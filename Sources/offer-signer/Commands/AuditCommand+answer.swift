@@ -30,9 +30,16 @@ extension AuditCommand {
         _ key: PublicKey?,
         in ledger: LedgerAccess
     ) throws(CommandError) -> Bool {
-        let trace: AnswerTrace
+        var trace: AnswerTrace
         do {
-            trace = try AuditSearch(connection: try ledger.openForReading()).trace(answer)
+            let connection = try ledger.openForReading()
+            let search = try AuditSearch(connection: connection)
+            trace = try search.trace(answer)
+            if case .absent(var absence) = trace {
+                let signers = try KnownSigners(nil, search)
+                absence.madeBy = try search.unrecordedMaker(of: answer.signatures(connection), signers)
+                trace = .absent(absence)
+            }
         } catch {
             throw CommandError("\(error)", .unavailable)
         }

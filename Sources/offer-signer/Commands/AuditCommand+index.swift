@@ -17,8 +17,11 @@ extension AuditCommand {
         let key = try arguments.value("--public-key").map(PublicKeyFile.read)
         try LedgerOptions.demand(ledger)
         let trace: SignatureTrace
+        let signers: KnownSigners
         do {
-            trace = try AuditSearch(connection: try ledger.openForReading()).trace(presented)
+            let search = try AuditSearch(connection: try ledger.openForReading())
+            trace = try search.trace(presented)
+            signers = try KnownSigners(nil, search)
         } catch {
             throw CommandError("\(error)", .unavailable)
         }
@@ -26,7 +29,7 @@ extension AuditCommand {
         let conditions = [AuditCondition("digest", presented.digest.hex)]
         let read = AuditRead(caller: nil, call: .findCommand, conditions: conditions, count: isRecorded ? 1 : 0)
         guard case .recorded(let index, let entry) = trace else {
-            Terminal.complain(NoRecord(trace).description)
+            Terminal.complain(NoRecord(trace, madeBy: signers.signer(of: presented)).description)
             try record(.recordsRead(read), in: ledger)
             return .failure
         }
@@ -41,21 +44,23 @@ extension AuditCommand {
         if let presented = try arguments.value("--jws", expected, { PresentedSignature(jws: Array($0.utf8)) }) {
             return presented
         }
-        let payload = PromotionalOfferPayload(
-            bundleID: try required(arguments, "--bundle-id", "a bundle id") { try? BundleID($0) },
-            keyID: try required(arguments, "--key-id", "the id of a key") { try? KeyID($0) },
-            productID: try required(arguments, "--product-id", "a product id") { try? ProductID($0) },
-            offerID: try required(arguments, "--offer-id", "the store's id of an offer") { try? OfferID($0) },
-            binding: try binding(arguments),
-            nonce: try required(arguments, "--nonce", "a UUID") { UniqueID($0) },
-            timestamp: try required(arguments, "--timestamp", "milliseconds since 1970 UTC") { text in
-                Int64(text).flatMap(Timestamp.init(exactlyMilliseconds:))
-            }
-        )
-        let signature = try required(arguments, "--signature", "a signature in base64") { text in
+        var fields = SignedFields()
+        fields.bundleID = try required(arguments, "--bundle-id", "a bundle id") { try? BundleID($0) }
+        fields.keyID = try required(arguments, "--key-id", "the id of a key") { try? KeyID($0) }
+        fields.productID = try required(arguments, "--product-id", "a product id") { try? ProductID($0) }
+        fields.offerID = try required(arguments, "--offer-id", "the store's id of an offer") { try? OfferID($0) }
+        fields.binding = try binding(arguments)
+        fields.nonce = try required(arguments, "--nonce", "a UUID") { UniqueID($0) }
+        fields.timestamp = try required(arguments, "--timestamp", "milliseconds since 1970 UTC") { text in
+            Int64(text).flatMap(Timestamp.init(exactlyMilliseconds:))
+        }
+        fields.signature = try required(arguments, "--signature", "a signature in base64") { text in
             PresentedSignature.signature(base64: Array(text.utf8))
         }
-        do { return try PresentedSignature(payload, signature) } catch { throw CommandError(usage: "\(error)") }
+        guard let presented = PresentedSignature(fields) else {
+            throw CommandError(usage: "such fields can't be signed")
+        }
+        return presented
     }
 
     private static func binding(_ arguments: Arguments) throws(CommandError) -> PurchaseBinding {
@@ -95,7 +100,7 @@ extension AuditCommand {
             if flag == "--rebuild" {
                 let runs = try maintenance.rebuild()
                 progress.end()
-                Terminal.say("\(runs) runs of the index were made anew")
+                Terminal.say("\(runs) runs of the index were made again")
                 return .success
             }
             let (runs, differences) = try maintenance.compare()

@@ -37,17 +37,19 @@ enum AuditCommand: Command {
         find prints the entry of a signature. --answer takes the service's answer as it is, and --jws a JWS; otherwise
         give what the app received and attached. With the key's public half in PEM, find also says whether the signature
         verifies. It exits with 1 if there is no record.
-        index holds the index against the log, and exits with 1 if they differ; or makes it anew. The service may go on.
+        index holds the index against the log, and exits with 1 if they differ; or makes it again. The service may go on.
 
         reconcile compares what the stores told with what was granted, in the last 30 days; it ends with 1 if an
-        offer was redeemed without a record, or by another account. --recompute computes everything anew and says
+        offer was redeemed without a record, or by another account. --recompute computes everything again and says
         what is kept otherwise; it reads the keys and offers too.
 
         \(logHelp)
 
         Conditions:
-          --from TIME, --until TIME   as 2026-11-21T08:00:00Z, 2026-11-21 (from 00:00 UTC), or -24h (also m, d, w: ago);
-                                      until is not included
+          --from TIME, --until TIME   as 2026-11-21T08:00:00Z, 2026-11-21 (from 00:00 UTC), today, yesterday, or -24h
+                                      (also s, m, d, w: ago); until is not included
+          --reason CODE               of decisions: why, as cooldown-running (docs/rules.md has the codes)
+          --exclude EVENT[,EVENT]…    without these events, as audit.read,audit.fetch
         \(AuditQuery.Field.allCases.map { "  --\($0.rawValue) TEXT" }.joined(separator: "\n"))
 
         Who used key K for offer O between T1 and T2:
@@ -59,7 +61,7 @@ enum AuditCommand: Command {
 
     static let subcommands = [
         "query": ["--from", "--until", "--limit", "--order", "--format"]
-            + AuditQuery.Field.allCases.map { "--\($0.rawValue)" },
+            + AuditQuery.Field.allCases.map { "--\($0.rawValue)" } + ["--reason", "--exclude"],
         "export": ["--from-index", "--format", "--tiles"],
         "proof": ["--index", "--nonce", "--digest"],
         "find": signatureOptions,
@@ -126,12 +128,29 @@ enum AuditCommand: Command {
         query.limit = try arguments.value("--limit", "a whole number") { Int($0) } ?? .max
         query.order =
             try arguments.value("--order", "oldest or newest", AuditQuery.Order.init(rawValue:)) ?? .oldest
+        query.reason = try arguments.value(
+            "--reason",
+            "a code of docs/rules.md, like cooldown-running",
+            FindingCode.init
+        )
+        query.excludedEvents = try excludedEvents(arguments)
         for field in AuditQuery.Field.allCases {
             query.fields[field] = try arguments.value("--\(field.rawValue)")
             guard let value = query.fields[field], let fault = AuditQuery.fault(of: value, in: field) else { continue }
             throw CommandError(usage: "--\(field.rawValue): \(fault)")
         }
         return query
+    }
+
+    /// The events that are left out: names with commas between.
+    private static func excludedEvents(_ arguments: Arguments) throws(CommandError) -> Set<AuditEventName> {
+        guard let text = try arguments.value("--exclude"), !text.isEmpty else { return [] }
+        var events: Set<AuditEventName> = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            if let fault = AuditEventName.fault(of: name) { throw CommandError(usage: "--exclude: \(fault)") }
+            if let event = AuditEventName(rawValue: name) { events.insert(event) }
+        }
+        return events
     }
 
     private static func export(_ arguments: Arguments, of ledger: LedgerAccess) throws(CommandError) {

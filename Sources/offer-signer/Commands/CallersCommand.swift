@@ -15,12 +15,12 @@ enum CallersCommand: Command {
 
         Usage:
           offer-signer callers add NAME --role ROLE [--bundle BUNDLE_ID]… [--expires-days N] [--rate RATE] [--create]
-          offer-signer callers add-key NAME [--expires-days N]
+          offer-signer callers add-key NAME [--expires-days N] [--sdk-key KEY]
           offer-signer callers list [--format table]
           offer-signer callers revoke NAME [--key KEY_ID]
 
         NAME is 1 to 64 of a-z 0-9 . _ -, and stands in every record.
-        ROLE is app (a client on somebody's device), backend (the team's server; believed in what it says of
+        ROLE is app (a client on a customer's device), backend (the team's server; believed in what it says of
         customers), auditor (reads the log) or admin (also acts on keys).
         Without --bundle the caller may ask for every app.
         RATE is how often an app or a backend may ask:
@@ -29,6 +29,9 @@ enum CallersCommand: Command {
 
         add and add-key print the API key, ID.SECRET, once; only its SHA-256 is stored. To rotate a key, add
         a second one, move the caller over, then revoke the first: two may be live at a time.
+
+        add-key --sdk-key lets the public key of another vendor's SDK, such as appl_… of RevenueCat, stand for a
+        caller of role app with --bundle, on the calls below /compat. KEY is 8 to 128 visible ASCII characters.
 
         Where there is no database yet, add makes one if it is named (--database or OFFER_SIGNER_DATABASE), if the keys
         file lies in the working directory, or with --create; it says so on standard error. Otherwise it refuses, and
@@ -40,7 +43,7 @@ enum CallersCommand: Command {
 
     static let subcommands = [
         "add": ["--role", "--bundle", "--expires-days", "--rate", "--create"],
-        "add-key": ["--expires-days"],
+        "add-key": ["--expires-days", "--sdk-key"],
         "list": [ListFormat.option],
         "revoke": ["--key"],
     ]
@@ -116,7 +119,17 @@ enum CallersCommand: Command {
 
     private static func addKey(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
         let words = try arguments.words("add-key", "NAME")
-        return show(callers.addKey(to: try callerID(words[1]), expiresInDays: try days(arguments)))
+        let (id, expiresInDays) = (try callerID(words[1]), try days(arguments))
+        let expected = "8 to 128 visible ASCII characters without quotes, and no API key of this service"
+        guard let key = try arguments.value("--sdk-key", expected, { SDKKey(Array($0.utf8)[...]) }) else {
+            return show(callers.addKey(to: id, expiresInDays: expiresInDays))
+        }
+        switch callers.addKey(key, to: id, expiresInDays: expiresInDays) {
+        case .success(let keyID):
+            Terminal.say("the calls below /compat take this SDK key for \(id), as key \(keyID)")
+            return .success
+        case .failure(let error): return complain(error)
+        }
     }
 
     private static func revoke(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {

@@ -22,7 +22,7 @@ enum CheckCommand: Command {
         service account.
 
         --live also asks the App Store whether it takes the keys of the purpose app-store-server-api: one
-        harmless question for each app and environment, about a transaction that nobody has. It says what is
+        harmless question for each app and environment, about a transaction that does not exist. It says what is
         wrong, as far as the answers tell: the key id, the issuer id, the bundle id, the clock, the network. Each
         use of a key is recorded in the database's audit log before it happens; without a database it refuses.
 
@@ -32,7 +32,7 @@ enum CheckCommand: Command {
         It reads the keys of each identity provider (identityProviders in the keys file), and says what is wrong with
         its discovery document, its key set, or its answer.
 
-        And it compares the offers of each app with what Google Play lists: what keeps one from being authorised,
+        And it compares the offers of each app with what Google Play lists: what keeps one from being authorized,
         what leaks, what is hidden by mistake. docs/google-play.md explains each finding.
 
         Exit code 0 if all of that could be used, 1 if not; 3 if the database could not be used, or its log is not
@@ -80,7 +80,10 @@ enum CheckCommand: Command {
         if providers > 0 {
             Terminal.say("\(settings.keysPath): \(providers) identity provider\(providers == 1 ? "" : "s")")
         }
-        Terminal.say("\(settings.offersPath): \(loaded.catalog.offers.count) offers, \(loaded.catalog.policyName)")
+        let offers = loaded.catalog.offers.count
+        Terminal.say(
+            "\(settings.offersPath): \(offers) offer\(offers == 1 ? "" : "s"), \(loaded.catalog.policyName)"
+        )
         for note in loaded.notes { Terminal.say("note: \(note)") }
         let result = parsed.flags.contains(live) ? try askStores(settings, loaded) : .success
         guard parsed.flags.contains(strict), result == .success, !loaded.ungrantable.isEmpty else { return result }

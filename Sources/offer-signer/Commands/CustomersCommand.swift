@@ -26,7 +26,7 @@ enum CustomersCommand: Command {
 
         destroy-epoch ends an epoch for good, but not the one in force. It records that, has the ledger forget what was
         granted, linked and redeemed while the epoch was in force, then overwrites its file and removes it. From then on
-        nobody can say whom the epoch's pseudonyms in the records stand for; what was granted under it counts against
+        no one can say which customers the epoch's pseudonyms in the records are; what was granted under it counts against
         no cap. That can't be undone. Take it from the keys file afterwards; until then the service warns of it. What
         backups, snapshots and the spare blocks of an SSD keep of the file is not in its hands: destroy those copies
         too. The running service lets go of it within a second.

@@ -13,7 +13,7 @@ enum DiagnoseCommand: Command {
         """
         offer-signer diagnose reads what an app attached to a refused purchase, and finds out what is wrong with the
         signature: it rebuilds what should have been signed, then with every known mistake, and verifies. What verifies
-        is proof. It asks nobody, signs nothing, and works for signatures that another server made.
+        is proof. It sends no request, signs nothing, and works for signatures that another server made.
 
         Usage:
           offer-signer diagnose [--file REPORT] [--with REPORT] [--public-key [ID=]FILE]… [--pin SHA256]…
@@ -23,7 +23,7 @@ enum DiagnoseCommand: Command {
         --public-key  the public half of a signing key in PEM, if you like with its key id: ABC123DEFG=key.pem.
                       openssl pkey -in SubscriptionKey_ABC123DEFG.p8 -pubout makes one of a .p8
         --pin         the SHA-256 of a public key (SubjectPublicKeyInfo) in hexadecimal
-        --with        another report of a signature of the same key, if nobody has its public half
+        --with        another report of a signature of the same key, if its public half is not available
         --keys, --offers  the service's own files: all of their keys, apps, products and offers are tried
         --format      text (default) or json
 
@@ -35,7 +35,10 @@ enum DiagnoseCommand: Command {
         Example:
           offer-signer diagnose --file report.json --public-key ABC123DEFG=public.pem
 
-        Exit code 0 if the cause was found, or the signature is right; 1 if the report does not tell.
+        null or an empty text in attached means that the app attached nothing there.
+
+        Exit code 0 if the cause was found, or the signature is right; 1 if the report does not tell; 2 if the command
+        line, or a report, could not be read.
         """
     }
 
@@ -48,8 +51,15 @@ enum DiagnoseCommand: Command {
         _ = try parsed.words()
         let format =
             try parsed.value("--format", "text or json") { ["text", "json"].contains($0) ? $0 : nil } ?? "text"
-        let report = try report(at: try parsed.value("--file"))
-        let diagnosis = SignatureDiagnoser(try knowledge(parsed)).diagnose(report)
+        let report = try report(at: try parsed.value("--file"), named: "the report")
+        let known: DiagnosisKnowledge
+        do throws(CommandError) {
+            known = try knowledge(parsed)
+        } catch {
+            // 1 says that the report does not tell.
+            throw CommandError(error.message, error.exitCode == .failure ? .usage : error.exitCode)
+        }
+        let diagnosis = SignatureDiagnoser(known).diagnose(report)
         if format == "json" {
             Terminal.say(String(decoding: diagnosis.json, as: UTF8.self))
         } else {
@@ -60,6 +70,7 @@ enum DiagnoseCommand: Command {
 
     private static func knowledge(_ arguments: Arguments) throws(CommandError) -> DiagnosisKnowledge {
         var knowledge = DiagnosisKnowledge()
+        knowledge.now = WallClock.system.now().milliseconds
         for text in arguments.values("--public-key") { knowledge.keys.append(try publicKey(text)) }
         for text in arguments.values("--pin") {
             guard let pin = SHA256Digest(hex: text.lowercased()) else {
@@ -67,8 +78,14 @@ enum DiagnoseCommand: Command {
             }
             knowledge.pins.append(pin)
         }
-        if let path = try arguments.value("--with") { knowledge.otherReport = try report(at: path) }
-        if !arguments.values("--keys").isEmpty { try add(SettingsOptions.settings(arguments), to: &knowledge) }
+        if let path = try arguments.value("--with") {
+            knowledge.otherReport = try report(at: path, named: "--with \(path)")
+        }
+        if !arguments.values("--keys").isEmpty {
+            try add(SettingsOptions.settings(arguments), to: &knowledge)
+        } else if !arguments.values("--offers").isEmpty {
+            throw CommandError(usage: "--offers: give --keys FILE, too")
+        }
         return knowledge
     }
 
@@ -81,14 +98,21 @@ enum DiagnoseCommand: Command {
         return KnownKey(id: id?.text, publicKey: key)
     }
 
-    private static func report(at path: String?) throws(CommandError) -> SignatureReport {
+    private static func report(at path: String?, named name: String) throws(CommandError) -> SignatureReport {
         let bytes: [UInt8]
         if let path, path != "-" {
-            do { bytes = try TextFile.read(path) } catch { throw CommandError("\(path) \(error)") }
+            do { bytes = try TextFile.read(path) } catch { throw CommandError(usage: "\(path) \(error)") }
         } else {
             bytes = standardInput(atMost: SignatureReport.mostBytes + 1)
         }
-        do { return try SignatureReport(json: bytes) } catch { throw CommandError(usage: error.description) }
+        let report: SignatureReport
+        do {
+            report = try SignatureReport(json: bytes)
+        } catch {
+            throw CommandError(usage: "\(path ?? "standard input"): \(error.description)")
+        }
+        for hint in report.hints { Terminal.complain("\(name): \(hint)") }
+        return report
     }
 
     private static func standardInput(atMost most: Int) -> [UInt8] {
@@ -116,12 +140,19 @@ extension DiagnosisKnowledge {
     /// Adds every key, app, product and offer that the files name.
     fileprivate mutating func add(_ loaded: LoadedConfiguration) {
         for key in loaded.keys.ring.keys {
-            guard let publicKey = key.privateKey?.publicKey else { continue }
-            keys.append(KnownKey(id: key.id.text, publicKey: publicKey))
+            if let publicKey = key.privateKey?.publicKey {
+                keys.append(KnownKey(id: key.id.text, publicKey: publicKey, issuerID: key.issuerID.description))
+            } else if let pin = key.pin {
+                pins.append(pin)
+            }
         }
         let listings = loaded.catalog.offers.compactMap(\.appStore)
         bundleIDs += Set(listings.map(\.bundleID.text)).sorted()
         productIDs += Set(listings.map(\.productID.text)).sorted()
+        for listing in listings {
+            guard let offerID = listing.offerID?.text else { continue }
+            offersByProduct[listing.productID.text, default: []].insert(offerID)
+        }
         offerIDs += Set(listings.compactMap(\.offerID?.text) + loaded.catalog.offers.map(\.id.text)).sorted()
     }
 }

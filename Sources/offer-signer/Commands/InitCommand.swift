@@ -24,6 +24,11 @@ enum InitCommand: Command {
           --group ID        the id of its subscription group (a number, not the group's name)
           --offer ID        the id of a promotional offer of that subscription
 
+        With an App Store Connect API key, --product, --group and --offer are read from App Store Connect: choose from
+        its list on a terminal. check --live then compares the catalog with App Store Connect.
+
+          --connect-key FILE  a team key of the App Store Connect API, as AuthKey_DEF456GHIJ.p8
+
         These have defaults:
 
           --app-id NUMBER   the app's Apple ID in App Store Connect (none: production data is refused)
@@ -44,12 +49,17 @@ enum InitCommand: Command {
 
     static let syntax = CommandSyntax(options: SetupQuestions.options + [Setting.listen.flag], takesSettings: false)
 
+    /// How App Store Connect is reached, where it is not Apple's own.
+    private static let reach = [Setting.appStoreConnectURL.flag, Setting.trustedCertificates.flag]
+
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
-        let parsed = try Arguments(arguments, known: SetupQuestions.options + [Setting.listen.flag])
+        let parsed = try Arguments(arguments, known: SetupQuestions.options + [Setting.listen.flag] + reach)
         _ = try parsed.words()
         let listen = try LocalService.listen(parsed)
-        let setup = try SetupQuestions(parsed).answers()
+        let questions = try SetupQuestions(parsed)
+        // Before a key is read: memory that is to hold keys has to be set up first.
         let locksMemory = try beginCustody()
+        let setup = try questions.answers()
         let folder = SetupFolder(
             directory: try parsed.value("--directory") ?? ".",
             clock: .system,

@@ -6,7 +6,7 @@ import OfferService
 /// `offer-signer notifications`.
 enum NotificationsCommand: Command {
     static let name = "notifications"
-    static let summary = "read what the App Store sent while nobody listened"
+    static let summary = "read what the App Store sent while the service did not listen"
     static var help: String {
         """
         offer-signer notifications catch-up asks the App Store which notifications it has sent, and takes in

@@ -73,10 +73,10 @@ enum ReconcileCommand {
         }
         Terminal.say("")
         if outcome.differing.isEmpty {
-            Terminal.say("Computed anew from all evidence: the same for all \(outcome.compared) uses.")
+            Terminal.say("Computed again from all evidence: the same for all \(outcome.compared) uses.")
             return true
         }
-        Terminal.say("Computed anew from all evidence: \(outcome.differing.count) subscriptions come out otherwise.")
+        Terminal.say("Computed again from all evidence: \(outcome.differing.count) subscriptions come out otherwise.")
         for key in outcome.differing.prefix(100) { Terminal.say("  chain or purchase \(key)") }
         Terminal.say("If the offers file has not changed since, something was changed in the database.")
         return false
@@ -94,7 +94,10 @@ enum ReconcileCommand {
                 report.uses[.otherAccount] ?? 0,
                 report.byAnotherAccount.map(line)
             )
-            + ["Redeemed as granted: \(report.uses[.granted] ?? 0)"]
+            + [
+                "Redeemed as granted: \(report.uses[.granted] ?? 0)",
+                "Redeemed before the catalog had the offer: \(report.uses[.earlier] ?? 0)",
+            ]
             + unused(report)
     }
 

@@ -14,7 +14,7 @@ enum ServeCommand: Command {
         Usage: offer-signer serve [OPTIONS]
 
         It logs to standard error, one line for each decision and refusal: text on a terminal, and JSON otherwise.
-        SIGHUP makes it read keys, offers, callers and its TLS certificate anew, all of them or none; SIGTERM and
+        SIGHUP makes it read keys, offers, callers and its TLS certificate again, all of them or none; SIGTERM and
         SIGINT let it finish what is in flight and end.
 
         Options, with their defaults, and the environment variables that do the same:

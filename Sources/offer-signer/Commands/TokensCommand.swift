@@ -9,15 +9,15 @@ enum TokensCommand: Command {
     static var help: String {
         """
         offer-signer tokens explain reads a token of an identity provider, as an app sends it, and checks it as the
-        service does: with identityProviders of the keys file, and with the keys that the provider publishes now. It says
-        the first thing that is wrong, which callers are never told, or which customer the token proves.
+        service does: with identityProviders of the keys file, and with the keys that the provider publishes now. It
+        says the first thing that is wrong, or which customer the token proves. Callers never see the reason.
 
         Usage: offer-signer tokens explain FILE [OPTIONS]
 
         FILE has the token and nothing else; white space around it is passed over. The token is shown nowhere.
 
-        Exit code 0 if the token would be taken, 1 if not, 3 if the provider's keys could not be read. Whether a DPoP proof
-        fits is not checked: it belongs to one request.
+        Exit code 0 if the token would be accepted, 1 if not, 3 if the provider's keys could not be read. A DPoP proof
+        is not checked, because it belongs to one request.
 
         \(SettingsOptions.help([.keys, .offers, .trustedCertificates, .groupReadableSecrets, .unlockedMemory]))
         """
@@ -59,7 +59,7 @@ enum TokensCommand: Command {
         }
         for line in explanation.lines { Terminal.say(line) }
         return switch explanation.verdict {
-        case .taken: .success
+        case .accepted: .success
         case .refused: .failure
         case .unknown: .unavailable
         }

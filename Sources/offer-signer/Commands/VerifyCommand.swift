@@ -227,7 +227,13 @@ struct SignatureVerification {
     private func record(_ signature: PresentedSignature) throws(CommandError) -> Line? {
         guard let log else { return nil }
         let trace: SignatureTrace
-        do { trace = try log.search.trace(signature) } catch { throw CommandError("\(error)", .unavailable) }
+        let signers: KnownSigners
+        do {
+            trace = try log.search.trace(signature)
+            signers = try KnownSigners(configuration?.loaded.keys.ring, log.search)
+        } catch {
+            throw CommandError("\(error)", .unavailable)
+        }
         var index: Int64?
         if case .recorded(let found, _) = trace { index = found }
         let read = AuditRead(
@@ -238,7 +244,11 @@ struct SignatureVerification {
         )
         try AuditCommand.record(.recordsRead(read), in: log.ledger)
         guard let index else {
-            return Line(text: "  not on record in \(log.ledger.name): \(NoRecord(trace).description)", isGood: false)
+            return Line(
+                text:
+                    "  not on record in \(log.ledger.name): \(NoRecord(trace, madeBy: signers.signer(of: signature)).description)",
+                isGood: false
+            )
         }
         return Line(text: "  on record as entry \(index) of \(log.ledger.name)", isGood: true)
     }

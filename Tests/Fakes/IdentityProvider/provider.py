@@ -125,6 +125,9 @@ class Provider:
         return {}
 
     def control_publish(self, keys, extra="[]"):
+        # Made here, because an RSA key takes longer than a reader of the set may wait.
+        for key in keys:
+            private_key(key)
         self.published, self.extra = keys, json.loads(extra)
         return {}
 

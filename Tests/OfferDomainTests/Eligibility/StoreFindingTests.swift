@@ -14,6 +14,10 @@ struct StoreFindingTests {
             .purchaseExpiredTooLong(index: 0),
             "Google Play was asked and no longer tells of /purchaseTokens/0: it expired more than 60 days ago"
         ),
+        (
+            .purchaseUnreadable(index: 1),
+            "Google Play's answer about /purchaseTokens/1 cannot be read; the service's log names its member"
+        ),
     ])
     func `explains an undecided decision`(finding: StoreFinding, because: String) throws {
         let explained = undecided.explained(by: [finding])

@@ -80,7 +80,7 @@ import Testing
             )
             let reply = try await service.send(call)
             #expect(reply.problem == "idempotency-key-reused", "\(reply)")
-            #expect(reply.json["detail"].text?.contains("has become another one in the catalogue") == true, "\(reply)")
+            #expect(reply.json["detail"].text?.contains("has become another one in the catalog") == true, "\(reply)")
             #expect(try service.entries("sign.intent").count == 1)
         }
     }

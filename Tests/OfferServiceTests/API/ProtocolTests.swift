@@ -113,6 +113,19 @@ struct ProtocolTests {
         }
     }
 
+    @Test(arguments: [("/health/live", 200), ("/health/ready", 200), ("/metrics", 505), ("/problems", 505)])
+    func `answers health checks of HTTP/1.0, and nothing else of it`(path: String, status: Int) async throws {
+        try await withService(.loopback) { service in
+            for method in ["GET", "HEAD"] {
+                var call = Call(method: method, path: path)
+                call.version = "HTTP/1.0"
+                let answer = try await service.send(call)
+                #expect(answer.status == status, "\(method): \(answer)")
+                #expect(answer.headers["connection"] == "close")
+            }
+        }
+    }
+
     @Test func `says in its own form what the HTTP server refuses by itself`() async throws {
         try await withService(.loopback) { service in
             let long = service.call(offer: "open").with("X-Long", String(repeating: "x", count: 9000))

@@ -33,6 +33,7 @@ struct RefusalTests {
             #expect(reply.status == 404)
             #expect(reply.problem == "unknown-offer", "\(reply)")
             #expect(reply.pointers == [names.pointer])
+            #expect(reply.body.contains("did you mean “open”?") == (names.offer == "Open"), "\(reply)")
             #expect(try service.entries().isEmpty)
         }
     }

@@ -18,14 +18,31 @@ struct DeviceSharesTests {
         return (0..<20).count { _ in shares.take(1, for: device) }
     }
 
-    @Test func `devices leave half of the places to others`() throws {
+    @Test func `the fuller it is, the less one device has, and one that has nothing still gets a place`() throws {
         var shares = DeviceShares(mostInAll: 64, mostOfDevice: 8)
-        #expect(try Self.taken(&shares, by: 0) == 8)
-        #expect(try (1..<20).reduce(0) { $0 + (try Self.taken(&shares, by: $1)) } == 56)
+        let taken = try (0..<16).map { try Self.taken(&shares, by: $0) }
+        #expect(taken[0] == 8)
+        #expect(taken == taken.sorted(by: >) && taken[15] < 3)
+        #expect(taken.reduce(0, +) < 64, "16 devices that take all they can leave room")
+        #expect(try Self.taken(&shares, by: 99) >= 1)
+    }
+
+    @Test func `there are no more places than there are, and what was not taken can't be given back`() throws {
+        var shares = DeviceShares(mostInAll: 64, mostOfDevice: 8)
+        #expect(try (0..<100).reduce(0) { $0 + (try Self.taken(&shares, by: $1)) } == 64)
         shares.giveBack(1, of: try Self.device(0))
-        #expect(try Self.taken(&shares, by: 99) == 1)
+        #expect(try Self.taken(&shares, by: 199) == 1)
         for _ in 0..<100 { shares.giveBack(1, of: try Self.device(7)) }
-        #expect(try Self.taken(&shares, by: 7) == 8, "what was not taken can't be given back")
+        for bits: UInt32 in 0..<100 { shares.giveBack(64, of: try Self.device(bits)) }
+        shares.giveBack(1, of: try Self.device(199))
+        #expect(try Self.taken(&shares, by: 7) == 8)
+    }
+
+    @Test func `batches leave the last places to devices that ask for one thing`() throws {
+        var shares = DeviceShares(mostInAll: 64, mostOfDevice: 8)
+        let batches = try (UInt32(0)..<8).map { shares.take(16, for: try Self.device($0)) }
+        #expect(batches.count { $0 } == 3)
+        #expect(try (100..<200).reduce(0) { $0 + (try Self.taken(&shares, by: $1)) } == 16)
     }
 
     @Test func `one IPv6 subscriber has a quarter, from however many networks`() throws {

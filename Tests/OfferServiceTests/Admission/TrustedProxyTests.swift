@@ -46,6 +46,18 @@ import Testing
             counted: "2001:db8:7::1"
         ),
         Row(
+            "a semicolon in quotes, behind which the client made up an address",
+            from: "10.0.0.7",
+            [("Forwarded", #"by="a;for=198.51.100.1;b";for=203.0.113.9"#)],
+            counted: "10.0.0.7"
+        ),
+        Row(
+            "an element that is for two",
+            from: "10.0.0.7",
+            [("Forwarded", "for=198.51.100.1;for=203.0.113.9")],
+            counted: "10.0.0.7"
+        ),
+        Row(
             "both fields, of one client",
             from: "10.0.0.7",
             [("X-Forwarded-For", "203.0.113.9"), ("Forwarded", "for=203.0.113.9:80")],

@@ -29,6 +29,7 @@ struct SettingsTests {
         ("postgres://user:hidden@db/offers", true), ("postgres://user@db/offers?sslmode=require&password=hidden", true),
         ("postgresql://user:hidden@db1,db2:5433/offers", true), ("postgres://db/offers?password=hidden", true),
         ("postgres://user@db:5432/offers?passfile=/etc/pass", false), ("postgres://db/offers", false),
+        ("postgres://db/offers?passw%6Frd=hidden", true), ("postgres://db/offers?sslpassword=hidden", true),
         ("sqlite:a:b@c?password=d", false),
     ])
     func `refuses a password on the command line`(address: String, isRefused: Bool) throws {

@@ -25,16 +25,23 @@ import Testing
                  admitsUnprovenCustomers: true, eligibility: {grants: {atMost: 1}}},
                 {id: "bounded_anybody", googlePlay: {offerId: "bounded-anybody-50", admitsNewCustomers: true},
                  admitsUnprovenCustomers: true, eligibility: {budget: {atMost: 3}}},
+                {id: "once_or_bounded", googlePlay: {offerId: "once-or-bounded-50", admitsNewCustomers: true},
+                 admitsUnprovenCustomers: true, eligibility: {any: [{grants: {atMost: 1}}, {budget: {atMost: 3}}]}},
               ],
             }],
           }],
         }
         """
 
-    private func withWorld(_ body: (FakePlayWorld) async throws -> Void) async throws {
-        try await withFakePlay(.inProcess, offers: Self.offers) { world in
+    private func withWorld(
+        disk: DiskReserve.Room? = nil,
+        _ body: (FakePlayWorld) async throws -> Void
+    ) async throws {
+        try await withFakePlay(.inProcess, offers: Self.offers, disk: disk) { world in
             try world.play.setSubscription(.init("other", basePlans: [.init("monthly")]))
-            for offer in ["once-50", "twice-50", "bounded-50", "anybody-50", "bounded-anybody-50"] {
+            for offer in [
+                "once-50", "twice-50", "bounded-50", "anybody-50", "bounded-anybody-50", "once-or-bounded-50",
+            ] {
                 try world.play.setOffer(.init(offer, of: "premium"))
             }
             try await body(world)
@@ -167,6 +174,36 @@ import Testing
                 let reply = try await ask(world, "bounded_anybody", members)
                 #expect(reply.problem == "eligibility-undecided", "\(reply)")
             }
+        }
+    }
+
+    @Test func `what made-up names are granted by another rule takes nothing of a budget`() async throws {
+        try await withWorld { world in
+            for number in 0..<8 {
+                let reply = try await ask(world, "once_or_bounded", #""anonymousId": "device-\#(number)""#)
+                #expect(reply.status == 200, "\(reply)")
+            }
+            var statuses: [Int] = []
+            for _ in 0..<4 {
+                statuses.append(try await ask(world, as: "backend", "once_or_bounded", #""customerId": "bob""#).status)
+            }
+            #expect(statuses == [200, 200, 200, 403])
+        }
+    }
+
+    @Test func `on a disk that is nearly full, made-up names get nothing, and whom evidence shows still do`()
+        async throws
+    {
+        try await withWorld(disk: (left: 63 << 20, all: 1 << 40)) { world in
+            let reply = try await ask(world, "anybody", #""anonymousId": "device-1""#)
+            #expect(reply.problem == "audit-unavailable", "\(reply)")
+            let token = try world.play.buy(.init("other")).token
+            let shown = #""anonymousId": "device-1", "purchaseTokens": ["\#(token)"]"#
+            #expect(try await ask(world, "once", shown).status == 200)
+            #expect(try await ask(world, as: "backend", "anybody", #""customerId": "bob""#).status == 200)
+        }
+        try await withWorld(disk: (left: 65 << 20, all: 1 << 40)) { world async throws in
+            #expect(try await ask(world, "anybody", #""anonymousId": "device-1""#).status == 200)
         }
     }
 

@@ -102,6 +102,41 @@ import Testing
         }
     }
 
+    /// What whoever knows a customer's name can do under it is not to the customer's cost.
+    @Test(
+        arguments: ["once_a_customer", "now_and_then"],
+        [#""appAccountToken": "TOKEN""#, #""anonymousId": "TOKEN""#, #""applicationUsername": "TOKEN""#]
+    )
+    func `a name that is claimed beside other evidence uses up nothing of whom it belongs to`(
+        offer: String,
+        claim: String
+    ) async throws {
+        try await withStoreService(asksStore: false) { world async throws in
+            func ask(_ customer: String, _ token: FakeAppStore.Value, _ claim: String) async throws -> Reply {
+                let ids = try world.store.setCustomer(FakeAppStore.Customer(customer, subscriptions: [Self.otherGroup]))
+                let signed = try world.store.signTransaction(
+                    ids.subscriptions[0].originalTransactionID,
+                    changing: ["appAccountToken": token, "appTransactionId": .null]
+                )
+                return try await world.sign(as: "app", offer, #""signedTransactions": ["\#(signed)"], \#(claim)"#)
+            }
+            let token = "00000000-0000-4000-8000-00000000abcd"
+            let claim = claim.replacing("TOKEN", with: token)
+            let isDevice = claim.contains("anonymousId")
+            // What a signature will be bound to must be what the transaction shows.
+            let shown: FakeAppStore.Value = isDevice ? .null : .text(token)
+            #expect(try await ask("mallory", .null, claim).status == 200)
+            #expect(try await ask("mallory", .null, claim).status == 403)
+            #expect(try await ask("alice", shown, claim).status == 200)
+            #expect(try await ask("alice", shown, claim).status == 403)
+            if isDevice {
+                let stated = #""customerId": "bob", \#(claim), "facts": {"subscribedBefore": true}"#
+                #expect(try await world.sign(offer, stated).status == 200)
+                #expect(try await world.sign(offer, stated).status == 403)
+            }
+        }
+    }
+
     @Test func `an app of whose customer nothing is shown gets nothing, and is told what to send`() async throws {
         try await withStoreService(asksStore: false) { world in
             for members in (0..<3).map(Self.madeUp) + [#""transactionId": "2000000000000001""#] {

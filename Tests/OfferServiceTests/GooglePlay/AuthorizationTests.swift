@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test func `refuses what is not in the catalogue, and who may not ask`() async throws {
+    @Test func `refuses what is not in the catalog, and who may not ask`() async throws {
         try await withFakePlay(.inProcess) { world in
             for (old, new, pointer) in [
                 (FakeGooglePlay.firstApp, "com.example.none", "/packageName"), ("premium", "basic", "/productId"),

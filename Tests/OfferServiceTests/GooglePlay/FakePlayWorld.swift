@@ -105,6 +105,7 @@ func withFakePlay(
     _ wire: Wire = .loopback,
     offers: String? = nil,
     appStoreKey: Bool = false,
+    disk: DiskReserve.Room? = nil,
     _ body: (FakePlayWorld) async throws -> Void
 ) async throws {
     let play = try FakeGooglePlay()
@@ -113,6 +114,7 @@ func withFakePlay(
     try play.setOffer(.init("winback-50", of: "premium"))
     let account = try play.addServiceAccount()
     var files = TestFiles()
+    files.disk = disk
     files.keys = """
         {\(appStoreKey ? FakePlayWorld.appStoreKeys : "")
           googleServiceAccounts: [{packageNames: ["\(FakeGooglePlay.firstApp)"], file: "\(account.path)"}],

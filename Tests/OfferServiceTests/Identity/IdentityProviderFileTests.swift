@@ -28,8 +28,8 @@ struct IdentityProviderFileTests {
 
     /// What stands in the good entry, what stands there instead, and a part of what is said.
     static let wrong = [
-        (#"issuer: "https://login.example.com/", "#, "", "issuer is missing"),
-        (#"audience: "offer-signer", "#, "", "audience is missing"),
+        (#"issuer: "https://login.example.com/", "#, "", "issuer: is missing"),
+        (#"audience: "offer-signer", "#, "", "audience: is missing"),
         (#"audience: "offer-signer""#, "audience: []", "expected a text, or an array of texts"),
         (#"["com.example.app"]"#, "[]", "expected at least one bundle id"),
         (#"["com.example.app"]"#, #"["com example"]"#, "bundleIds/0"),
@@ -40,10 +40,10 @@ struct IdentityProviderFileTests {
         (#"["RS256", "ES256"]"#, "[]", "is empty"),
         (#""at+jwt""#, #""JWT""#, "one of at+jwt, any, idToken"),
         (#"form: "asIs""#, #"form: "md5""#, "one of asIs, uuid, sha256"),
-        (#"claim: "sub", form"#, "form", "claim is missing"),
-        ("appAccountToken: null", "appAccountToken: {}", "claim is missing"),
+        (#"claim: "sub", form"#, "form", "claim: is missing"),
+        ("appAccountToken: null", "appAccountToken: {}", "claim: is missing"),
         ("appAccountToken: null", #"appAccountToken: {derive: "uuidv4", namespace: "x"}"#, "uuidv5"),
-        ("appAccountToken: null", #"appAccountToken: {derive: "uuidv5"}"#, "namespace is missing"),
+        ("appAccountToken: null", #"appAccountToken: {derive: "uuidv5"}"#, "namespace: is missing"),
         (#""claim:churn""#, #""churn""#, "expected “claim:”"),
         ("maximumLifetime: 3600", "maximumLifetime: 0", "from 60 to 172800"),
         ("clockSkew: 60", "clockSkew: 301", "from 0 to 300"),

@@ -97,6 +97,12 @@ struct ProofOfPossessionTests {
             #expect(try await place.ask([]).status == 401)
             let two = try place.proof.with("jti", #""4""#).text(place.provider)
             #expect(try await place.ask([two, two]).status == 401)
+            let thief = try place.provider.deviceKey("es-thief")
+            var stolen = Proof(thief, for: place.token, at: place.service.clock.now).with("jti", #""5""#)
+            stolen.key = "es-thief"
+            #expect(try await place.ask(stolen).status == 401, "a good proof of another key than the token's")
+            let counted = Metric.tokensRefused(issuer: place.provider.issuer, reason: "proof-other-key")
+            #expect(place.service.metrics[counted] == 1)
         }
     }
 

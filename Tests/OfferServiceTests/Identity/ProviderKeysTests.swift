@@ -106,7 +106,41 @@ struct ProviderKeysTests {
         let provider = try FakeIdentityProvider()
         try provider.behave(delayMilliseconds: 200)
         try await withService(.inProcess, .trusting(provider)) { service async throws in
+            let token = try UserToken(provider.issuer, at: service.clock.now).text(provider)
+            let replies = try await service.send(Array(repeating: Call.preview(token), count: 40))
+            #expect(replies.allSatisfy { $0.status == 200 }, "all wait for one reading")
+            #expect(try provider.counts()[Self.readings] == 1)
+        }
+    }
+
+    @Test func `requests that wait for one provider leave room for those of another`() async throws {
+        let (silent, slow) = (try FakeIdentityProvider(), try FakeIdentityProvider())
+        try silent.behave(.hang)
+        try slow.behave(delayMilliseconds: 500)
+        var files = TestFiles.trusting(slow)
+        let entry = #"{issuer: "\#(silent.issuer)", audience: "offer-signer", bundleIds: ["com.example.app"]}"#
+        files.keys = files.keys.replacing("identityProviders: [", with: "identityProviders: [\(entry), ")
+        try await withService(.inProcess, files) { service async throws in
+            let lost = try UserToken(silent.issuer, at: service.clock.now).text(silent)
+            let good = try UserToken(slow.issuer, at: service.clock.now).text(slow)
+            let calls = Array(repeating: Call.preview(lost), count: 400) + [Call.preview(good)]
+            let replies = try await service.send(calls)
+            #expect(replies.dropLast().allSatisfy { $0.status == 503 })
+            #expect(replies.last?.status == 200, "\(String(describing: replies.last))")
+        }
+    }
+
+    @Test func `a provider that publishes an empty set has revoked all its keys`() async throws {
+        let provider = try FakeIdentityProvider()
+        try provider.behave(cacheControl: "max-age=400")
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
             #expect(try await status(service, provider) == 200)
+            try provider.publish([])
+            service.clock.advance(seconds: 301)
+            #expect(try await eventually { try provider.counts()[Self.readings] == 2 })
+            var status = 200
+            for _ in 0..<100 where status == 200 { status = try await self.status(service, provider) }
+            #expect(status == 503)
         }
     }
 

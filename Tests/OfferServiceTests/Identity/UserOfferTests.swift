@@ -77,7 +77,7 @@ struct UserOfferTests {
             }
             for good in [#""customerId": "anna""#, #""appAccountToken": "\#(world.token.uppercased())""#] {
                 let reply = try await ask(good)
-                #expect(reply.problem == "not-eligible" || reply.status == 200, "\(good): \(reply)")
+                #expect(reply.problem == "eligibility-undecided", "only the facts are missing: \(good): \(reply)")
             }
             let other = "00000000-0000-4000-8000-000000000001"
             let wrong = [

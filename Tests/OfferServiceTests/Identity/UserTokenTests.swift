@@ -135,7 +135,8 @@ struct UserTokenTests {
         try await withService(.inProcess, files) { service async throws in
             for row in Self.rows {
                 let token = row.change(UserToken(provider.issuer, at: service.clock.now), service.clock.now)
-                let issuer = row.reason.map(Self.formFaults.contains) == true ? "unknown" : provider.issuer
+                let isEarly = row.name == "no issuer" || row.reason.map(Self.formFaults.contains) == true
+                let issuer = isEarly ? "unknown" : provider.issuer
                 let counted = row.reason.map { Metric.tokensRefused(issuer: issuer, reason: $0) }
                 let before = counted.map { service.metrics[$0] } ?? 0
                 let reply = try await service.send(.preview(try token.text(provider)))
@@ -146,13 +147,17 @@ struct UserTokenTests {
                 #expect(service.metrics[counted] == before + 1, "\(row.name): \(reply)")
                 Self.expectRefused(reply, row)
             }
+            let log = service.log.lines.joined()
+            for said in ["OR 1=1", "dev/null", "https://other.example", "an na", "x5t"] {
+                #expect(!log.contains(said), "the log repeats “\(said)” of a token that is not verified")
+            }
         }
     }
 
     /// What is seen before it is known whose the token claims to be.
     private static let formFaults: Set<String> = [
-        "algorithm-missing", "algorithm-none", "algorithm-symmetric", "forbidden-header-member", "header-not-json",
-        "key-id-unfit", "payload-not-json", "issuer-unknown",
+        "algorithm-missing", "algorithm-none", "algorithm-not-allowed", "algorithm-symmetric",
+        "forbidden-header-member", "header-not-json", "key-id-unfit", "payload-not-json", "issuer-unknown",
     ]
 
     private static func expectRefused(_ reply: Reply, _ row: Row) {
@@ -160,8 +165,24 @@ struct UserTokenTests {
             row.reason == "scope-missing"
             ? (403, "insufficient-scope", "insufficient_scope") : (401, "invalid-token", "invalid_token")
         #expect(reply.status == status && reply.problem == problem, "\(row.name): \(reply)")
-        #expect(reply.headers["www-authenticate"] == #"Bearer realm="offer-signer", error="\#(error)""#, "\(row.name)")
+        let challenge =
+            row.reason == "bound-to-key"
+            ? #"DPoP error="invalid_token", algs="ES256""# : #"Bearer realm="offer-signer", error="\#(error)""#
+        #expect(reply.headers["www-authenticate"] == challenge, "\(row.name)")
         #expect(row.reason.map { !reply.body.contains($0) } == true, "\(row.name)")
+    }
+
+    @Test func `only the algorithms of the provider's entry count`() async throws {
+        let provider = try FakeIdentityProvider()
+        try provider.publish(["es1", "rs1"])
+        try await withService(.inProcess, .trusting(provider, #"algorithms: ["ES256"]"#)) { service async throws in
+            let token = UserToken(provider.issuer, at: service.clock.now)
+            #expect(try await service.send(.preview(try token.text(provider))).status == 200)
+            let other = try token.signed(by: "rs1", "RS256").text(provider)
+            #expect(try await service.send(.preview(other)).status == 401)
+            let counted = Metric.tokensRefused(issuer: provider.issuer, reason: "algorithm-not-allowed")
+            #expect(service.metrics[counted] == 1)
+        }
     }
 
     /// What is no compact JWS at all.

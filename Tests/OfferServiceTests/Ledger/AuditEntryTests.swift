@@ -2,9 +2,10 @@
 import Cryptography
 import Foundation
 import OfferDomain
-import OfferService
 import TestSupport
 import Testing
+
+@testable import OfferService
 
 /// What an entry of the audit log holds, and what it never does.
 @Suite(.overBothEngines) struct AuditEntryTests {
@@ -92,6 +93,15 @@ import Testing
             ),
             .serviceAccountLoaded(account, publicKeyDigest: "00"),
             .googleAssertionSigned(account, digest: "00", expiresAt: time),
+            .signatureDiagnosed(
+                DiagnosisRecord(
+                    caller: caller,
+                    digest: "00",
+                    verdict: "payload-differs",
+                    findings: ["nonce-case"],
+                    app: try BundleID("com.example.app")
+                )
+            ),
         ] + switchEvents(caller) + readingEvents(caller) + googlePlayEvents()
     }
 

@@ -112,6 +112,7 @@ struct OperationTests {
             let page = try MetricsPage(try await service.send(.get("/metrics")))
             #expect(page.samples["offer_signer_further_roots"] == 1)
             #expect(service.settings.furtherRootsDigest?.count == 64)
+            #expect(service.log.lines.contains { $0.contains("app-store-roots") })
         }
         try await withService { service in
             #expect(try await !service.send(.get("/health/ready")).names(in: "warnings").contains("app-store-roots"))

@@ -18,6 +18,9 @@ struct FinalAnswerTests {
             let reply = try await world.service.send(call)
             #expect(reply.status == 200, "\(reply)")
             #expect(world.service.log.lines.contains { $0.contains("first release") && $0.contains("com.example.app") })
+            let page = try await world.service.get("/metrics", as: "admin").body
+            #expect(page.contains("outcome=\"refused-before-release\""), "\(page)")
+            #expect(!page.contains("outcome=\"credentials-refused\""), "nobody has to be called")
         }
     }
 

@@ -25,6 +25,8 @@ struct Call: Sendable {
     var path = "/v1/app-store/promotional-offers/signatures"
     var fields: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    /// Of a call over loopback.
+    var version = "HTTP/1.1"
     /// Where a call comes from that is made in process.
     var peer = PeerAddress.loopback
 
@@ -65,7 +67,9 @@ struct Call: Sendable {
     var bytes: [UInt8] {
         let length = method == "POST" || !body.isEmpty ? "Content-Length: \(body.count)\r\n" : ""
         let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
-        return Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)\(lines)\r\n".utf8) + body
+        // HTTP/1.0 knows no Host.
+        let host = version == "HTTP/1.0" ? "" : "Host: localhost\r\n"
+        return Array("\(method) \(path) \(version)\r\n\(host)\(length)\(lines)\r\n".utf8) + body
     }
 }
 

@@ -17,7 +17,7 @@ extension OfferFault: CustomStringConvertible {
         case .answerNamesAnotherOffer(let member):
             "Google Play answered about something else than was asked for: \(member) differs."
         case .offerDraft: "The offer is a draft: it was never activated."
-        case .offerInactive: "The offer is inactive: nobody new gets it."
+        case .offerInactive: "The offer is inactive: no new customer gets it."
         case .offerStateUnknown(let state):
             state.isEmpty
                 ? "Google Play gives the offer no state."

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What keeps an offer of Google Play from being authorised, whoever asks for it; these are all the ways.
+/// What keeps an offer of Google Play from being authorized, whoever asks for it; these are all the ways.
 ///
 /// In the order in which they are looked for.
 package enum OfferFault: Error, Hashable, Sendable {

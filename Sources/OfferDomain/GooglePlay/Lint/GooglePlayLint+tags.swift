@@ -98,7 +98,7 @@ extension GooglePlayLint {
                 .note,
                 .offerNotInCatalogue,
                 "\(key)",
-                "The offers file does not name the offer, so nobody is authorised to use it.",
+                "The offers file does not name the offer, so no customer is authorized to use it.",
                 "Add it to the offers file, or deactivate it in the Play Console."
             )
         ]

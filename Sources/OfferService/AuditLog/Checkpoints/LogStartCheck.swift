@@ -119,7 +119,7 @@ extension LogMismatch: CustomStringConvertible {
                 + "the keys file is another key than the one that signed it: put the right one back. \(Self.advice)"
         case .otherOrigin(let source, let found, let expected):
             "The audit log's checkpoint in \(source) is of the log \(found), and auditLog.origin in the keys file is "
-                + "\(expected). Put the name back; or, if the log is to begin anew under another name, run: "
+                + "\(expected). Put the name back; or, if the log is to begin again under another name, run: "
                 + "offer-signer audit new-log --origin \(expected)"
         case .entriesMissing(let source, let signed, let found):
             "The audit log has \(found) entries, and the checkpoint in \(source) was signed over \(signed): at least "

@@ -183,7 +183,7 @@ package enum NewLogError: Error, Sendable, CustomStringConvertible {
             "No checkpoint of another name is known, in the database or in the checkpoint file: there is nothing to begin "
                 + "anew. A first log begins by itself."
         case .nameUsed(let origin):
-            "Checkpoints of this database were signed as \(origin) already; a log is begun anew under a name that was "
+            "Checkpoints of this database were signed as \(origin) already; a log begins again under a name that was "
                 + "never used."
         }
     }

@@ -90,7 +90,7 @@ enum AuditIndexerError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .log(let error): error.description
         case .ledger(let error): error.description
-        case .otherVersion: "The index is of another version; make it anew with: offer-signer audit index --rebuild"
+        case .otherVersion: "The index is of another version; make it again with: offer-signer audit index --rebuild"
         case .isStopping: "The service is stopping."
         }
     }

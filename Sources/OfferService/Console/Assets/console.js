@@ -16,7 +16,7 @@ import { forgetKey, getJSON, hasKey, keepsKey, resumeKey, Trouble, useKey } from
 const views = [
   { path: "", name: "Overview", show: overview },
   { path: "entries", name: "Entries", show: entries },
-  { path: "find", name: "Find an answer", show: lookup },
+  { path: "find", name: "Why was it refused?", show: lookup },
   { path: "customers", name: "Find a customer", show: customers },
   { path: "reconciliation", name: "Reconciliation", show: reconciliation },
   { path: "log", name: "Log", show: log },

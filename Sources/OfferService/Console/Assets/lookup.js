@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the entry of something that an app received: paste the answer as it is.
+// Finds out why a signature was refused, and its entry: paste what the app received, and what StoreKit said.
 
-import { announce, element, field, notice, paragraph, replace } from "./elements.js";
+import { announce, element, field, notice, paragraph, replace, value } from "./elements.js";
 import { entryTable } from "./entries.js";
 import { troubleNotice } from "./panels.js";
 import { post } from "./service.js";
+import { own } from "./words.js";
 
 const members = [
   { name: "bundleId", label: "Bundle id" },
@@ -60,6 +61,78 @@ async function lookUp(pasted) {
   return post("v1/audit/lookups", bodies.at(-1));
 }
 
+/** A StoreKit error as people copy it: an object, “SKErrorDomain 12”, a code, or a name of StoreKit 2. */
+function storeKitError(text) {
+  const object = answerIn(text);
+  if (object) return object;
+  const [, domain, code] = /^([\w.-]+)[\s:,]+(?:code[\s:=]*)?(-?\d{1,15})$/i.exec(text) ?? [];
+  if (code) return { domain, code: Number(code) };
+  if (/^-?\d{1,15}$/.test(text)) return { code: Number(text) };
+  return text.split(".").at(-1);
+}
+
+/** What the service is asked about a signature; null if nothing that was pasted has one. */
+function report(pasted) {
+  const answer = answerIn(pasted);
+  if (answer && (Array.isArray(answer) || "results" in answer)) return null;
+  const jws = /^[\w-]+\.[\w-]+\.[\w-]+$/.exec(pasted)?.[0];
+  const { signature, ...given } = typed();
+  const body = answer ? { ...answer } : { ...given, ...(jws ? { jws } : {}) };
+  if (answer && Object.keys(given).length > 0) body.attached = given;
+  if (signature) body.signature = signature;
+  if (!body.signature && !body.jws) return null;
+  const error = input("error").value.trim();
+  if (error) body.error = storeKitError(error);
+  const signedTransaction = input("transaction").value.trim();
+  if (signedTransaction) body.signedTransaction = signedTransaction;
+  return body;
+}
+
+const diagnoses = {
+  "payload-differs": ["bad", "The signature is for something else than the App Store expects"],
+  "format-wrong": ["bad", "The signature is not written as the App Store expects it"],
+  "signed-correctly": ["good", "The signature is right"],
+  "unknown-key": ["bad", "The signature is checked with another key than the one that made it"],
+  "expired": ["bad", "The signature was too old"],
+  "reused": ["bad", "The signature was used before"],
+  "not-eligible-at-store": ["warn", "The signature is right, and the Apple account may not have the offer"],
+  "offer-not-applied": ["bad", "The signature is right, and the purchase was made without the offer"],
+  "undecided": ["warn", "No known mistake explains this signature"],
+};
+const certainties = { proved: "proved", likely: "likely", possible: "possible" };
+const places = {
+  "server": "on the server", "app": "in the app", "customer": "with the customer", "app-store-connect": "in App Store Connect",
+};
+
+/** The verdict with its proof. */
+function verdict({ verdict, findings = [], signedBy, record }) {
+  const [kind, title] = own(diagnoses, verdict) ?? ["warn", verdict];
+  const isStolen = record?.state === "made-by-our-key";
+  announce(title);
+  return notice(
+    isStolen ? "bad" : kind,
+    isStolen ? "A key of this service made it, and it is not on record" : title,
+    signedBy && paragraph("Made with the key ", element("code", null, value(signedBy)), "."),
+    findings.length > 0 && element(
+      "ul",
+      { class: "findings" },
+      findings.map(({ code, certainty, where, because, fix }) => element(
+        "li", null,
+        element("strong", null, value(`${own(certainties, certainty) ?? certainty}: `)), value(`${because}. `),
+        value(`${fix} `),
+        element("small", null, `(to fix ${own(places, where) ?? where}; `, element("code", null, value(code)), ")"),
+      )),
+    ),
+    record?.redeemed === true && paragraph("The App Store reported a use of this grant."),
+    record?.earlierReports > 0 && paragraph(`The same signature was looked at before: ${record.earlierReports} ${record.earlierReports === 1 ? "time" : "times"}.`),
+  );
+}
+
+async function diagnose(pasted) {
+  const body = report(pasted);
+  return body && verdict(await post("v1/diagnoses", body));
+}
+
 const verdicts = new Map([
   [true, ["good", "This service signed it", "The signature is over the digest on record, by the key on record."]],
   [false, ["bad", "There is an entry, but the signature does not verify",
@@ -85,33 +158,36 @@ export function lookup(body) {
   const pasted = element("textarea", {
     id: "found-answer", rows: "6", spellcheck: "false", autocomplete: "off", "aria-describedby": "found-answer-hint",
   });
-  const button = element("button", { type: "submit", class: "main" }, "Find its entry");
+  const error = element("input", { id: "found-error", autocomplete: "off", spellcheck: "false" });
+  const transaction = element("textarea", { id: "found-transaction", rows: "2", spellcheck: "false", autocomplete: "off" });
+  const button = element("button", { type: "submit", class: "main" }, "Find out");
   const submit = async (event) => {
     event.preventDefault();
     button.disabled = true;
     replace(messages, element("p", { class: "waiting" }, "Looking …"));
-    try {
-      replace(messages, outcome(await lookUp(pasted.value.trim())));
-    } catch (error) {
-      if (error.status === 401) document.dispatchEvent(new CustomEvent("signed-out", { detail: error }));
-      else if (error.status === 404) replace(messages, unknown(error));
-      else replace(messages, troubleNotice(error));
-    }
+    const text = pasted.value.trim();
+    const parts = await Promise.allSettled([diagnose(text), lookUp(text).then(outcome)]);
+    const signedOut = parts.find(({ reason }) => reason?.status === 401);
+    if (signedOut) document.dispatchEvent(new CustomEvent("signed-out", { detail: signedOut.reason }));
+    else replace(messages, shown(parts));
     button.disabled = false;
   };
   body.append(
-    paragraph("Paste what the app received: the service's answer as it is, a JWS, a grant id or a nonce. Nothing else is needed."),
+    paragraph("Paste what the app received: the service's answer as it is, a JWS, a grant id or a nonce. What StoreKit said, and the "
+      + "purchase's signed transaction, help where the signature is right."),
     element(
       "form",
-      { submit, class: "lookup", "aria-label": "Find an answer" },
+      { submit, class: "lookup", "aria-label": "Why was it refused?" },
       field("Answer, JWS, grant id or nonce", pasted, "An answer of a batch works too: all of its grants are looked up."),
+      field("StoreKit error, if there was one", error, "As SKErrorDomain 12, or invalidOfferSignature."),
+      field("Signed transaction of the purchase, if there was one", transaction),
       element("div", { class: "buttons" }, button),
       messages,
       element(
         "details",
         { open: true },
-        element("summary", null, "Members one by one, if there is no answer to paste"),
-        paragraph("What you fill in here counts instead of what the answer has."),
+        element("summary", null, "What the app attached, or members one by one if there is no answer to paste"),
+        paragraph("What you fill in here counts as what the app handed to StoreKit instead of what the answer has."),
         element("div", { class: "grid" }, members.map(({ name, label }) =>
           field(label, element("input", { id: `found-${name}`, name, autocomplete: "off", spellcheck: "false" })))),
       ),
@@ -119,14 +195,27 @@ export function lookup(body) {
   );
 }
 
+/** What both calls came to: the verdict first. */
+function shown([diagnosis, entry]) {
+  const isStolen = entry.reason?.problem === "unrecorded-signature";
+  return [
+    diagnosis.status === "fulfilled" ? diagnosis.value : troubleNotice(diagnosis.reason),
+    entry.status === "fulfilled" && entry.value,
+    isStolen && notice("bad", entry.reason.title, entry.reason.detail && paragraph(entry.reason.detail)),
+    entry.status === "rejected" && !isStolen && (entry.reason.status === 404 ? unknown(entry.reason) : missing(diagnosis, entry.reason)),
+  ];
+}
+
+/** The log is not asked in vain where too little was pasted for an entry, and enough for a verdict. */
+const missing = (diagnosis, reason) =>
+  (diagnosis.status === "fulfilled" && diagnosis.value && reason.status === 400 ? null : troubleNotice(reason));
+
 function unknown({ detail }) {
   announce("No entry found");
   return notice(
     "warn",
     "There is no such entry",
     detail && paragraph(detail),
-    paragraph("If the app attached another appAccountToken or applicationUsername than the answer has, fill it in below. "
-      + "If a signature verifies with one of your keys and has no entry, it was made elsewhere: treat the key as stolen "
-      + "(runbook, “A key was stolen”)."),
+    paragraph("If the app attached another appAccountToken or applicationUsername than the answer has, fill it in below."),
   );
 }

@@ -54,6 +54,7 @@ export async function findingCounts({ from, until }, signal) {
     ["Redeemed by another account", counted(found, "redeemedByAnotherAccount")],
     ["Signed, never redeemed", neverRedeemedCount(found)],
     ["Redeemed", silence(found).isTotal ? badge("neutral", "not known") : grouped(found.redeemed)],
+    ["Redeemed before the catalog had the offer", grouped(found.redeemedEarlier)],
     ["More", element("a", { href: "#/reconciliation" }, "The findings in full")],
   ]);
 }

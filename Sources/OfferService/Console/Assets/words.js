@@ -40,6 +40,7 @@ export const events = {
   "store.notification": "Store notification",
   "store.token": "Token for a store",
   "offer.redemption": "Offer redeemed",
+  "signature.diagnosed": "Signature diagnosed",
 };
 
 /** Findings, as docs/rules.md has them. */
@@ -83,6 +84,7 @@ export const findings = {
   "purchase-unknown-to-store": "the store does not know the purchase",
   "purchase-expired-too-long": "the store has forgotten the purchase",
   "purchase-replaced": "another purchase took its place",
+  "purchase-unreadable": "the store's answer about the purchase could not be read",
   "store-entry-unreadable": "part of the store's answer could not be read",
   "known-of-other-group": "known only of another subscription group",
   "used-offers-within-limit": "few enough offers were used",
@@ -129,7 +131,7 @@ const causes = {
   "clock-unsynchronised": "the clock is not synchronized",
 };
 
-const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : null);
+export const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : null);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const eventName = (event) => own(events, event) ?? event;
@@ -155,6 +157,7 @@ export function reasonOf(entry) {
   if (entry.fault) return String(entry.fault);
   if (entry.cause) return entry.reason ? `${causeName(entry.cause)}: ${entry.reason}` : causeName(entry.cause);
   if (entry.ev === "audit.read") return [entry.call, ...(Array.isArray(entry.for) ? entry.for : [])].join(" ");
+  if (entry.match === "earlier") return "Older than the log or the offer's entry in the catalog";
   if (entry.match === "none") return "No grant on record";
   if (entry.match === "other-account") return "Granted to another account";
   return "";

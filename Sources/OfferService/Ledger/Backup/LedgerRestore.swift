@@ -44,12 +44,16 @@ package struct LedgerRestore {
         defer { FileNames.remove(draft) }
         let restored = try DatabaseSummary(verifying: draft, called: path)
         let entries = formerEntries
-        let former = try exchange(draft, target)
+        let former = try exchange(draft, target, lock)
         return Outcome(restored: restored, former: former, formerEntries: entries)
     }
 
     /// Gives the database another name, and the draft the name of the database.
-    private func exchange(_ draft: String, _ target: String) throws(BackupError) -> String? {
+    private func exchange(
+        _ draft: String,
+        _ target: String,
+        _ lock: InstanceLock?
+    ) throws(BackupError) -> String? {
         do throws(StorageError) {
             // A log without its database would be taken for that of the restored one.
             guard FileNames.exists(target) || FileNames.exists(target + "-wal") else {
@@ -59,6 +63,8 @@ package struct LedgerRestore {
             }
             let former = unusedName("\(target).replaced-\(stamp)")
             try FileNames.giveAway(draft, like: target)
+            // Root may have made it just now, and the service could not open it.
+            if let lock { try FileNames.giveAway(lock.path, like: target) }
             try setLogAside(of: target, to: former)
             if FileNames.exists(target) { try FileNames.link(target, as: former) }
             try FileNames.rename(draft, as: target)

@@ -447,6 +447,18 @@ extension LedgerMove {
                 """
         ),
         Table(
+            name: "catalog_names",
+            columns: 6,
+            select: """
+                SELECT store, product_id, base_plan_id, offer_id, store_app, first_seen_at FROM catalog_names
+                    ORDER BY store, product_id, base_plan_id, offer_id, store_app
+                """,
+            insert: """
+                INSERT INTO catalog_names (store, product_id, base_plan_id, offer_id, store_app,
+                    first_seen_at) VALUES (?, ?, ?, ?, ?, ?)
+                """
+        ),
+        Table(
             name: "notified_apps",
             columns: 4,
             select: """

@@ -27,6 +27,8 @@ package enum GooglePlayPurchaseAnswer: Hashable, Sendable {
     case gone(isSuperseded: Bool)
     /// There is none of that token.
     case notFound
+    /// There is one, and what the store says of it cannot be read.
+    case unreadable
 }
 
 extension GooglePlayEvidence {
@@ -40,7 +42,7 @@ extension GooglePlayEvidence {
         var found: [[UInt8]] = []
         for token in tokens {
             var next: PurchaseToken? = token
-            while let token = next, let answer = answers[token], answer != .notFound {
+            while let token = next, let answer = answers[token], answer.isKnown {
                 let key = keys.purchaseKey(of: token).bytes
                 if found.contains(key) { break }
                 if !answer.isBeforePurchase { found.append(key) }
@@ -67,7 +69,7 @@ extension GooglePlayEvidence {
                 record.goneAt = observedAt
                 record.isSuperseded = isSuperseded
                 history.merge(record, key: key)
-            case .notFound: break
+            case .notFound, .unreadable: break
             }
         }
         for (token, instant) in reports {

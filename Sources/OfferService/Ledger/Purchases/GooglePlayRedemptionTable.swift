@@ -31,16 +31,26 @@ package struct GooglePlayRedemptionTable {
         package let match: Match?
         /// Whether the purchase names another account than that grant was given to.
         package let isOfOtherAccount: Bool
+        /// Whether it is older than this ledger, or than the offer's entry in the catalog.
+        package let isEarlier: Bool
 
-        package init(redemption: GooglePlayRedemption, offerKey: Int64, match: Match?, isOfOtherAccount: Bool = false) {
+        package init(
+            redemption: GooglePlayRedemption,
+            offerKey: Int64,
+            match: Match?,
+            isOfOtherAccount: Bool = false,
+            isEarlier: Bool = false
+        ) {
             self.redemption = redemption
             self.offerKey = offerKey
             self.match = match
             self.isOfOtherAccount = isOfOtherAccount
+            self.isEarlier = isEarlier
         }
 
         package var reconciliation: RedemptionMatch {
-            match == nil ? .ungranted : isOfOtherAccount ? .otherAccount : .granted
+            guard match != nil else { return isEarlier ? .earlier : .ungranted }
+            return isOfOtherAccount ? .otherAccount : .granted
         }
     }
 
@@ -155,6 +165,8 @@ package struct GooglePlayRedemptionTable {
         /// All names of the account that the purchase names; empty if it names none.
         let accounts: [[UInt8]]
         let grants: Set<GrantCandidate>
+        /// Whether no grant is to be expected.
+        let isEarlier: Bool
 
         /// Whether the grant was still good, however well everything else fits: an authorization that is kept is none.
         ///
@@ -210,7 +222,8 @@ package struct GooglePlayRedemptionTable {
                 redemption: candidate.redemption,
                 offerKey: candidate.offerKey,
                 match: match.map { Match(grantID: $0.grant.id, way: $0.way) },
-                isOfOtherAccount: match?.grant.isOfOther(than: candidate.accounts) ?? false
+                isOfOtherAccount: match?.grant.isOfOther(than: candidate.accounts) ?? false,
+                isEarlier: candidate.isEarlier
             )
         }
     }
@@ -248,7 +261,11 @@ package struct GooglePlayRedemptionTable {
                         try issued.candidate(mark.grantID) ?? GrantCandidate(id: mark.grantID, account: nil)
                     },
                     accounts: try accounts(of: purchase),
-                    grants: try grants.candidates(of: try subjects(of: purchase), offerKey: offer)
+                    grants: try grants.candidates(of: try subjects(of: purchase), offerKey: offer),
+                    isEarlier: try CatalogNameTable(connection: connection).isEarlier(
+                        redemption.redeemedAt,
+                        than: .googlePlay(redemption.offer, in: place.app.packageName)
+                    )
                 )
             )
         }

@@ -24,6 +24,8 @@ struct RedemptionDrawing {
         /// All names of the account that the purchase names; empty if it names none.
         let accounts: [[UInt8]]
         let grants: Set<GrantCandidate>
+        /// Whether no grant is to be expected.
+        let isEarlier: Bool
     }
 
     func draw(
@@ -72,7 +74,7 @@ struct RedemptionDrawing {
             return RedemptionTable.Entry(
                 redemption: candidate.redemption,
                 grantID: found?.grantID,
-                match: found?.match ?? .ungranted
+                match: found?.match ?? (candidate.isEarlier ? .earlier : .ungranted)
             )
         }
     }
@@ -98,9 +100,26 @@ struct RedemptionDrawing {
             }
             let account = (redemption.account?.bytes).map { [$0] } ?? []
             let accounts = try account + links.linked(to: account)
-            candidates.append(Candidate(redemption: redemption, accounts: accounts, grants: grants))
+            candidates.append(
+                Candidate(
+                    redemption: redemption,
+                    accounts: accounts,
+                    grants: grants,
+                    isEarlier: try isEarlier(redemption)
+                )
+            )
         }
         return candidates
+    }
+
+    /// Whether the redemption is older than the offer's entry in the catalog, or than this ledger.
+    ///
+    /// The ledger does not keep the app of a chain. A product ID belongs to one app.
+    private func isEarlier(_ redemption: Redemption) throws(StorageError) -> Bool {
+        try CatalogNameTable(connection: subscriptions.connection).isEarlier(
+            redemption.redeemedAt,
+            than: .appStore(productID: redemption.productID, offerID: redemption.offerID ?? "")
+        )
     }
 
     /// A pending redemption with the instant at which the store first told of it, as the ledger keeps it.

@@ -60,7 +60,6 @@ final class KnownByStore: Sendable {
         var knowledge = StoreKnowledge()
         Self.addKnowledge(of: request, caller, evidence, configuration, bundleID, to: &knowledge)
         Self.add(shown, configuration, bundleID, to: &knowledge)
-        knowledge.add(caller.user, configuration.pseudonyms, in: AppName(bundleID))
         let account: TransactionID?
         switch statement {
         case .introductoryOfferEligibility(let id): account = id
@@ -153,6 +152,7 @@ final class KnownByStore: Sendable {
         to knowledge: inout StoreKnowledge
     ) {
         knowledge.isVouchedFor = caller.role.mayAssertFacts
+        knowledge.add(caller.user, configuration.pseudonyms, in: AppName(bundleID))
         if !evidence.transactions.isEmpty {
             let report = SubscriptionReport(
                 evidence,

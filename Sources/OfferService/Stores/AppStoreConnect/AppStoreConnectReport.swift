@@ -61,15 +61,17 @@ package struct AppStoreConnectReport: Sendable {
         }
         let faults = entries.flatMap { $0.findings }.count { $0.isFault }
         let summary = faults == 0 ? "no difference matters" : "\(faults) to be put right"
-        return lines + ["", "\(offerCount) promotional offer\(offerCount == 1 ? "" : "s") in the catalog; \(summary)."]
+        return lines + ["", "\(Self.counted(offerCount, "promotional offer")) in the catalog; \(summary)."]
     }
 
     private static func heading(_ app: AppStoreApp, _ found: ConnectApp?) -> String {
         guard let found else { return "\(app.bundleID)  not found" }
         let offers = found.subscriptions.map(\.offerIDs.count).reduce(0, +)
-        return "\(app.bundleID)  “\(found.name)”, Apple ID \(found.id): \(found.subscriptions.count) subscriptions, "
-            + "\(offers) promotional offers"
+        return "\(app.bundleID)  “\(found.name)”, Apple ID \(found.id): "
+            + "\(counted(found.subscriptions.count, "subscription")), \(counted(offers, "promotional offer"))"
     }
+
+    private static func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 
     // MARK: - Comparison
 
@@ -101,7 +103,7 @@ package struct AppStoreConnectReport: Sendable {
     ) -> [Finding] {
         guard let subscription = found.subscriptions.first(where: { $0.productID == productID.text }) else {
             let near = suggestion(productID.text, found.subscriptions.map(\.productID))
-            return [Finding(text: "\(productID): there is no subscription of this product id\(near).", isFault: true)]
+            return [Finding(text: "\(productID): there is no subscription of this product id\(near)", isFault: true)]
         }
         var findings: [Finding] = []
         if subscription.state != "APPROVED" {
@@ -117,7 +119,7 @@ package struct AppStoreConnectReport: Sendable {
         let wanted = listings.compactMap { $0.offerID?.text }
         for offer in wanted where !subscription.offerIDs.contains(offer) {
             let near = suggestion(offer, subscription.offerIDs)
-            let text = "\(productID), \(offer): the subscription has no promotional offer of this identifier\(near)."
+            let text = "\(productID), \(offer): the subscription has no promotional offer of this identifier\(near)"
             findings.append(Finding(text: text, isFault: true))
         }
         for offer in subscription.offerIDs where !wanted.contains(offer) {
@@ -127,8 +129,9 @@ package struct AppStoreConnectReport: Sendable {
         return findings
     }
 
+    /// The end of a sentence.
     private static func suggestion(_ name: String, _ known: [String]) -> String {
         if let near = nearest(to: name, among: known) { return "; did you mean “\(near)”?" }
-        return known.isEmpty ? "; there is none" : "; there is \(known.prefix(5).joined(separator: ", "))"
+        return known.isEmpty ? "; there is none." : "; there is \(known.prefix(5).joined(separator: ", "))."
     }
 }

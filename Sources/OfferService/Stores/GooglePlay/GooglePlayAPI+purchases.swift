@@ -16,9 +16,24 @@ extension GooglePlayAPI: GooglePlayPurchaseSource {
             do throws(GooglePlayPurchaseFault) {
                 return .purchase(try GooglePlayPurchase(json: answer.json))
             } catch {
-                throw .badAnswer(reason: "of a purchase: \(error)")
+                // Asking again brings the same answer: it is told as what it is, and not as an outage.
+                noteUnreadable(error, packageName)
+                return .unreadable
             }
         }
+    }
+}
+
+extension GooglePlayAPI {
+    /// Logs where the answer about a purchase is at fault; its values may be a customer's.
+    private func noteUnreadable(_ fault: GooglePlayPurchaseFault, _ packageName: PackageName) {
+        log.onceAMinute(
+            .warning,
+            "an answer of Google Play about a purchase cannot be read",
+            reason: "unreadable-purchase",
+            app: packageName.text,
+            ["member": .text(fault.description), "environment": .text(Self.environmentName)]
+        )
     }
 }
 

@@ -343,7 +343,8 @@ def other_views(walk):
         expect(not browser.all(".notice.bad"), browser.text(".notice.bad"))
         walk.accept()
         answer = json.loads(settings["answer"])
-        for pasted, title in ((settings["answer"], "This service signed it"), (answer["nonce"], "There is an entry"),
+        for pasted, title in ((settings["answer"], "This service signed it"), (settings["answer"], "The signature is right"),
+                              (answer["nonce"], "There is an entry"),
                               (answer["grantId"], "There is an entry")):
             walk.go("nowhere")
             walk.go("find")
@@ -353,6 +354,24 @@ def other_views(walk):
             browser.find("#lookup-outcome .notice", title)
             expect(browser.find("#lookup-outcome table a").text == f"#{settings['index']}", "another entry")
             walk.accept()
+        browser.run("""
+            document.getElementById("found-answer").value = arguments[0];
+            document.getElementById("found-error").value = "SKErrorDomain 18";
+        """, settings["answer"])
+        browser.find("form.lookup button.main").click()
+        browser.find("#lookup-outcome .notice.warn", "the Apple account may not have the offer")
+        browser.find("#lookup-outcome .findings li", "likely: ")
+        walk.accept()
+        browser.run("""
+            document.getElementById("found-error").value = "";
+            document.getElementById("found-appAccountToken").value = "00000000-0000-4000-8000-000000000000";
+        """)
+        walk.expected_complaints = [r"status of 404"]
+        browser.find("form.lookup button.main").click()
+        browser.find("#lookup-outcome .notice.bad", "for something else than the App Store expects")
+        browser.find("#lookup-outcome .findings li", "proved: ")
+        walk.accept()
+        browser.run("document.getElementById('found-appAccountToken').value = ''")
         browser.run("""
             document.getElementById("found-answer").value = arguments[0];
             document.getElementById("found-timestamp").value = "5";

@@ -128,7 +128,7 @@ package final class AppStoreServerAPI: Sendable {
         query: [(name: String, value: String)] = [],
         body: [UInt8] = []
     ) async throws(StoreError) -> Answer {
-        let call = StoreCall(
+        var call = StoreCall(
             account: StoreCall.Account(
                 store: Self.storeName,
                 endpoint: endpoint.rawValue,
@@ -139,6 +139,9 @@ package final class AppStoreServerAPI: Sendable {
             quota: .perHour(endpoint.perHour(in: environment)),
             party: asking.party
         )
+        // Of a wrong key the sandbox's refusal tells, which is asked next.
+        call.mayBeUnreleased =
+            environment == .production && asking.environment == nil && !releases.isReleased(asking.bundleID)
         var isRenewed = environment == .production && releases.isUnreleased(asking.bundleID)
         while true {
             var token: SignedToken?

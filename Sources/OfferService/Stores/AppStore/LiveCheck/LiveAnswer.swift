@@ -53,7 +53,7 @@ package struct LiveAnswer: Hashable, Sendable {
 }
 
 extension LiveAnswer.Outcome {
-    /// Reads an answer to a question about a transaction that nobody has.
+    /// Reads an answer to a question about a transaction that does not exist.
     init(_ response: ClientResponse) {
         let members = (try? JSONDocument(response.body))?.root.object
         let code = members?["errorCode"]?.integer

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import HTTP
-import JSON
 import OfferDomain
 
 extension LiveCheck {
@@ -31,23 +30,8 @@ extension LiveCheck {
     }
 
     /// A token good for five minutes; its use is on record first.
-    ///
-    /// Source: Apple, [Generating Tokens for API Requests](https://developer.apple.com/documentation/appstoreconnectapi/generating-tokens-for-api-requests).
     private func connectToken(for bundleID: BundleID, _ key: AppStoreConnectKey) throws(StoreError) -> String {
-        let now = clock.now()
-        let (issuedAt, expiresAt) = (now.adding(seconds: -30), now.adding(minutes: 5))
-        var writer = JSONWriter(reserving: 192)
-        writer.beginObject()
-        writer.name("iss")
-        writer.string(key.issuerID.description)
-        writer.name("iat")
-        writer.integer(issuedAt.seconds)
-        writer.name("exp")
-        writer.integer(expiresAt.seconds)
-        writer.name("aud")
-        writer.string("appstoreconnect-v1")
-        writer.endObject()
-        let unsigned = CompactJWS(header: AppStoreClaims.headerBytes(keyID: key.id), payload: writer.bytes)
+        let (unsigned, expiresAt) = key.unsignedToken(at: clock.now())
         let digest = SHA256.digest(of: unsigned.signingInput)
         let events: [AuditEvent] = [
             .keyLoaded(keyID: key.id, publicKeyDigest: key.publicKeyDigest, status: .active),
@@ -55,8 +39,7 @@ extension LiveCheck {
         ]
         try Self.record(events, using: key.id, in: ledger)
         do throws(SigningError) {
-            let signature = try key.privateKey.signature(of: digest)
-            return String(decoding: unsigned.serialized(signature: signature), as: UTF8.self)
+            return try key.signed(unsigned)
         } catch {
             throw .cannotSign(reason: "\(error)")
         }

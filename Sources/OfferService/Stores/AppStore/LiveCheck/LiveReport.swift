@@ -57,7 +57,9 @@ package struct LiveReport: Sendable {
 
     /// The report, a line each; none is longer than 115 characters unless a name in it is.
     package var lines: [String] {
-        var lines = ["The App Store Server API, asked for transaction \(LiveProbe.transactionID), which nobody has:"]
+        var lines = [
+            "The App Store Server API, asked for transaction \(LiveProbe.transactionID), which does not exist:"
+        ]
         for entry in entries {
             lines += ["", Self.heading(entry)]
             lines += entry.answers.map(Self.line)
@@ -75,7 +77,7 @@ package struct LiveReport: Sendable {
         let skews = answers.compactMap(\.skewSeconds)
         let clock = skews.max { abs($0) < abs($1) }.map { "; clock: \(Self.clock($0))" } ?? ""
         return answers.isEmpty
-            ? "Nothing was asked: no key is active for an app of the catalogue with the purpose app-store-server-api."
+            ? "Nothing was asked: no key is active for an app of the catalog with the purpose app-store-server-api."
             : "\(accepted) of \(answers.count) accepted\(clock)."
     }
 

@@ -62,6 +62,7 @@ package final class CatchUpSession: Sendable {
             throw .ledger(.database(error))
         }
         do { try loaded.adoptEpochs(in: ledger) } catch { throw .service(error) }
+        do { try loaded.catalog.note(in: ledger) } catch { throw .ledger(.database(error)) }
         committer = Committer(
             clock: clock,
             observer: metrics,

@@ -122,7 +122,7 @@ extension SignedDataFault: CustomStringConvertible {
         case .environmentNotTaken(let pointer):
             "\(Self.place(pointer)) is not an environment that this app's settings take."
         case .signedInFuture: "The data was signed more than five minutes in the future; a clock is wrong."
-        case .tooOld: "The data was signed too long ago; the app should fetch it anew."
+        case .tooOld: "The data was signed too long ago; the app should fetch it again."
         case .renewalWithoutTransaction:
             "The renewal info comes without a signed transaction that has its originalTransactionId."
         case .renewalOfOtherTransaction(let pointer):

@@ -35,7 +35,7 @@ struct VerifiedMembers: Sendable {
             throw .signedData(error, pointer: pointer)
         }
         guard transaction.appTransactionID != nil else {
-            let message = "has no appTransactionId; the app can have it signed anew by AppTransaction.refresh()"
+            let message = "has no appTransactionId; the app can have it signed again by AppTransaction.refresh()"
             throw .request(.invalid([Mismatch(pointer: pointer, offset: 0, message: message)]))
         }
         return transaction

@@ -12,7 +12,7 @@ package final class GooglePlayAPI: Sendable {
     private let gateway: StoreGateway
     private let tokens: GoogleAccessTokens
     private let clock: WallClock
-    private let log: Log
+    let log: Log
     private let origins: GoogleOrigins
     private let maximumPages: Int
 

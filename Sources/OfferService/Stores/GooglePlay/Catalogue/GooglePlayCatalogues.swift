@@ -95,12 +95,12 @@ package final class GooglePlayCatalogues: Sendable {
         switch result {
         case .success(let catalogue):
             metrics.count(.catalogueReadings(store: Self.storeName, outcome: "read"))
-            if before?.failure != nil { log(.info, "Google Play's catalogue can be read again", ["packageName": app]) }
+            if before?.failure != nil { log(.info, "Google Play's catalog can be read again", ["packageName": app]) }
             let count = catalogue.unusableCount
             guard count > 0, before?.catalogue?.unusableCount != count else { return }
             log(
                 .warning,
-                "entries of Google Play's catalogue can't be used; check --live names them",
+                "entries of Google Play's catalog can't be used; check --live names them",
                 ["packageName": app, "entries": .integer(Int64(count))]
             )
         case .failure(let error):
@@ -108,7 +108,7 @@ package final class GooglePlayCatalogues: Sendable {
             guard error != .cancelled, before?.failure?.error.label != error.label else { return }
             log(
                 .warning,
-                "Google Play's catalogue can't be read",
+                "Google Play's catalog can't be read",
                 ["packageName": app, "reason": .text(error.description)]
             )
         }

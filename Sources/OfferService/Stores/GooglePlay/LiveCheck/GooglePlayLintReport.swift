@@ -64,7 +64,7 @@ package struct GooglePlayLintReport: Sendable {
     }
 
     private var summary: String {
-        guard !entries.isEmpty else { return "Nothing was asked: the catalogue has no offers at Google Play." }
+        guard !entries.isEmpty else { return "Nothing was asked: the catalog has no offers at Google Play." }
         let findings = entries.flatMap(\.outcome.findings)
         let counts = GooglePlayFinding.Severity.allCases.map { severity in
             counted(findings.count { $0.severity == severity }, severity.rawValue)
@@ -98,7 +98,7 @@ extension GooglePlayLintReport.Entry.Outcome {
         switch self {
         case .read(let reading):
             "\(counted(reading.subscriptions, "subscription")), \(counted(reading.offers, "offer")); "
-                + "\(reading.good) of \(reading.wanted) in the offers file can be authorised"
+                + "\(reading.good) of \(reading.wanted) in the offers file can be authorized"
         case .noAccount: "not asked: no service account of the keys file names it"
         case .notRead(let error): "not read: \(error.label)"
         }

@@ -83,6 +83,7 @@ extension GooglePlayEvidence {
         case .notFound: .purchaseUnknown(index: index)
         case .gone(isSuperseded: false): .purchaseExpiredTooLong(index: index)
         case .gone(isSuperseded: true): .purchaseReplaced(index: index)
+        case .unreadable: .purchaseUnreadable(index: index)
         case .purchase, nil: nil
         }
     }

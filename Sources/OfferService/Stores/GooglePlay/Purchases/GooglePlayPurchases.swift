@@ -59,6 +59,14 @@ extension GooglePlayPurchaseSource {
 }
 
 extension GooglePlayPurchaseAnswer {
+    /// Whether it shows that there is such a purchase, or was.
+    var isKnown: Bool {
+        switch self {
+        case .purchase, .gone: true
+        case .notFound, .unreadable: false
+        }
+    }
+
     /// Whether it was begun, and nothing is bought yet.
     var isBeforePurchase: Bool {
         guard case .purchase(let purchase) = self else { return false }

@@ -241,7 +241,7 @@ struct LintTests {
     }
 
     @Test(arguments: LadderRow.all)
-    func `finds as an error whatever keeps a wanted offer from being authorised`(row: LadderRow) throws {
+    func `finds as an error whatever keeps a wanted offer from being authorized`(row: LadderRow) throws {
         let sample = try row.sample()
         let wanted = GooglePlayWantedOffer(id: try CatalogOfferID("winback-50"), key: sample.key)
         let findings = GooglePlayLint.findings(

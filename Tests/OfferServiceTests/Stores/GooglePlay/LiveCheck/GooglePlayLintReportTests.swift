@@ -111,7 +111,7 @@ struct GooglePlayLintReportTests {
         #expect(
             report.lines == [
                 "Google Play, asked what subscriptions and offers it lists of each app:", "",
-                "com.example.app  1 subscription, 1 offer; 1 of 1 in the offers file can be authorised", "",
+                "com.example.app  1 subscription, 1 offer; 1 of 1 in the offers file can be authorized", "",
                 "0 errors, 0 warnings, 0 notes.",
             ]
         )

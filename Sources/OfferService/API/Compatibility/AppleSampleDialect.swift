@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// `POST /offer` of the server that Apple showed in 2019, which many teams have copied; its refusals are problems.
+///
+/// Who sends JSON may add what names the customer and their purchases, as in a request of the service's own.
+enum AppleSampleDialect: CompatibleDialect {
+    static func read(
+        _ request: Request,
+        _ match: RouteMatch,
+        receivedAt now: Timestamp
+    ) throws(Refusal) -> CompatibleRequest {
+        if let type = request.headers.only("Content-Type"),
+            type.startsIgnoringCase(with: "application/x-www-form-urlencoded")
+        {
+            return try readForm(request)
+        }
+        try request.requireJSON()
+        return try readJSON(request, receivedAt: now)
+    }
+
+    private static func readJSON(_ request: Request, receivedAt now: Timestamp) throws(Refusal) -> CompatibleRequest {
+        let document = try document(request)
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        let bundleID = reader.required("appBundleID", text: BundleID.init(utf8:))
+        let productID = either(&reader, "productIdentifier", "productID", ProductID.init(utf8:))
+        let offerID = either(&reader, "offerID", "subscriptionOfferID", OfferID.init(utf8:))
+        let name = reader.member("applicationUsername")
+        let username =
+            name?.stringSlice?.isEmpty == true
+            ? nil : reader.optional("applicationUsername", text: ApplicationUsername.init(utf8:))
+        let transactionID = reader.optional("transactionId", text: TransactionID.init(utf8:))
+        let customerID = reader.optional("customerId", text: CustomerID.init(utf8:))
+        let anonymousID = reader.optional("anonymousId", text: AnonymousID.init(utf8:))
+        let signedData = SignedDataMembers(&reader, mismatches)
+        let told = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
+        guard mismatches.all.isEmpty, let bundleID, let productID, let offerID else { throw .invalid(mismatches) }
+        return CompatibleRequest(
+            bundleID: bundleID,
+            productID: productID,
+            offerID: offerID,
+            binding: username.map(PurchaseBinding.applicationUsername) ?? .none,
+            customerID: customerID,
+            anonymousID: anonymousID,
+            transactionID: transactionID,
+            signedData: signedData,
+            told: told
+        )
+    }
+
+    /// A member that goes by either of two names.
+    private static func either<Value: Hashable>(
+        _ reader: inout ObjectReader,
+        _ one: StaticString,
+        _ other: StaticString,
+        _ make: (ArraySlice<UInt8>) throws(IdentifierError) -> Value
+    ) -> Value? {
+        guard reader.member(other) != nil else { return reader.required(one, text: make) }
+        let second = reader.required(other, text: make)
+        guard let first = reader.optional(one, text: make), first != second else { return second }
+        reader.note(other, "differs from \(one); send one of them")
+        return nil
+    }
+
+    private static func readForm(_ request: Request) throws(Refusal) -> CompatibleRequest {
+        // In forms, unlike in paths, a plus is a space.
+        var form = QueryParameters(request.body.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
+        let bundleID = form.value("appBundleID", "a bundle id") { try? BundleID($0) }
+        let product = form.value("productIdentifier") ?? form.value("productID")
+        let offer = form.value("offerID") ?? form.value("subscriptionOfferID")
+        let productID = product.flatMap { try? ProductID($0) }
+        let offerID = offer.flatMap { try? OfferID($0) }
+        let username = form.optional("applicationUsername").map { ($0, try? ApplicationUsername($0)) }
+        let transactionID = form.value("transactionId", "1 to 20 digits") { try? TransactionID($0) }
+        if bundleID == nil { form.note("appBundleID", "is missing, or no bundle id") }
+        if productID == nil { form.note("productIdentifier", "is missing, or no product id") }
+        if offerID == nil { form.note("offerID", "is missing, or no offer id") }
+        if let (_, name) = username, name == nil {
+            form.note("applicationUsername", "must be 1 to 255 visible ASCII characters")
+        }
+        try form.throwFaults()
+        guard let bundleID, let productID, let offerID else { throw .request(.invalidParameters([])) }
+        return CompatibleRequest(
+            bundleID: bundleID,
+            productID: productID,
+            offerID: offerID,
+            binding: username.flatMap(\.1).map(PurchaseBinding.applicationUsername) ?? .none,
+            transactionID: transactionID
+        )
+    }
+
+    static func answer(_ signed: SignedOffer, to request: CompatibleRequest) -> Response {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("keyID", plain: signed.plan.key.id.text)
+        writer.member("nonce", id: signed.grant.terms.nonce)
+        writer.member("timestamp", integer: signed.grant.terms.signedAt.milliseconds)
+        if let signature = signed.signature { writer.member("signature", plain: signature.span) }
+        writer.endObject()
+        return .json(writer.bytes)
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+
+/// The calls below `/compat`: what SDKs of other vendors ask for, decided, recorded and signed as every other request.
+///
+/// An SDK that shows an offer asks for its signature, so a signature that was only shown counts as one that was used: both
+/// can be given to StoreKit. See docs/other-sdks.md.
+struct CompatibilityCall: Sendable {
+    let signer: OfferSigner
+    let admission: Admission
+    let decisions: DecisionLog
+    let noise: MinuteCounter<Noise>
+
+    func respond(
+        to request: Request,
+        _ match: RouteMatch,
+        under snapshot: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        guard let dialect = match.route.dialect else { throw .request(.noSuchPath) }
+        let caller = try admission.sdk(request, snapshot.callers, at: now)
+        let places = try admission.enter(caller)
+        defer { places.leave() }
+        let asked = try dialect.read(request, match, receivedAt: now)
+        let signed: SignedOffer
+        do throws(Refusal) {
+            try demandStoreIdentifier(asked, caller, snapshot.catalog)
+            signed = try await signer.sign(
+                SignatureRequest(asked),
+                for: caller,
+                idempotency: nil,
+                under: snapshot,
+                requestID: requestID,
+                at: now
+            )
+        } catch {
+            decisions.refused(error, asked.offerID.text, to: caller, requestID: requestID, since: now)
+            let key = snapshot.keyRing.activeKey(for: asked.bundleID, purpose: .promotionalOffer)
+            guard let answer = dialect.answer(error, to: asked, keyID: key?.id) else { throw error }
+            if error.isNoise { noise.count(Noise(route: match.route, problem: Problem(error).name), at: now) }
+            decisions.refused(error, at: match.route, to: caller, requestID: requestID, since: now)
+            return answer
+        }
+        decisions.granted(asked.offerID.text, .eligible, to: caller, requestID: requestID, since: now)
+        return dialect.answer(signed, to: asked)
+    }
+
+    /// Refuses the catalogue's own id of an offer: the SDK would give it to StoreKit, beside a signature of another.
+    ///
+    /// What is wrong otherwise, the signer says.
+    private func demandStoreIdentifier(
+        _ asked: CompatibleRequest,
+        _ caller: Caller,
+        _ catalog: Catalog
+    ) throws(Refusal) {
+        guard caller.mayAsk(for: AppName(asked.bundleID)),
+            let offer = try? catalog.offer(asked.offerID, of: asked.productID, in: asked.bundleID)
+        else { return }
+        guard offer.appStore?.offerID == asked.offerID else { throw .decision(.unknownOffer(.offer)) }
+    }
+}

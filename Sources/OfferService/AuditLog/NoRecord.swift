@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Why a signature is not on record, as far as can be told.
+package struct NoRecord: Sendable {
+    /// The entry that has the nonce, and which of the members sent it has otherwise.
+    package let near: (index: Int64, differences: [String])?
+    /// The key of this service that made the signature all the same; `nil` if none is known to have made it.
+    package var madeBy: KeyID?
+
+    package init(_ trace: SignatureTrace, madeBy: KeyID? = nil) {
+        if case .sameNonce(let index, let differences) = trace { near = (index, differences) } else { near = nil }
+        self.madeBy = madeBy
+    }
+
+    /// A sentence for the one who looks.
+    package var description: String {
+        if let madeBy {
+            return
+                "The key \(madeBy) made this signature, and the audit log has no record of it. Another program signs with "
+                + "the key. If that is none of yours, treat the key as stolen: see “A key was stolen” in docs/runbook.md."
+        }
+        guard let near else {
+            return
+                "No entry has this digest or this nonce: either it was not signed by this service, or a field differs."
+        }
+        if near.differences.isEmpty {
+            return "Entry \(near.index) has the nonce and every other field that records hold. So appAccountToken or "
+                + "applicationUsername (of a JWS, another claim) differs from what was signed; records don't hold it."
+        }
+        return "Entry \(near.index) has the nonce, and differs in \(near.differences.joined(separator: ", "))."
+    }
+}

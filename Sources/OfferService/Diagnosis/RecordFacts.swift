@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+import SignatureDiagnosis
+import Storage
+
+/// What the log and the ledger know of a signature that somebody reports.
+struct RecordFacts: Sendable {
+    enum State: String, CaseIterable, Sendable {
+        /// This service made it.
+        case recorded
+        /// An entry has its nonce or time, and another payload than the signature was made over, or one that can't be proved.
+        case otherwise = "recorded-otherwise"
+        /// One of our keys made it, and no entry has it.
+        case madeByOurKey = "made-by-our-key"
+        case none = "not-recorded"
+    }
+
+    var state = State.none
+    var index: Int64?
+    var recordedAt: Timestamp?
+    var grantID: String?
+    /// How many entries have it: a retry makes one more.
+    var signings: Int?
+    /// Whether it was too old when the app asked to buy; `nil` if the report does not say when that was.
+    var isExpired: Bool?
+    /// How often it was reported before.
+    var earlierReports = 0
+    /// The use of the offer that came of the grant.
+    var redemption: (redeemedAt: Timestamp, state: String)?
+}
+
+/// What the ledger knows of the customer of a reported signature, and of the purchase; nothing in it names anybody.
+struct LedgerFacts: Sendable {
+    /// How many transactions of the customer in this app are known.
+    let transactions: Int
+    /// Whether one of them is shared by a family member.
+    let isFamilyShared: Bool
+    /// Whether the offered product was bought within ten minutes of the signature, without a promotional offer.
+    let isBoughtWithoutOffer: Bool
+
+    /// How long after the signature a purchase counts as made with it.
+    static let purchaseMinutes = 10
+
+    init(
+        _ outcome: DiagnosisJob.Outcome,
+        _ keys: AppPseudonyms,
+        _ connection: any DatabaseConnection
+    ) throws(StorageError) {
+        let fields = outcome.report.effective
+        var subjects: [[UInt8]] = []
+        if let token = fields.appAccountToken.flatMap({ UniqueID($0) }) {
+            subjects.append(keys.key(of: .appAccountToken(token)))
+        }
+        if let name = fields.applicationUsername.flatMap({ try? ApplicationUsername($0) }) {
+            subjects.append(keys.key(of: .applicationUsername(name)))
+        }
+        let transaction = outcome.report.transaction
+        let ids = [transaction?.id, transaction?.original].compactMap { id in id.flatMap { try? TransactionID($0) } }
+        subjects += ids.map { keys.key(of: .originalTransaction($0)) }
+        let history = try SubscriptionTables(connection: connection)
+            .history(of: subjects, chains: ids.map { keys.chainKey(of: $0) })
+        let all = history.chains.values.flatMap(\.transactions.values)
+        transactions = all.count
+        isFamilyShared = all.contains { $0.ownership == .known(.familyShared) }
+        let signedAt = fields.timestamp.flatMap { Int64($0) }.flatMap(Timestamp.init(exactlyMilliseconds:))
+        isBoughtWithoutOffer =
+            signedAt.map { signedAt in
+                all.contains { record in
+                    record.productID == fields.productID && record.purchasedAt >= signedAt
+                        && record.purchasedAt < signedAt.adding(minutes: Self.purchaseMinutes)
+                        && record.offerType != .known(.promotional)
+                }
+            } ?? false
+    }
+
+    /// The use that a grant came to.
+    static func redemption(
+        of grantID: UniqueID,
+        _ connection: any DatabaseConnection
+    ) throws(StorageError) -> (redeemedAt: Timestamp, state: String)? {
+        try connection.first(
+            SQL(
+                "SELECT redeemed_at, state FROM app_store_redemptions WHERE grant_id = ? ORDER BY redeemed_at LIMIT 1",
+                .blob(grantID.bytes)
+            )
+        ) { (Timestamp(milliseconds: $0.integer(0)), $0.text(1)) }
+    }
+}
+
+extension DiagnosisJob.Outcome {
+    /// A signature that was used, or reported before, can't be used again.
+    mutating func judgeReuse() {
+        let isUsed = record.redemption.map { redemption in
+            report.attemptedAtMilliseconds.map { $0 > redemption.redeemedAt.milliseconds }
+                ?? (report.error != nil)
+        }
+        if isUsed == true {
+            diagnosis.add(.reused, .likely)
+            if diagnosis.verdict == .signedCorrectly { diagnosis.verdict = .reused }
+        } else if record.earlierReports > 0, diagnosis.verdict == .signedCorrectly {
+            diagnosis.add(.reused, .possible)
+        }
+    }
+
+    /// What the ledger knows counts where the signature itself is right.
+    mutating func judgeLedger() {
+        guard let ledger, diagnosis.verdict == .signedCorrectly else { return }
+        if ledger.isBoughtWithoutOffer {
+            diagnosis.add(.offerNotApplied, .likely)
+            diagnosis.verdict = .offerNotApplied
+        }
+        if ledger.isFamilyShared { diagnosis.add(.familyShared, .possible) }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a signature names; each as it was written.
+package struct OfferFields: Sendable, Hashable {
+    package var bundleID: String?
+    package var keyID: String?
+    package var productID: String?
+    package var offerID: String?
+    package var appAccountToken: String?
+    package var applicationUsername: String?
+    package var nonce: String?
+    /// A number as it was written, also one that is no integer.
+    package var timestamp: String?
+    /// The members with `null` or an empty text.
+    ///
+    /// Nothing was attached there; what a member that is not there had is not known.
+    var nothing: Set<String> = []
+    /// Whether the time that was attached is a text.
+    var isTimestampText = false
+
+    package init() {}
+
+    /// The fields of the payload that are not known, but for the account: where none is named, none was attached.
+    var unknown: [PayloadForm.Field] {
+        PayloadForm.Field.allCases.filter { field in
+            field != .account && self[field] == nil && !nothing.contains(field.member)
+        }
+    }
+
+    subscript(field: PayloadForm.Field) -> String? {
+        switch field {
+        case .bundleID: bundleID
+        case .keyID: keyID
+        case .productID: productID
+        case .offerID: offerID
+        case .account: appAccountToken ?? applicationUsername
+        case .nonce: nonce
+        case .timestamp: timestamp
+        }
+    }
+
+    func filled(from other: OfferFields) -> OfferFields {
+        var fields = self
+        func value(_ own: String?, _ received: String?, _ member: String) -> String? {
+            own ?? (nothing.contains(member) ? nil : received)
+        }
+        fields.bundleID = value(bundleID, other.bundleID, "bundleId")
+        fields.keyID = value(keyID, other.keyID, "keyIdentifier")
+        fields.productID = value(productID, other.productID, "productId")
+        fields.offerID = value(offerID, other.offerID, "offerId")
+        if appAccountToken == nil, applicationUsername == nil {
+            fields.appAccountToken = value(nil, other.appAccountToken, "appAccountToken")
+            // Who attached no token although there was one attached nothing in its place either.
+            let hasDropped = other.appAccountToken != nil && fields.appAccountToken == nil
+            fields.applicationUsername = hasDropped ? nil : value(nil, other.applicationUsername, "applicationUsername")
+        }
+        fields.nonce = value(nonce, other.nonce, "nonce")
+        fields.timestamp = value(timestamp, other.timestamp, "timestamp")
+        if timestamp == nil, fields.timestamp != nil { fields.isTimestampText = other.isTimestampText }
+        fields.nothing.formUnion(other.nothing)
+        return fields
+    }
+}
+
+extension PayloadForm.Field {
+    /// What a report calls it.
+    var member: String {
+        switch self {
+        case .bundleID: "bundleId"
+        case .keyID: "keyIdentifier"
+        case .productID: "productId"
+        case .offerID: "offerId"
+        case .account: "appAccountToken"
+        case .nonce: "nonce"
+        case .timestamp: "timestamp"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Testing
+
+@testable import OfferService
+
+/// When more requests would wait for a database server in vain.
+struct CommitterPulseTests {
+    private let clock = SettableClock()
+    private let pulse: CommitterPulse
+
+    init() {
+        pulse = CommitterPulse(clock.wallClock.stopwatch())
+    }
+
+    @Test func `takes a server that answers a batch for too long for one that does not answer`() {
+        #expect(!pulse.isCutOff && !pulse.isLate)
+        _ = pulse.beginAsking(clock.wallClock)
+        clock.advance(milliseconds: 2000)
+        #expect(!pulse.isLate && !pulse.isCutOff)
+        clock.advance(milliseconds: 400)
+        #expect(pulse.isLate && !pulse.isCutOff)
+        clock.advance(milliseconds: 2400)
+        #expect(pulse.isCutOff)
+        pulse.endAsking()
+        #expect(!pulse.isCutOff)
+    }
+
+    @Test func `lets one batch try a server that was lost, and refuses others meanwhile`() {
+        _ = pulse.beginAsking(clock.wallClock)
+        clock.advance(milliseconds: 3000)
+        pulse.noteLoss()
+        pulse.endAsking()
+        #expect(!pulse.isCutOff, "the next batch may try")
+        _ = pulse.beginAsking(clock.wallClock)
+        #expect(pulse.isCutOff)
+        pulse.noteAnswer()
+        #expect(!pulse.isCutOff)
+    }
+
+    @Test func `a server that refuses at once is tried by everybody`() {
+        _ = pulse.beginAsking(clock.wallClock)
+        clock.advance(milliseconds: 100)
+        pulse.noteLoss()
+        _ = pulse.beginAsking(clock.wallClock)
+        #expect(!pulse.isCutOff)
+    }
+
+    @Test func `work that asks for no batch keeps nobody out`() {
+        pulse.begin()
+        clock.advance(milliseconds: 60_000)
+        #expect(pulse.busyMilliseconds >= 59_000 && !pulse.isCutOff)
+        pulse.end()
+        #expect(pulse.busyMilliseconds == 0)
+    }
+}
