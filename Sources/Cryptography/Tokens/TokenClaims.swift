@@ -49,6 +49,19 @@ package struct TokenClaims: Sendable {
         }
     }
 
+    /// The thumbprint of the key that the token is bound to (RFC 9449 section 6.1); `nil` if it is bound to nothing.
+    ///
+    /// - Throws: ``TokenFault/boundToCertificate`` if it is bound in another way.
+    package var keyThumbprint: String? {
+        get throws(TokenFault) {
+            guard let confirmation = all["cnf"] else { return nil }
+            guard let members = confirmation.object, members.count == 1, let text = members["jkt"]?.string else {
+                throw .boundToCertificate
+            }
+            return text
+        }
+    }
+
     private static func required<Value>(
         _ name: String,
         in claims: JSONObject,

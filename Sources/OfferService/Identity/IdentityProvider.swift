@@ -67,6 +67,15 @@ package struct IdentityProvider: Sendable {
     }
 }
 
+extension IdentityProvider {
+    /// The apps that a token for those audiences is good for; never empty, because a caller without apps may ask for all.
+    func apps(for audiences: [String]) throws(TokenFault) -> Set<AppName> {
+        let apps = isConfinedToAudience ? apps.filter { audiences.contains($0.text) } : apps
+        guard !apps.isEmpty else { throw .otherAudience }
+        return apps
+    }
+}
+
 /// All identity providers; an immutable snapshot.
 package struct IdentityProviders: Sendable {
     /// In the order of the file.

@@ -69,26 +69,18 @@ package struct TokenExplanation: Sendable {
                 self.init(.unknown, lines + ["not known: \(provider.policy.issuer) \(fault)"])
             case .success(let keys):
                 lines.append("keys: \(keys.set.keys.count) from \(keys.url)")
-                let user = try Self.user(of: token, claims, provider, among: keys.set, at: now)
-                self.init(.accepted, lines + Self.lines(user, provider))
+                try Self.verify(token, by: keys.set)
+                self.init(.accepted, lines + (try Self.lines(claims, provider, at: now)))
             }
         } catch {
             self.init(.refused, lines + ["refused: \(error.label): \(error)"] + Self.help(error))
         }
     }
 
-    private static func user(
-        of token: JSONWebToken,
-        _ claims: TokenClaims,
-        _ provider: IdentityProvider,
-        among set: TokenKeySet,
-        at now: Timestamp
-    ) throws(TokenFault) -> ProvenUser {
+    private static func verify(_ token: JSONWebToken, by set: TokenKeySet) throws(TokenFault) {
         let candidates = set.candidates(for: token)
         guard !candidates.isEmpty else { throw .keyUnknown }
         guard candidates.contains(where: token.isSigned) else { throw .signatureWrong }
-        try provider.policy.check(claims, at: now.milliseconds)
-        return try ProvenUser(claims, of: provider)
     }
 
     private static func header(_ token: JSONWebToken) -> String {
@@ -103,13 +95,25 @@ package struct TokenExplanation: Sendable {
             "iss \(printable(claims.issuer)), \(end), valid for \((claims.expiresAt - claims.issuedAt) / 1000) s in all"
     }
 
-    private static func lines(_ user: ProvenUser, _ provider: IdentityProvider) -> [String] {
+    /// What the claims prove.
+    private static func lines(
+        _ claims: TokenClaims,
+        _ provider: IdentityProvider,
+        at now: Timestamp
+    ) throws(TokenFault) -> [String] {
+        let audiences = try provider.policy.check(claims, at: now.milliseconds)
+        let isBound = try claims.keyThumbprint != nil
+        // A proof for a token that is bound to no key is refused too.
+        guard isBound || provider.proofs != .required else { throw .proofMissing }
+        let apps = try provider.apps(for: audiences)
+        let user = try ProvenUser(claims, of: provider)
         let attributes = user.attributes?.entries.map(\.name).joined(separator: ", ") ?? ""
         return [
             "accepted: customerId \(user.customerID.text)",
             "appAccountToken: \(user.appAccountToken.map { "\($0)" } ?? "none; the app may name one, which proves nothing")",
-            "apps: \(provider.apps.map(\.text).sorted().joined(separator: ", "))",
+            "apps: \(apps.map(\.text).sorted().joined(separator: ", "))",
         ] + (attributes.isEmpty ? [] : ["attributes: \(attributes)"])
+            + (isBound ? ["proof: the token is bound to a key, so each request needs a DPoP proof"] : [])
     }
 
     /// What to do about it, where that is not plain.
@@ -121,6 +125,7 @@ package struct TokenExplanation: Sendable {
             ]
         case .otherAudience, .claimMissing("aud"):
             ["Set audience to what the token's aud has; where there is none, as at Cognito, set audienceClaim."]
+        case .proofMissing: ["Have the provider bind its tokens to the app's key: they have cnf.jkt then."]
         case .livesTooLong: ["Have the provider issue shorter tokens, or raise maximumLifetime (seconds)."]
         case .issuerUnknown:
             ["Set issuer to exactly what the token's iss has, also with or without a slash at its end."]

@@ -81,10 +81,7 @@ final class UserTokens: Sendable {
         let (provider, claims) = (presented.provider, presented.claims)
         let audiences = try provider.policy.check(claims, at: now.milliseconds)
         try checkPossession(presented, at: now)
-        var apps = provider.apps
-        if provider.isConfinedToAudience { apps = apps.filter { audiences.contains($0.text) } }
-        // A scope without an app would be every app.
-        guard !apps.isEmpty else { throw .otherAudience }
+        let apps = try provider.apps(for: audiences)
         var caller = Caller(id: CallerID(usersOf: provider.name), role: .app, apps: apps)
         caller.user = try ProvenUser(claims, of: provider)
         return caller
@@ -93,13 +90,7 @@ final class UserTokens: Sendable {
     /// A token that is bound to a key is never accepted without a proof that its sender has the key, whatever the provider's
     /// entry says.
     private func checkPossession(_ presented: Presented, at now: Timestamp) throws(TokenFault) {
-        var thumbprint: String?
-        if let confirmation = presented.claims.all["cnf"] {
-            guard let members = confirmation.object, members.count == 1, let text = members["jkt"]?.string else {
-                throw .boundToCertificate
-            }
-            thumbprint = text
-        }
+        let thumbprint = try presented.claims.keyThumbprint
         guard presented.credential.isProven else {
             guard thumbprint == nil else { throw .boundToKey }
             guard presented.provider.proofs != .required else { throw .proofMissing }
