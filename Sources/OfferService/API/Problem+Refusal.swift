@@ -245,10 +245,22 @@ extension Problem {
             "invalid-token",
             "No valid token",
             401,
-            "Get a new token from your identity provider, and send it as Authorization: Bearer TOKEN."
+            Self.remedy(fault)
         )
         headers = [("WWW-Authenticate", Self.challenge(fault))]
         if let nonce { headers.append(("DPoP-Nonce", nonce)) }
+    }
+
+    /// What to send instead; it says no more than ``challenge(_:)``.
+    private static func remedy(_ fault: TokenFault) -> String {
+        switch fault {
+        case .proof(let fault) where fault.needsNonce:
+            "Put the value of DPoP-Nonce into a new DPoP proof as nonce, and send the request again."
+        case .proof: "Send the token as Authorization: DPoP TOKEN, with one new DPoP proof for this very request."
+        case .proofMissing, .boundToKey:
+            "The token needs a proof: send it as Authorization: DPoP TOKEN, with one DPoP header."
+        default: "Get a new token from your identity provider, and send it as Authorization: Bearer TOKEN."
+        }
     }
 
     /// Source: RFC 6750 section 3, RFC 9449 sections 7.1 and 9.
