@@ -49,6 +49,32 @@ struct UserAdmissionTests {
         }
     }
 
+    @Test func `all users of a provider share the rate of an app`() async throws {
+        try await withUsers([.appRate: "1/min:2"]) { service, _, token async throws in
+            var statuses: [Int] = []
+            for user in ["anna", "eve", "mia"] {
+                statuses.append(try await service.send(.preview(try token(user))).status)
+            }
+            #expect(statuses == [200, 200, 429])
+        }
+    }
+
+    @Test func `a user transfers no more often than the rate of one customer`() async throws {
+        try await withUsers([.appRatePerCustomer: "1/min:2"]) { service, _, token async throws in
+            var statuses: [Int] = []
+            for (number, user) in ["anna", "anna", "anna", "eve"].enumerated() {
+                let body = """
+                    {"bundleId": "com.example.app", "from": {"anonymousId": "device-\(number)"},
+                     "to": {"customerId": "\(user)"}}
+                    """
+                var call = Call.preview(try token(user)).at("/v1/customers/transfers")
+                call.body = Array(body.utf8)
+                statuses.append(try await service.send(call).status)
+            }
+            #expect(statuses == [200, 200, 429, 200])
+        }
+    }
+
     @Test func `each item of a user's batch counts for the address`() async throws {
         try await withUsers([.appRatePerAddress: "1/min:4"]) { service, _, token async throws in
             let item = #"{"bundleId": "com.example.app", "productId": "pro.monthly", "offerId": "open"}"#
