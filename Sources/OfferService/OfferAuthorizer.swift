@@ -137,6 +137,7 @@ package final class OfferAuthorizer: Sendable {
             knowledge.shownPurchases = request.purchaseTokens.map { place.keys.purchaseKey(of: $0).bytes }
             knowledge.successions = place.keys.successions(of: request.purchaseTokens)
         }
+        knowledge.add(caller.user, configuration.pseudonyms, in: offer.app)
         return DecisionRequest(
             terms: terms,
             callerID: caller.id,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Cryptography
 package import HTTP
 package import JSON
 package import OfferDomain
@@ -68,6 +69,11 @@ package enum CallerFault: Sendable {
     case unauthenticated
     /// A message whose token does not show that our own subscription of Pub/Sub sends it.
     case pushUnauthenticated
+    /// A token of an identity provider that is refused. Callers see no reason, but get the nonce that their next
+    /// proof of possession needs.
+    case tokenRefused(TokenFault, nonce: String?)
+    /// The keys of the provider that issued the token can't be had just now, so its users can't be told from others.
+    case identityProviderUnavailable(retryAfterSeconds: Int)
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
     /// Told of an app that there is and of one that there isn't alike.

@@ -7,12 +7,20 @@ package final class Snapshot: Sendable {
     package let keyRing: KeyRing
     package let pseudonyms: Pseudonyms
     package let callers: CallerDirectory
+    package let identity: IdentityProviders
 
-    package init(catalog: Catalog, keyRing: KeyRing, pseudonyms: Pseudonyms, callers: CallerDirectory) {
+    package init(
+        catalog: Catalog,
+        keyRing: KeyRing,
+        pseudonyms: Pseudonyms,
+        callers: CallerDirectory,
+        identity: IdentityProviders = IdentityProviders()
+    ) {
         self.catalog = catalog
         self.keyRing = keyRing
         self.pseudonyms = pseudonyms
         self.callers = callers
+        self.identity = identity
     }
 }
 

@@ -8,7 +8,7 @@ extension EndToEnd {
     @Suite struct CommandLineTests {
         private static let commands = [
             "demo", "init", "check", "serve", "verify", "completion", "callers", "keys", "customers", "seal", "unseal",
-            "notifications", "audit",
+            "notifications", "tokens", "audit",
         ]
 
         @Test func `the list of commands names each of them`() async throws {

@@ -64,6 +64,17 @@ enum EVPKey {
         }
     }
 
+    /// Contexts that verify SHA-256 digests with an RSA key, padded as RFC 8017 section 9.1 (PSS) has it, with SHA-256 in the
+    /// mask and a salt as long as the digest (RFC 7518 section 3.5).
+    static func rsaPSSContexts(_ key: OpaquePointer) throws(OpenSSLError) -> ContextPool {
+        try unsafe contexts(key) { context in
+            guard unsafe EVP_PKEY_verify_init(context) == 1,
+                unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
+            else { return 0 }
+            return unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST)
+        }
+    }
+
     /// The SubjectPublicKeyInfo of a key's public half, in DER.
     static func spki(of key: OpaquePointer) throws(OpenSSLError) -> [UInt8] {
         let count = unsafe i2d_PUBKEY(key, nil)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// An RSA public key of 2048 to 8192 bits that verifies RS256: RSASSA-PKCS1-v1_5 with SHA-256.
+/// An RSA public key of 2048 to 8192 bits that verifies RS256, which is RSASSA-PKCS1-v1_5 with SHA-256, and PS256.
 ///
 /// Source: RFC 8017 section 8.2, RFC 7518 sections 3.3 and 6.3.1.
 package struct RSAPublicKey: Sendable {
@@ -15,6 +15,7 @@ package struct RSAPublicKey: Sendable {
     package let modulusByteCount: Int
 
     private let verifiers: ContextPool
+    private let pssVerifiers: ContextPool
 
     /// Makes a key of its numbers, big-endian and without zeros in front, as a JWK has them in `n` and `e`.
     ///
@@ -44,6 +45,7 @@ package struct RSAPublicKey: Sendable {
                 throw .init(operation: Self.reading, reasons: ["the numbers are unfit"])
             }
             verifiers = try unsafe EVPKey.rsaContexts(key.pointer, preparedBy: EVP_PKEY_verify_init)
+            pssVerifiers = try unsafe EVPKey.rsaPSSContexts(key.pointer)
         } catch {
             throw .openSSL(error)
         }
@@ -61,6 +63,17 @@ package struct RSAPublicKey: Sendable {
 
     /// Whether the signature over a message of that SHA-256 digest was made with this key's private half.
     package func verifiesRS256(_ signature: [UInt8], of digest: SHA256Digest) -> Bool {
+        verifies(signature, of: digest, verifiers)
+    }
+
+    /// The same of a signature that is padded as PS256: RSASSA-PSS with SHA-256 and a salt of 32 bytes.
+    ///
+    /// Source: RFC 8017 section 8.1, RFC 7518 section 3.5.
+    package func verifiesPS256(_ signature: [UInt8], of digest: SHA256Digest) -> Bool {
+        verifies(signature, of: digest, pssVerifiers)
+    }
+
+    private func verifies(_ signature: [UInt8], of digest: SHA256Digest, _ verifiers: ContextPool) -> Bool {
         guard signature.count == modulusByteCount else { return false }
         let answer = unsafe verifiers.withContext { context in
             unsafe digest.withBytes { digest in

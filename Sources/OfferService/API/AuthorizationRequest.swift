@@ -29,7 +29,7 @@ package final class AuthorizationRequest: Sendable {
     private static let limits = JSONLimits(maximumBytes: 65_536, maximumNodes: 2048)
 
     /// Reads the body of a request; the facts that it states count as observed when it was received.
-    package init(_ body: [UInt8], receivedAt now: Timestamp) throws(Refusal) {
+    package init(_ body: [UInt8], by user: ProvenUser? = nil, receivedAt now: Timestamp) throws(Refusal) {
         let document: JSONDocument
         do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
         let mismatches = Mismatches()
@@ -38,12 +38,15 @@ package final class AuthorizationRequest: Sendable {
         let productID = reader.required("productId", text: GooglePlayProductID.init)
         let basePlanID = reader.required("basePlanId", text: BasePlanID.init)
         let offerID = reader.required("offerId", text: OfferID.init)
-        customerID = reader.optional("customerId", text: CustomerID.init)
+        let statedID = reader.optional("customerId", text: CustomerID.init)
         anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         region = reader.optional("regionCode", text: Region.init)
         purchaseTokens = Self.readTokens(&reader, mismatches)
-        (facts, attributes, assertions) = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
-        if reader.member("customerId") == nil, reader.member("anonymousId") == nil {
+        let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
+        let names = StatedNames(statedID, binding: .none, assertions: told.assertions, of: user)
+        (customerID, assertions) = (names.customerID, names.assertions)
+        (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
+        if user == nil, reader.member("customerId") == nil, reader.member("anonymousId") == nil {
             reader.note(
                 "customerId",
                 "is missing, and so is anonymousId; send one of them, so that the purchase names the customer"

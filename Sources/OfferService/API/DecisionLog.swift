@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import OfferDomain
 
 /// Logs one line for each decision and each refusal: who asked for what, what came of it, why, and how long it took.
@@ -154,6 +155,7 @@ extension Refusal {
             return "\(first) is not as expected"
         case .caller(.bundleNotAllowed(let app)): return "the caller's key is not for \(app.text)"
         case .caller(.unauthenticated): return "no valid API key"
+        case .caller(.tokenRefused(let fault, _)): return fault.label
         default: return nil
         }
     }

@@ -18,11 +18,11 @@ package struct EligibilityCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let caller = try await admission.asker(request, snapshot, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
-        let asked = try EligibilityRequest(request.body, receivedAt: now)
+        let asked = try EligibilityRequest(request.body, by: caller.user, receivedAt: now)
         let outlooks: [OfferOutlook]
         do throws(Refusal) {
             outlooks = try await previewer.outlooks(

@@ -30,7 +30,7 @@ package final class EligibilityRequest: Sendable {
     private static let limits = JSONLimits(maximumBytes: 65_536, maximumNodes: 2048, maximumStringBytes: 32_768)
 
     /// Reads the body of a request; the facts that it states count as observed when it was received.
-    package init(_ body: [UInt8], receivedAt now: Timestamp) throws(Refusal) {
+    package init(_ body: [UInt8], by user: ProvenUser? = nil, receivedAt now: Timestamp) throws(Refusal) {
         let document: JSONDocument
         do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
         let mismatches = Mismatches()
@@ -41,14 +41,17 @@ package final class EligibilityRequest: Sendable {
             reader.note("bundleId", "is missing, and so is packageName; the app has one of them at least")
         }
         offerIDs = Self.readOfferIDs(&reader, mismatches)
-        binding = SignatureRequest.readBinding(&reader, .promotionalOffer)
-        customerID = reader.optional("customerId", text: CustomerID.init)
+        let stated = SignatureRequest.readBinding(&reader, .promotionalOffer)
+        let statedID = reader.optional("customerId", text: CustomerID.init)
         anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         transactionID = reader.optional("transactionId", text: TransactionID.init)
         signedData = SignedDataMembers(&reader, mismatches)
         purchaseTokens = AuthorizationRequest.readTokens(&reader, mismatches)
         region = reader.optional("regionCode", text: Region.init)
-        (facts, attributes, assertions) = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
+        let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
+        let names = StatedNames(statedID, binding: stated, assertions: told.assertions, of: user)
+        (customerID, binding, assertions) = (names.customerID, names.binding, names.assertions)
+        (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
         reader.finish()
         guard mismatches.all.isEmpty else { throw .invalid(mismatches) }
     }

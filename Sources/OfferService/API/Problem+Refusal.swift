@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 import HTTP
 import JSON
 import OfferDomain
@@ -187,6 +188,15 @@ extension Problem {
                 "Send a token of Google's for the audience and the service account that this service is set up with."
             )
             headers = [("WWW-Authenticate", "Bearer realm=\"offer-signer\"")]
+        case .tokenRefused(let fault, let nonce): self.init(fault, nonce)
+        case .identityProviderUnavailable(let seconds):
+            self.init(
+                "identity-provider-unavailable",
+                "The token can't be verified just now",
+                503,
+                "The keys of the provider that issued the token can't be read. Send the same request again."
+            )
+            headers = [("Retry-After", String(seconds))]
         case .roleNotAllowed(let role):
             self.init(
                 "role-not-allowed",
@@ -213,6 +223,52 @@ extension Problem {
         case .rateLimited(let scope, let limit, let seconds):
             self.init("rate-limited", "Too many requests", 429, Self.detail(scope, seconds))
             headers = Self.rateFields(scope, limit, seconds)
+        }
+    }
+
+    /// Without the reason, which only the log has: it would help those who forge tokens.
+    ///
+    /// Source: RFC 6750 section 3.1.
+    private init(_ fault: TokenFault, _ nonce: String?) {
+        guard fault != .scopeMissing else {
+            self.init(
+                "insufficient-scope",
+                "The token does not have the scope",
+                403,
+                "Have your identity provider issue the token with the scope that this service is set up with."
+            )
+            headers = [("WWW-Authenticate", #"Bearer realm="offer-signer", error="insufficient_scope""#)]
+            return
+        }
+        self.init(
+            "invalid-token",
+            "No valid token",
+            401,
+            Self.remedy(fault)
+        )
+        headers = [("WWW-Authenticate", Self.challenge(fault))]
+        if let nonce { headers.append(("DPoP-Nonce", nonce)) }
+    }
+
+    /// What to send instead; it says no more than ``challenge(_:)``.
+    private static func remedy(_ fault: TokenFault) -> String {
+        switch fault {
+        case .proof(let fault) where fault.needsNonce:
+            "Put the value of DPoP-Nonce into a new DPoP proof as nonce, and send the request again."
+        case .proof: "Send the token as Authorization: DPoP TOKEN, with one new DPoP proof for this very request."
+        case .proofMissing, .boundToKey:
+            "The token needs a proof: send it as Authorization: DPoP TOKEN, with one DPoP header."
+        default: "Get a new token from your identity provider, and send it as Authorization: Bearer TOKEN."
+        }
+    }
+
+    /// Source: RFC 6750 section 3, RFC 9449 sections 7.1 and 9.
+    private static func challenge(_ fault: TokenFault) -> String {
+        switch fault {
+        case .proof(let fault) where fault.needsNonce: #"DPoP error="use_dpop_nonce", algs="ES256""#
+        case .proof: #"DPoP error="invalid_dpop_proof", algs="ES256""#
+        case .proofMissing, .boundToKey: #"DPoP error="invalid_token", algs="ES256""#
+        default: #"Bearer realm="offer-signer", error="invalid_token""#
         }
     }
 

@@ -40,6 +40,7 @@ package struct SignatureBatch: Sendable {
     package init(
         _ body: [UInt8],
         idempotency: BatchClaim?,
+        by user: ProvenUser? = nil,
         random: any RandomSource,
         receivedAt now: Timestamp
     ) throws(Refusal) {
@@ -54,7 +55,7 @@ package struct SignatureBatch: Sendable {
         items = requests.enumerated().map { place, value in
             Item(
                 id: UniqueID.version7(at: now, random.next(), random.next()),
-                request: Self.request(value, receivedAt: now),
+                request: Self.request(value, by: user, receivedAt: now),
                 idempotency: idempotency?.item(place)
             )
         }
@@ -72,10 +73,11 @@ package struct SignatureBatch: Sendable {
 
     private static func request(
         _ value: JSONValue,
+        by user: ProvenUser?,
         receivedAt now: Timestamp
     ) -> Result<SignatureRequest, Refusal> {
         do throws(Refusal) {
-            return .success(try SignatureRequest(value, for: .promotionalOffer, receivedAt: now))
+            return .success(try SignatureRequest(value, for: .promotionalOffer, by: user, receivedAt: now))
         } catch {
             return .failure(error)
         }

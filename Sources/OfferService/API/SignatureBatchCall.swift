@@ -17,14 +17,15 @@ struct SignatureBatchCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let caller = try await admission.asker(request, snapshot, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let batch = try SignatureBatch(
             request.body,
-            idempotency: key.map { BatchClaim(callerID: caller.id, key: $0, body: request.body) },
+            idempotency: key.map { BatchClaim(of: caller, key: $0, body: request.body) },
+            by: caller.user,
             random: random,
             receivedAt: now
         )

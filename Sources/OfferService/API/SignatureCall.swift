@@ -20,18 +20,18 @@ package struct SignatureCall: Sendable {
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let caller = try await admission.asker(request, snapshot, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
-        let asked = try SignatureRequest(request.body, for: kind, receivedAt: now)
+        let asked = try SignatureRequest(request.body, for: kind, by: caller.user, receivedAt: now)
         let signed: SignedOffer
         do throws(Refusal) {
             signed = try await signer.sign(
                 asked,
                 for: caller,
-                idempotency: key.map { IdempotencyClaim(callerID: caller.id, key: $0, body: request.body) },
+                idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) },
                 under: snapshot,
                 requestID: requestID,
                 at: now

@@ -63,26 +63,35 @@ package final class SignatureRequest: Sendable {
     package convenience init(
         _ body: [UInt8],
         for call: SignatureCall.Kind,
+        by user: ProvenUser? = nil,
         receivedAt now: Timestamp
     ) throws(Refusal) {
         let document: JSONDocument
         do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
-        try self.init(document.root, for: call, receivedAt: now)
+        try self.init(document.root, for: call, by: user, receivedAt: now)
     }
 
     /// Reads a request that stands somewhere in a body; pointers to what is wrong with it begin at `value`.
-    init(_ value: JSONValue, for call: SignatureCall.Kind, receivedAt now: Timestamp) throws(Refusal) {
+    init(
+        _ value: JSONValue,
+        for call: SignatureCall.Kind,
+        by user: ProvenUser? = nil,
+        receivedAt now: Timestamp
+    ) throws(Refusal) {
         let mismatches = Mismatches()
         var reader = ObjectReader(value, into: mismatches)
         let bundleID = reader.required("bundleId", text: BundleID.init)
         let productID = reader.required("productId", text: ProductID.init)
         let offerID = call == .promotionalOffer ? reader.required("offerId", text: OfferID.init) : nil
-        binding = Self.readBinding(&reader, call)
-        customerID = reader.optional("customerId", text: CustomerID.init)
+        let stated = Self.readBinding(&reader, call)
+        let statedID = reader.optional("customerId", text: CustomerID.init)
         anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         transactionID = reader.optional("transactionId", text: TransactionID.init)
         signedData = SignedDataMembers(&reader, mismatches)
-        (facts, attributes, assertions) = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
+        let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
+        let names = StatedNames(statedID, binding: stated, assertions: told.assertions, of: user)
+        (customerID, binding, assertions) = (names.customerID, names.binding, names.assertions)
+        (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
         client = reader.member("client").flatMap { ReportedClient($0, into: mismatches) }
         let subject: Subject?
         switch call {

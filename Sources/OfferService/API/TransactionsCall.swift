@@ -21,7 +21,7 @@ package struct TransactionsCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try admission.asker(request, snapshot.callers, at: now)
+        let caller = try await admission.asker(request, snapshot, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
@@ -30,7 +30,8 @@ package struct TransactionsCall: Sendable {
         guard let app = snapshot.catalog.apps[asked.bundleID] else { throw .decision(.unknownOffer(.app)) }
         try snapshot.catalog.customerPolicy(of: AppName(app.bundleID)).admit(asked.customerID)
         let evidence = try await verified(asked.signedData, of: app, for: caller, at: now)
-        try evidence.refuseOtherAccount(than: asked.binding, from: caller)
+        let names = StatedNames(asked.customerID, binding: asked.binding, of: caller.user)
+        try evidence.refuseOtherAccount(than: names.binding, from: caller)
         let report = SubscriptionReport(
             evidence,
             keys: AppPseudonyms(snapshot.pseudonyms, in: AppName(app.bundleID)),
@@ -64,8 +65,10 @@ package struct TransactionsCall: Sendable {
     private static func authorize(_ asked: TransactionsRequest, _ caller: Caller) throws(Refusal) {
         let app = AppName(asked.bundleID)
         guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(.bundle(asked.bundleID))) }
-        if asked.customerID != nil, !caller.role.mayAssertFacts {
-            throw .caller(.assertionNotAllowed(pointer: "/customerId", caller.role))
+        let stated = asked.customerID == nil ? [] : ["/customerId"]
+        let names = StatedNames(asked.customerID, binding: asked.binding, assertions: stated, of: caller.user)
+        if !caller.role.mayAssertFacts, let assertion = names.assertions.first {
+            throw .caller(.assertionNotAllowed(pointer: assertion, caller.role))
         }
     }
 

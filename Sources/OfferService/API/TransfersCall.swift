@@ -19,10 +19,17 @@ package struct TransfersCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try admission.asker(request, snapshot.callers, at: now)
-        guard caller.role.mayAssertFacts else { throw .caller(.roleNotAllowed(caller.role)) }
+        let caller = try await admission.asker(request, snapshot, at: now)
+        guard caller.role.mayAssertFacts || caller.user != nil else {
+            throw .caller(.roleNotAllowed(caller.role))
+        }
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         try request.requireJSON()
         let asked = try TransfersRequest(request.body)
+        if let user = caller.user, user.customerID != asked.to {
+            throw .caller(.assertionNotAllowed(pointer: "/to/customerId", caller.role))
+        }
         let app = try Self.app(asked, caller, snapshot.catalog)
         try snapshot.catalog.customerPolicy(of: app.name).admit(asked.to, pointer: "/to/customerId")
         let transfer = Self.transfer(asked, app, caller, snapshot)

@@ -8,7 +8,9 @@ import OfferDomain
 /// as well, and to a share of concurrent work.
 package final class Admission: Sendable {
     private let limits: AdmissionLimits
-    private let proxies: TrustedProxies
+    let proxies: TrustedProxies
+    /// Finds the user that a token of an identity provider proves.
+    let tokens: UserTokens
     private let callers: RateLimiter<CallerID>
     private let addresses: RateLimiter<Device>
     private let subjects: RateLimiter<[UInt8]>
@@ -18,9 +20,16 @@ package final class Admission: Sendable {
     )
     private let metrics: Metrics
 
-    package init(_ limits: AdmissionLimits, _ proxies: TrustedProxies, _ runtime: Runtime) {
+    /// `isAlone` says that no other instance answers requests for the same database.
+    package init(
+        _ limits: AdmissionLimits,
+        proxies: TrustedProxies,
+        _ runtime: Runtime,
+        isAlone: Bool = true
+    ) {
         self.limits = limits
         self.proxies = proxies
+        tokens = UserTokens(ProviderKeys(runtime), proofs: ProofsOfPossession(runtime, isAlone: isAlone), runtime)
         let stopwatch = runtime.clock.stopwatch()
         callers = RateLimiter(stopwatch)
         addresses = RateLimiter(stopwatch)
@@ -57,9 +66,27 @@ package final class Admission: Sendable {
     func admit(_ caller: Caller, _ count: Int, beside: Int = 0) throws(Refusal) {
         guard count > 0 else { return }
         // The address first: who is held back there takes nothing of what the caller's others may ask.
-        if let device = caller.device, let limit = limits.perAddress {
-            try check(addresses.take(min(count, limit.burst - beside), for: device, limit), limit, .address)
+        if let device = caller.device { try admit(device, count, beside: beside) }
+        try admitCaller(caller, count, beside: beside)
+    }
+
+    /// Counts requests from an address.
+    func admit(_ device: Device, _ count: Int = 1, beside: Int = 0) throws(Refusal) {
+        guard let limit = limits.perAddress else { return }
+        try check(addresses.take(min(count, limit.burst - beside), for: device, limit), limit, .address)
+    }
+
+    /// Counts a request with a verified user's token, whose address was counted before.
+    ///
+    /// The user comes first, so that a user who asks too often takes nothing of what the others may ask.
+    func admitUser(_ caller: Caller) throws(Refusal) {
+        if let user = caller.user, let limit = limits.perSubject {
+            try check(subjects.take(1, for: user.key, limit), limit, .subject)
         }
+        try admitCaller(caller, 1)
+    }
+
+    private func admitCaller(_ caller: Caller, _ count: Int, beside: Int = 0) throws(Refusal) {
         guard let limit = caller.rate ?? (caller.role == .app ? limits.perApp : nil) else { return }
         try check(callers.take(min(count, limit.burst - beside), for: caller.id, limit), limit, .caller)
     }

@@ -36,6 +36,11 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
         self.text = "\(text)"
     }
 
+    /// The users of an identity provider of that name; no caller with an API key can be called so.
+    init(usersOf provider: String) {
+        text = "users:\(provider)"
+    }
+
     /// The service itself, for what it does on its own account.
     package static let service = CallerID(own: "service")
 
@@ -61,6 +66,8 @@ package struct Caller: Hashable, Sendable {
     package let rate: RateLimit?
     /// Where an app's request comes from; `nil` of every other caller, and of one that asks nothing just now.
     var origin: PeerAddress.Address?
+    /// Who the app's user is, where a token of an identity provider proves it.
+    var user: ProvenUser?
 
     package init(id: CallerID, role: CallerRole, apps: Set<AppName>, rate: RateLimit? = nil) {
         self.id = id

@@ -6,7 +6,7 @@ import OfferDomain
 extension LoadedConfiguration {
     /// Values that no purchase, key or request will ever match.
     var unmatchable: [ConfigurationIssue] {
-        groupNames + keyApps + appsAlike
+        groupNames + keyApps + appsAlike + providerApps
     }
 
     /// Values out of Apple's documentation or our examples that were left as they are.
@@ -55,6 +55,21 @@ extension LoadedConfiguration {
             .map { $0.sorted().joined(separator: " and ") }.sorted()
             .map { "\($0) differ only in letter case; one of them is wrong" }
             .map { ConfigurationIssue(.warning, place: offersPath, $0) }
+    }
+
+    /// Apps of identity providers that offers has not: no request of their users will be for one.
+    private var providerApps: [ConfigurationIssue] {
+        let known = (catalog.apps.keys.map(\.text) + catalog.googlePlayApps.keys.map(\.text)).sorted()
+        return keys.identity.all.flatMap { provider in
+            provider.apps.map(\.text).sorted().filter { !known.contains($0) }.map { app in
+                ConfigurationIssue(
+                    .warning,
+                    place: keysPath,
+                    "the identity provider \(provider.name) is for \(app), and offers has no such app"
+                        + suggestion(for: app, among: known)
+                )
+            }
+        }
     }
 
     // MARK: - Samples

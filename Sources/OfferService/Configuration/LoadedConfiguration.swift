@@ -172,7 +172,8 @@ package struct LoadedConfiguration: Sendable {
             catalog: catalog,
             keyRing: keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),
             pseudonyms: keys.pseudonyms.without(try EpochTable(connection: connection).destroyed()),
-            callers: try CallerStore(connection: connection).directory()
+            callers: try CallerStore(connection: connection).directory(),
+            identity: keys.identity
         )
     }
 

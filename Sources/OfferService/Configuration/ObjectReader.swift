@@ -111,6 +111,16 @@ package struct ObjectReader {
         return nil
     }
 
+    /// Like ``member(_:)``, where a file may say `null` too, so that one sees that there is to be none.
+    package mutating func nullableMember(_ name: StaticString) -> JSONValue? {
+        guard value.find(name)?.value.isNull != true else {
+            asked.append(name)
+            if let place = value.find(name)?.place, place < 64 { found |= 1 << UInt64(place) }
+            return nil
+        }
+        return member(name)
+    }
+
     /// Like ``member(_:)``, but an absent one is a mismatch.
     private mutating func requiredMember(_ name: StaticString, _ expected: @autoclosure () -> String) -> JSONValue? {
         guard isObject else { return nil }

@@ -13,6 +13,8 @@ package struct KeyMaterial: Sendable {
     package let logKey: LogKey
     /// For `check --live` alone; `nil` if there is none.
     package let connectKey: AppStoreConnectKey?
+    /// Whose users' tokens are taken.
+    package let identity: IdentityProviders
     /// Over the bytes of the `keys` file.
     package let digest: SHA256Digest
     /// What is doubtful but does not stop the service.
@@ -36,7 +38,7 @@ package struct KeyRingFile {
     package func load() throws(ConfigurationError) -> KeyMaterial {
         let file = try ConfigurationFile(path: path, of: .keys)
         var warnings: [ConfigurationIssue] = []
-        let ((keys, accounts, pseudonyms, logKey, connectKey), issues) = file.read { root, mismatches in
+        let ((keys, accounts, pseudonyms, logKey, connectKey, identity), issues) = file.read { root, mismatches in
             let keys = root.elements("keys") { readKey($0, file, mismatches, &warnings) }
             let accounts = readServiceAccounts(&root, mismatches)
             if keys.isEmpty && accounts.isEmpty && mismatches.all.isEmpty {
@@ -49,7 +51,8 @@ package struct KeyRingFile {
                 let message = "has the id of a key that signs offers; a key of the App Store Connect API never does"
                 root.note("appStoreConnect", message)
             }
-            return (keys, accounts, pseudonyms, readLogKey(&root, mismatches), connectKey)
+            let identity = readIdentityProviders(&root, mismatches)
+            return (keys, accounts, pseudonyms, readLogKey(&root, mismatches), connectKey, identity)
         }
         guard issues.isEmpty, let pseudonyms, let logKey else { throw ConfigurationError(issues + warnings) }
         warnings += pseudonyms.gone.map { epoch in
@@ -61,6 +64,7 @@ package struct KeyRingFile {
             pseudonyms: pseudonyms,
             logKey: logKey,
             connectKey: connectKey,
+            identity: identity,
             digest: file.digest,
             warnings: warnings
         )

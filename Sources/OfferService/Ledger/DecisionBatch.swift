@@ -31,6 +31,12 @@ package struct BatchClaim: Hashable, Sendable {
     /// Over the whole body, 16 bytes; what each item's claim begins with.
     let bodyDigest: [UInt8]
 
+    /// Of who asks with a user's token, each user has keys of their own.
+    init(of caller: Caller, key: [UInt8], body: [UInt8]) {
+        let user = caller.user.map { $0.key + [0] } ?? []
+        self.init(callerID: caller.id, key: user + key, body: body)
+    }
+
     package init(callerID: CallerID, key: [UInt8], body: [UInt8]) {
         // No key has a NUL in it, so none of a single request has this digest.
         let name = Array(callerID.text.utf8) + [0] + key + [0] + Array("batch".utf8)

@@ -97,7 +97,12 @@ extension LedgerWriter {
     /// link on: others who used the device have bought for themselves.
     private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
         guard request.knowledge.believesNames else { return [] }
-        guard request.knowledge.isVouchedFor else { return request.provenSubjects }
+        guard request.knowledge.isVouchedFor else {
+            guard request.knowledge.provesCustomer, let customer = request.knownCustomer else {
+                return request.provenSubjects
+            }
+            return try request.provenSubjects + linked(to: [customer])
+        }
         return try request.namedSubjects + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
     }
 

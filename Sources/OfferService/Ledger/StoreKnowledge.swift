@@ -112,6 +112,8 @@ package struct StoreKnowledge: Sendable {
     /// Whether a trusted caller gave the names; then purchases under an anonymous id, or by who is linked to the
     /// customer, are the customer's too.
     package var isVouchedFor = false
+    /// Whether a user's token shows who the customer is; then purchases of who is linked to the customer are theirs too.
+    package var provesCustomer = false
     /// Whether there is a store that can still be asked.
     package var mayAsk = false
     /// Whether it was asked and did not answer.

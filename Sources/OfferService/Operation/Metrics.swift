@@ -55,6 +55,10 @@ package enum Metric: Hashable, Sendable {
     case notificationsRefused(reason: String)
     /// Questions to OCSP responders, by what they were about and what came of them.
     case ocspQuestions(certificate: String, outcome: String)
+    /// Readings of an identity provider's keys, by what came of them.
+    case identityProviderRequests(issuer: String, outcome: String)
+    /// Tokens of users that were refused, by reason.
+    case tokensRefused(issuer: String, reason: String)
 }
 
 /// Counts what the service does, for Prometheus.

@@ -7,7 +7,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         commitFailures
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions, unrecordedSignatures
-    case offersSigned, offersRedeemed, boughtWithoutDiscount
+    case offersSigned, offersRedeemed, boughtWithoutDiscount, identityProviderRequests, tokensRefused
 
     var name: String {
         switch self {
@@ -34,6 +34,8 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .offersSigned: "offer_signer_offers_signed_total"
         case .offersRedeemed: "offer_signer_offers_redeemed_total"
         case .boughtWithoutDiscount: "offer_signer_offers_bought_without_discount_total"
+        case .identityProviderRequests: "offer_signer_identity_provider_requests_total"
+        case .tokensRefused: "offer_signer_tokens_refused_total"
         }
     }
 
@@ -64,6 +66,8 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .offersRedeemed: "Redeemed offers of the App Store, by the client library that they were signed for"
         case .boughtWithoutDiscount:
             "Purchases within ten minutes of a grant for the same product, without its offer, by client library"
+        case .identityProviderRequests: "Readings of an identity provider's keys, by outcome"
+        case .tokensRefused: "Users' tokens that were refused, by issuer and reason"
         }
     }
 }
@@ -94,6 +98,8 @@ extension Metric {
         case .offersSigned: .offersSigned
         case .offersRedeemed: .offersRedeemed
         case .boughtWithoutDiscount: .boughtWithoutDiscount
+        case .identityProviderRequests: .identityProviderRequests
+        case .tokensRefused: .tokensRefused
         }
     }
 
@@ -127,6 +133,8 @@ extension Metric {
             [("type", type), ("environment", environment), ("outcome", outcome)]
         case .notificationsRefused(let reason): [("reason", reason)]
         case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
+        case .identityProviderRequests(let issuer, let outcome): [("issuer", issuer), ("outcome", outcome)]
+        case .tokensRefused(let issuer, let reason): [("issuer", issuer), ("reason", reason)]
         }
     }
 }

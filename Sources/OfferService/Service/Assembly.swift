@@ -5,6 +5,7 @@ struct Assembly: Sendable {
     let writing: WritingParts
     let records: RecordParts
     let stores: Stores
+    let providers: ProviderConnection
     let watch: SealWatch
     /// `nil` where no other service may use the database.
     let membership: Membership?
@@ -37,13 +38,15 @@ struct Assembly: Sendable {
             runtime: writing.runtime,
             retries: dependencies.storeRetries
         )
+        providers = try ProviderConnection(writing.admission.tokens.keys, of: writing.current, settings)
         records = try RecordParts(writing, after: opened.log, dependencies)
         membership = writing.membership(opened.reloads, reload: reload)
     }
 
     /// What whoever runs the service should know, and what keeps nothing from being done.
     var warnings: [Obstacle] {
-        furtherRoots + stores.warnings + watch.warnings + records.signedLog.warnings + (membership?.warnings ?? [])
+        furtherRoots + stores.warnings + writing.admission.tokens.keys.warnings + watch.warnings
+            + records.signedLog.warnings + (membership?.warnings ?? [])
     }
 
     /// Whoever has the key of a further root can make up any fact about any customer.
@@ -60,7 +63,8 @@ struct Assembly: Sendable {
 
     /// For the metrics.
     var gauges: [Gauge] {
-        serverGauges.read(writing.committer) + stores.gauges + records.signedLog.gauges + records.reconciler.gauges
+        serverGauges.read(writing.committer) + stores.gauges + writing.admission.tokens.keys.gauges
+            + records.signedLog.gauges + records.reconciler.gauges
             + (membership?.gauges ?? []) + process.gauges + [
                 writing.current.value.callers.expiryGauge(at: writing.runtime.clock.now()),
                 Gauge(

@@ -43,6 +43,7 @@ extension Service {
             ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
             ServicePart(.diagnosisReaders, start: records.diagnosisReaders.start, stop: records.diagnosisReaders.stop),
             storesPart,
+            ServicePart(.identityProviders, start: assembly.providers.start, stop: assembly.providers.stop),
             serverPart,
             ServicePart(.pulse, start: pulse.start, stop: pulse.stop),
             // Stopped with the signed log, which needs it no longer than that.

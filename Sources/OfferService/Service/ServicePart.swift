@@ -8,7 +8,7 @@ package struct ServicePart: Sendable {
         case startOnRecord, signedLog, endOnRecord
         case membership, sealWatch, housekeeper
         case reconciler, unredeemedGrants, auditIndex, logReaders, diagnosisReaders
-        case stores, server, pulse, logVerification
+        case stores, identityProviders, server, pulse, logVerification
     }
 
     package let name: Name

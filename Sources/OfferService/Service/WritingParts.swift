@@ -34,7 +34,12 @@ struct WritingParts: Sendable {
         let health = Health(metrics: runtime.metrics, clock: runtime.clock, log: runtime.log)
         self.health = health
         current = CurrentSnapshot(opened.snapshot)
-        admission = Admission(settings.admission, settings.trustedProxies, runtime)
+        admission = Admission(
+            settings.admission,
+            proxies: settings.trustedProxies,
+            runtime,
+            isAlone: !ledger.isShared
+        )
         reserve = dependencies.diskReserve(settings.database)
         appRefusals = AppRefusals(runtime.clock, reserve: reserve)
         let gate = KeyGate(lease: identity?.lease)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `check --live` has to tell of the stores.
+/// What `check --live` reports about the stores and the identity providers.
 package struct LiveReports: Sendable {
     /// `nil` if the catalogue has no app in the App Store.
     package let appStore: LiveReport?
@@ -9,27 +9,31 @@ package struct LiveReports: Sendable {
     /// `nil` if the catalogue has no app at Google Play.
     package let googlePlay: GooglePlayLintReport?
 
+    /// `nil` without an identity provider.
+    package let identity: IdentityProviderReport?
+
     package init(
         appStore: LiveReport?,
         connect: AppStoreConnectReport? = nil,
-        googlePlay: GooglePlayLintReport?
+        googlePlay: GooglePlayLintReport?,
+        identity: IdentityProviderReport? = nil
     ) {
-        (self.appStore, self.connect, self.googlePlay) = (appStore, connect, googlePlay)
+        (self.appStore, self.connect, self.googlePlay, self.identity) = (appStore, connect, googlePlay, identity)
     }
 
     /// What all come to: wrong if one is, else unreachable if one is.
     package var verdict: LiveReport.Verdict {
-        // Where nobody may ask the App Store Server API, that is no fault if App Store Connect was asked.
+        // Where nobody may ask the App Store Server API, that is no fault if somebody else was asked.
         let isAppStoreSilent = appStore?.entries.allSatisfy { $0.key == nil } ?? true
-        let appStoreVerdict = isAppStoreSilent && connect != nil ? nil : appStore?.verdict
-        let verdicts = [appStoreVerdict, connect?.verdict, googlePlay?.verdict]
+        let appStoreVerdict = isAppStoreSilent && (connect != nil || identity != nil) ? nil : appStore?.verdict
+        let verdicts = [appStoreVerdict, connect?.verdict, googlePlay?.verdict, identity?.verdict]
         if verdicts.contains(.wrong) { return .wrong }
         return verdicts.contains(.unreachable) ? .unreachable : .good
     }
 
     /// The reports one after the other, a line each.
     package var lines: [String] {
-        let reports = [appStore?.lines, connect?.lines, googlePlay?.lines].compactMap { $0 }
+        let reports = [appStore?.lines, connect?.lines, googlePlay?.lines, identity?.lines].compactMap { $0 }
         return Array(reports.joined(separator: [""]))
     }
 }

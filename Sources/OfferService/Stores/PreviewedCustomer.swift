@@ -12,6 +12,8 @@ struct PreviewedCustomer: Sendable {
     private let caller: Caller
     private let appStore: KnownByStore?
     private let place: GooglePlayPlace?
+    /// The names of the user whom a token proves.
+    private let userNames: [PseudonymizedName]
 
     init(
         _ request: EligibilityRequest,
@@ -45,13 +47,21 @@ struct PreviewedCustomer: Sendable {
             appStore = nil
         }
         var knowledge = appStore?.knowledge ?? StoreKnowledge()
+        knowledge.add(caller.user, pseudonyms, in: app.name)
         knowledge.isVouchedFor = caller.role.mayAssertFacts
-        if let place, caller.role.mayAssertFacts {
-            knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
-            knowledge.shownPurchases = request.purchaseTokens.map { place.keys.purchaseKey(of: $0).bytes }
-            knowledge.successions += place.keys.successions(of: request.purchaseTokens)
-        }
+        if let place, caller.role.mayAssertFacts { Self.addPurchases(of: request, at: place, to: &knowledge) }
+        userNames = caller.user?.names(under: pseudonyms, in: app.name) ?? []
         self.knowledge = knowledge
+    }
+
+    private static func addPurchases(
+        of request: EligibilityRequest,
+        at place: GooglePlayPlace,
+        to knowledge: inout StoreKnowledge
+    ) {
+        knowledge.googlePlayPurchases = Set(request.purchaseTokens.map(place.keys.purchaseKey))
+        knowledge.shownPurchases = request.purchaseTokens.map { place.keys.purchaseKey(of: $0).bytes }
+        knowledge.successions += place.keys.successions(of: request.purchaseTokens)
     }
 
     /// The customer when one offer is decided: by those names that a request for this very offer could give.
@@ -73,6 +83,8 @@ struct PreviewedCustomer: Sendable {
         case .googlePlay:
             var own = StoreKnowledge()
             own.isVouchedFor = knowledge.isVouchedFor
+            own.shownNames = userNames
+            own.provesCustomer = knowledge.provesCustomer
             own.googlePlayPurchases = knowledge.googlePlayPurchases
             own.shownPurchases = knowledge.shownPurchases
             own.mayAsk = !request.purchaseTokens.isEmpty

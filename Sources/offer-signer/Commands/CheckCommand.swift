@@ -29,6 +29,9 @@ enum CheckCommand: Command {
         With a key of the App Store Connect API (appStoreConnect in the keys file) it compares the catalog with what
         is set up there: apps, subscription groups, products and their states, and promotional offers.
 
+        It reads the keys of each identity provider (identityProviders in the keys file), and says what is wrong with
+        its discovery document, its key set, or its answer.
+
         It also compares the offers of each app with what Google Play lists, and reports offers that cannot be
         authorized, that leak, or that are hidden by mistake. docs/google-play.md explains each finding.
 
@@ -73,6 +76,10 @@ enum CheckCommand: Command {
             "\(settings.keysPath): \(keys.count) key\(keys.count == 1 ? "" : "s"), "
                 + "\(keys.count { $0.status == .active }) active"
         )
+        let providers = loaded.keys.identity.all.count
+        if providers > 0 {
+            Terminal.say("\(settings.keysPath): \(providers) identity provider\(providers == 1 ? "" : "s")")
+        }
         let offers = loaded.catalog.offers.count
         Terminal.say(
             "\(settings.offersPath): \(offers) offer\(offers == 1 ? "" : "s"), \(loaded.catalog.policyName)"

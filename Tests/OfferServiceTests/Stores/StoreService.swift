@@ -120,13 +120,17 @@ func withStoreService(
     retries: RetryPolicy = .impatient,
     environments: [StoreEnvironment] = StoreEnvironment.allCases,
     portions: GrantPortions = GrantPortions(),
+    identityProviders: String = "[]",
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
     let store = try FakeAppStore()
     defer { store.stop() }
     var files = TestFiles()
-    files.keys = storeKeys(asksStore: asksStore)
+    files.keys = storeKeys(asksStore: asksStore).replacing(
+        "customerIds:",
+        with: "identityProviders: \(identityProviders), customerIds:"
+    )
     let listed = environments.map { #""\#($0.rawValue)""# }.joined(separator: ", ")
     files.offers = storeOffers.replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
     files.privateKeys = ["active.p8"]

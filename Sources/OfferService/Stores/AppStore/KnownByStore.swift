@@ -152,6 +152,7 @@ final class KnownByStore: Sendable {
         to knowledge: inout StoreKnowledge
     ) {
         knowledge.isVouchedFor = caller.role.mayAssertFacts
+        knowledge.add(caller.user, configuration.pseudonyms, in: AppName(bundleID))
         if !evidence.transactions.isEmpty {
             let report = SubscriptionReport(
                 evidence,

@@ -11,6 +11,7 @@ package struct LiveCheck {
     private let origins: AppStoreOrigins
     private let googleOrigins: GoogleOrigins
     let client: Client
+    private let providerClient: Client
     let connectOrigin: Origin
     let clock: WallClock
     private let random: any RandomSource
@@ -33,6 +34,7 @@ package struct LiveCheck {
         guard ledger.exists else { throw .noDatabase }
         do {
             client = try Client(settings.clientConfiguration)
+            providerClient = try Client(settings.providerClientConfiguration)
         } catch {
             throw .client(error)
         }
@@ -48,8 +50,16 @@ package struct LiveCheck {
         } catch {
             throw .ledger(error)
         }
-        do { try client.start() } catch { throw .client(error) }
-        defer { client.stop() }
+        do {
+            try client.start()
+            try providerClient.start()
+        } catch {
+            throw .client(error)
+        }
+        defer {
+            client.stop()
+            providerClient.stop()
+        }
         let done = DispatchSemaphore(value: 0)
         let outcome = Guarded<Result<LiveReports, LiveCheckError>>(
             .success(LiveReports(appStore: nil, connect: nil, googlePlay: nil))
@@ -68,7 +78,11 @@ package struct LiveCheck {
             let appStore = loaded.catalog.apps.isEmpty ? nil : try await appStoreReport(ring)
             let googlePlay = loaded.catalog.googlePlayApps.isEmpty ? nil : await googlePlayReport(ring)
             let connect = await connectReport()
-            return .success(LiveReports(appStore: appStore, connect: connect, googlePlay: googlePlay))
+            let providers = loaded.keys.identity
+            let identity = providers.isEmpty ? nil : await IdentityProviderReport(providers, providerClient)
+            return .success(
+                LiveReports(appStore: appStore, connect: connect, googlePlay: googlePlay, identity: identity)
+            )
         } catch {
             return .failure(error)
         }

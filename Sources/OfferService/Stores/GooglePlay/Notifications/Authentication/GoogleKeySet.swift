@@ -25,7 +25,9 @@ struct GoogleKeySet: Sendable {
         }
         guard !keys.isEmpty else { return nil }
         self.keys = keys
-        freshMilliseconds = Self.freshSeconds(response.headers) * 1000
+        // Between a minute and a day; an hour where nothing is said.
+        let seconds = min(max(response.maximumAgeSeconds ?? 3600, Self.shortestSeconds), Self.longestSeconds)
+        freshMilliseconds = seconds * 1000
     }
 
     private static func key(_ members: JSONObject) -> (id: String, key: RSAPublicKey)? {
@@ -38,24 +40,6 @@ struct GoogleKeySet: Sendable {
             let key = try? RSAPublicKey(modulus: modulus, exponent: exponent)
         else { return nil }
         return (id, key)
-    }
-
-    /// `max-age` less `Age`, held between a minute and a day; an hour where nothing is said.
-    ///
-    /// Source: RFC 9111 sections 4.2 and 5.2.2.
-    private static func freshSeconds(_ headers: HeaderFields) -> Int64 {
-        let directives = (headers.only("cache-control") ?? []).split(separator: UInt8(ascii: ",")).map { part in
-            String(decoding: part, as: UTF8.self).filter { $0 != " " && $0 != "\t" }.lowercased()
-        }
-        guard !directives.contains("no-store"), !directives.contains("no-cache") else { return shortestSeconds }
-        let ages = directives.compactMap { $0.hasPrefix("max-age=") ? number($0.dropFirst(8)) : nil }
-        guard let maximum = ages.min() else { return 3600 }
-        let age = headers.only("age").flatMap { number(String(decoding: $0, as: UTF8.self)[...]) } ?? 0
-        return min(max(maximum - age, shortestSeconds), longestSeconds)
-    }
-
-    private static func number(_ text: Substring) -> Int64? {
-        (1...10).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 
     private static let shortestSeconds: Int64 = 60

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package import JSON
+
+/// What a token says; its times in milliseconds since 1970.
+///
+/// Source: RFC 7519 section 4.1.
+package struct TokenClaims: Sendable {
+    package let issuer: String
+    /// 1 to 255 bytes.
+    package let subject: String
+    package let expiresAt: Int64
+    package let issuedAt: Int64
+    let notBefore: Int64?
+    /// Every claim.
+    package let all: JSONObject
+
+    /// Reads the claims that every token must have.
+    package init(_ payload: JSONObject) throws(TokenFault) {
+        all = payload
+        issuer = try Self.required("iss", in: payload) { $0.string }
+        subject = try Self.required("sub", in: payload) { value in
+            value.string.flatMap { (1...255).contains($0.utf8.count) ? $0 : nil }
+        }
+        expiresAt = try Self.required("exp", in: payload, Self.milliseconds)
+        issuedAt = try Self.required("iat", in: payload, Self.milliseconds)
+        notBefore = payload["nbf"] == nil ? nil : try Self.required("nbf", in: payload, Self.milliseconds)
+    }
+
+    /// A claim that is a text or an array of texts.
+    func texts(_ name: String) throws(TokenFault) -> [String] {
+        try Self.required(name, in: all) { value in
+            if let text = value.string { return [text] }
+            guard let array = value.array else { return nil }
+            let texts = array.compactMap(\.string)
+            return texts.count == array.count ? texts : nil
+        }
+    }
+
+    /// What it grants: the list in `scope`, and `scp`, which some providers write as a list and some as an array.
+    var scopes: Set<[UInt8]> {
+        get throws(TokenFault) {
+            var scopes: Set<[UInt8]> = []
+            for name in ["scope", "scp"] where all[name] != nil {
+                for text in try texts(name) {
+                    scopes.formUnion(text.utf8.split(separator: UInt8(ascii: " ")).map(Array.init))
+                }
+            }
+            return scopes
+        }
+    }
+
+    /// The thumbprint of the key that the token is bound to (RFC 9449 section 6.1); `nil` if it is bound to nothing.
+    ///
+    /// - Throws: ``TokenFault/boundToCertificate`` if it is bound in another way.
+    package var keyThumbprint: String? {
+        get throws(TokenFault) {
+            guard let confirmation = all["cnf"] else { return nil }
+            guard let members = confirmation.object, members.count == 1, let text = members["jkt"]?.string else {
+                throw .boundToCertificate
+            }
+            return text
+        }
+    }
+
+    private static func required<Value>(
+        _ name: String,
+        in claims: JSONObject,
+        _ parse: (JSONValue) -> Value?
+    ) throws(TokenFault) -> Value {
+        guard let value = claims[name] else { throw .claimMissing(name) }
+        guard let parsed = parse(value) else { throw .claimUnfit(name) }
+        return parsed
+    }
+
+    /// Seconds since 1970, fractions too; not in the form with an exponent, and not beyond the year 9999.
+    static func milliseconds(_ value: JSONValue) -> Int64? {
+        guard value.kind == .number, !value.text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }),
+            let seconds = value.double, (0...253_402_300_799).contains(seconds)
+        else { return nil }
+        return Int64(seconds * 1000)
+    }
+}

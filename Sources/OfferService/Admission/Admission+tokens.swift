@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import OfferDomain
+
+extension Admission {
+    /// The caller who asks for signatures, or whether there would be one: with an API key, or as a user with a token.
+    ///
+    /// Waits only for a token of a provider whose keys have to be read first, for 2 s at most.
+    func asker(_ request: Request, _ snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Caller {
+        guard !snapshot.identity.isEmpty, let credential = request.headers.tokenCredential else {
+            return try asker(request, snapshot.callers, at: now)
+        }
+        let presented = try tokens.presented(credential, in: request, snapshot.identity)
+        // Before the signature is verified, so that a flood of forgeries uses up its own address's rate.
+        try admit(origin(of: request, presented.provider))
+        if let caller = try tokens.caller(presented, at: now) { return try admittedUser(caller, request) }
+        return try admittedUser(try await tokens.callerAfterAsking(presented, at: now), request)
+    }
+
+    /// Where the request comes from, as a caller who has proved nothing yet.
+    private func origin(of request: Request, _ provider: IdentityProvider) -> Device {
+        Device(caller: CallerID(usersOf: provider.name), address: proxies.client(of: request).group)
+    }
+
+    private func admittedUser(_ caller: Caller, _ request: Request) throws(Refusal) -> Caller {
+        var caller = caller
+        caller.origin = proxies.client(of: request).group
+        try admitUser(caller)
+        return caller
+    }
+}

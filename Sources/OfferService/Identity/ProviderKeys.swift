@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import HTTP
+
+/// The keys of all identity providers: read at the start, renewed in the background, and asked for once more when a token
+/// names one that is not among them.
+///
+/// A provider that does not answer is asked again after pauses that grow, and its last keys stay good for a day. Tokens can
+/// make the service ask a provider more than once a minute by making up key IDs.
+package final class ProviderKeys: Sendable {
+    typealias Source = IdentityProvider.KeySource
+
+    private let runtime: Runtime
+    private let uptime: Uptime
+    private let pause: Pause
+    private let state = Guarded(State())
+
+    fileprivate struct State {
+        var entries: [Source: ProviderKeysEntry] = [:]
+        var transport: (any Transport)?
+        var loop: Task<Void, Never>?
+        var lastWaiter: UInt64 = 0
+        var waiting: [UInt64: (source: Source, continuation: CheckedContinuation<Void, Never>)] = [:]
+    }
+
+    /// Asks no provider before ``start(_:current:)``; `pause` is the time between looks at what is due.
+    package init(_ runtime: Runtime, pause: Pause = .system) {
+        self.runtime = runtime
+        uptime = Uptime(runtime.clock)
+        self.pause = pause
+    }
+
+    /// Asks the providers in force, now and whenever it is time, until ``stop()``.
+    package func start(_ transport: any Transport, current: CurrentSnapshot) {
+        let loop = Task { [weak self, pause] in
+            while !Task.isCancelled {
+                self?.renew(current.value.identity)
+                await pause(milliseconds: Self.lookMilliseconds)
+            }
+        }
+        state.withLock { state in
+            state.transport = transport
+            state.loop = loop
+        }
+    }
+
+    /// Asks no provider any more.
+    package func stop() {
+        let (loop, waiting) = state.withLock { state in
+            defer { (state.transport, state.loop, state.waiting) = (nil, nil, [:]) }
+            return (state.loop, state.waiting)
+        }
+        loop?.cancel()
+        for (_, waiter) in waiting { waiter.continuation.resume() }
+    }
+
+    /// The keys that are known; `nil` if there are none, or none that are still good.
+    package func known(of source: IdentityProvider.KeySource) -> TokenKeySet? {
+        let now = uptime.milliseconds
+        return state.withLock { $0.entries[source]?.usable(at: now) }
+    }
+
+    /// After how many seconds a provider that did not answer is asked again, at least 1.
+    func retryAfterSeconds(of source: Source) -> Int {
+        let now = uptime.milliseconds
+        let next = state.withLock { $0.entries[source]?.nextAt ?? now }
+        return Int(max(1, (next - now + 999) / 1000))
+    }
+
+    /// Returns when the provider has been asked for keys that a token needs, or can't be now; after 2 s at most.
+    ///
+    /// Where there are keys, and so a token names one that is not among them, that is once a minute.
+    func awaitKeys(of source: Source) async {
+        let now = uptime.milliseconds
+        let mayAsk = state.withLock { state in
+            var entry = state.entries[source] ?? ProviderKeysEntry()
+            defer { state.entries[source] = entry }
+            return entry.mayAskOnDemand(at: now)
+        }
+        if mayAsk { begin(source) }
+        guard let waiter = state.withLock({ $0.nextWaiter(for: source) }) else { return }
+        let patience = Task { [weak self, pause] in
+            await pause(milliseconds: Self.patienceMilliseconds)
+            self?.endWait(of: waiter)
+        }
+        await withCheckedContinuation { continuation in
+            let waits = state.withLock { state in
+                guard state.entries[source]?.isAsking == true else { return false }
+                state.waiting[waiter] = (source, continuation)
+                return true
+            }
+            if !waits { continuation.resume() }
+        }
+        patience.cancel()
+    }
+
+    private func endWait(of waiter: UInt64) {
+        state.withLock { $0.waiting.removeValue(forKey: waiter) }?.continuation.resume()
+    }
+
+    /// Asks those whose time has come, and forgets those that are no longer in force.
+    func renew(_ providers: IdentityProviders) {
+        let now = uptime.milliseconds
+        let sources = Set(providers.all.map(\.keySource))
+        let due = state.withLock { state in
+            state.entries = state.entries.filter { sources.contains($0.key) || $0.value.isAsking }
+            for source in sources where state.entries[source] == nil { state.entries[source] = ProviderKeysEntry() }
+            return sources.filter { state.entries[$0].map { !$0.isAsking && now >= $0.nextAt } ?? false }
+        }
+        for source in due { begin(source) }
+    }
+
+    private func begin(_ source: Source) {
+        let begun = state.withLock { state -> (any Transport, ProviderKeysEntry)? in
+            guard let transport = state.transport, let entry = state.entries[source], !entry.isAsking else {
+                return nil
+            }
+            state.entries[source]?.isAsking = true
+            return (transport, entry)
+        }
+        guard let (transport, entry) = begun else { return }
+        Task { [self] in settle(source, await Self.read(source, entry, by: transport)) }
+    }
+
+    private static func read(
+        _ source: Source,
+        _ entry: ProviderKeysEntry,
+        by transport: any Transport
+    ) async -> Result<ProviderKeysEntry.Answered, ProviderFault> {
+        let reading = ProviderReading(transport: transport, timeoutMilliseconds: timeoutMilliseconds)
+        do throws(ProviderFault) {
+            var url = entry.jwksURL
+            if url == nil { url = try await reading.jwksURL(source) }
+            guard let url else { throw .jwksURLMissing }
+            let (answer, age) = try await reading.keys(url, unless: entry.held == nil ? nil : entry.entityTag)
+            return .success(ProviderKeysEntry.Answered(answer: answer, maximumAge: age, jwksURL: url))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func settle(_ source: Source, _ outcome: Result<ProviderKeysEntry.Answered, ProviderFault>) {
+        let now = uptime.milliseconds
+        let (before, waiting) = state.withLock { state in
+            let before = state.entries[source]?.fault
+            state.entries[source]?.settle(outcome, at: now)
+            let waiting = state.waiting.filter { $0.value.source == source }
+            for waiter in waiting.keys { state.waiting[waiter] = nil }
+            return (before, waiting.values.map(\.continuation))
+        }
+        for continuation in waiting { continuation.resume() }
+        tell(source, outcome, before: before)
+    }
+
+    private func tell(
+        _ source: Source,
+        _ outcome: Result<ProviderKeysEntry.Answered, ProviderFault>,
+        before: ProviderFault?
+    ) {
+        let issuer = LogValue.text(source.issuer)
+        switch outcome {
+        case .success:
+            runtime.metrics.count(.identityProviderRequests(issuer: source.issuer, outcome: "answered"))
+            if before != nil { runtime.log(.info, "an identity provider's keys can be read again", ["issuer": issuer]) }
+        case .failure(let fault):
+            runtime.metrics.count(.identityProviderRequests(issuer: source.issuer, outcome: fault.label))
+            runtime.log.onceAMinute(
+                .warning,
+                "an identity provider's keys can't be read",
+                reason: fault.label,
+                ["issuer": issuer, "detail": .text("it \(fault)")]
+            )
+        }
+    }
+
+    // MARK: - Reports
+
+    /// What the operator should know.
+    package var warnings: [Obstacle] {
+        let now = uptime.milliseconds
+        return state.withLock { $0.entries }.sorted { $0.key.issuer < $1.key.issuer }.compactMap { source, entry in
+            guard let fault = entry.fault else { return nil }
+            let effect =
+                entry.usable(at: now) == nil
+                ? "its users get 503" : "its last keys stay in use for a day"
+            return Obstacle("identity-provider", "\(source.issuer) \(fault); \(effect)")
+        }
+    }
+
+    /// For the metrics.
+    package var gauges: [Gauge] {
+        let now = uptime.milliseconds
+        let entries = state.withLock { $0.entries }
+        return [
+            Gauge(
+                "offer_signer_identity_provider_keys",
+                "Keys of an identity provider that tokens are verified with",
+                entries.map { .init(Double($1.usable(at: now)?.keys.count ?? 0), labels: [("issuer", $0.issuer)]) }
+            ),
+            Gauge(
+                "offer_signer_identity_provider_keys_age_seconds",
+                "Time since an identity provider last confirmed its keys",
+                entries.compactMap { source, entry in
+                    entry.held.map { .init(Double(now - $0.readAt) / 1000, labels: [("issuer", source.issuer)]) }
+                }
+            ),
+        ]
+    }
+
+    /// Requests that wait for the keys of one provider.
+    fileprivate static let mostWaiting = 256
+    private static let lookMilliseconds: Int64 = 1000
+    private static let patienceMilliseconds: Int64 = 2000
+    private static let timeoutMilliseconds = 10_000
+}
+
+extension ProviderKeys.State {
+    /// Tokens with made-up key IDs may wait too, so each provider has a limit; `nil` where too many wait.
+    fileprivate mutating func nextWaiter(for source: IdentityProvider.KeySource) -> UInt64? {
+        guard entries[source]?.isAsking == true,
+            waiting.values.count(where: { $0.source == source }) < ProviderKeys.mostWaiting
+        else { return nil }
+        lastWaiter += 1
+        return lastWaiter
+    }
+}

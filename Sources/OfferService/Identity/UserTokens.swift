@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import HTTP
+import JSON
+import OfferDomain
+
+/// Finds the user of an app that a token of an identity provider proves.
+final class UserTokens: Sendable {
+    let keys: ProviderKeys
+    private let proofs: ProofsOfPossession
+    private let metrics: Metrics
+    private let log: Log
+
+    init(_ keys: ProviderKeys, proofs: ProofsOfPossession, _ runtime: Runtime) {
+        self.keys = keys
+        self.proofs = proofs
+        metrics = runtime.metrics
+        log = runtime.log
+    }
+
+    /// A token as far as it can be looked at without a key; nothing that it says is believed yet.
+    struct Presented {
+        let token: JSONWebToken
+        let claims: TokenClaims
+        let provider: IdentityProvider
+        let credential: TokenCredential
+        let request: Request
+    }
+
+    /// Parses a token, and finds the provider that it names.
+    func presented(
+        _ credential: TokenCredential,
+        in request: Request,
+        _ providers: IdentityProviders
+    ) throws(Refusal) -> Presented {
+        var issuer = "unknown"
+        do throws(TokenFault) {
+            let token = try JSONWebToken(credential.token)
+            // Only to count a fault of the claims for the provider that the token names.
+            if let named = token.payload["iss"]?.string.flatMap({ providers[$0] }) { issuer = named.policy.issuer }
+            let claims = try TokenClaims(token.payload)
+            guard let provider = providers[claims.issuer] else { throw .issuerUnknown }
+            try provider.policy.checkHeader(token)
+            return Presented(
+                token: token,
+                claims: claims,
+                provider: provider,
+                credential: credential,
+                request: request
+            )
+        } catch {
+            throw refusal(error, issuer)
+        }
+    }
+
+    /// The user, if one of the keys that are known has signed the token.
+    ///
+    /// - Returns: `nil` if the provider has to be asked for its keys first.
+    func caller(_ presented: Presented, at now: Timestamp) throws(Refusal) -> Caller? {
+        guard let set = keys.known(of: presented.provider.keySource) else { return nil }
+        let candidates = set.candidates(for: presented.token)
+        guard !candidates.isEmpty else { return nil }
+        do throws(TokenFault) {
+            guard candidates.contains(where: presented.token.isSigned) else { throw .signatureWrong }
+            return try verifiedCaller(presented, at: now)
+        } catch {
+            throw refusal(error, presented.provider.policy.issuer)
+        }
+    }
+
+    /// The user, once the provider has been asked for its keys, if it may be.
+    func callerAfterAsking(_ presented: Presented, at now: Timestamp) async throws(Refusal) -> Caller {
+        let source = presented.provider.keySource
+        await keys.awaitKeys(of: source)
+        if let caller = try caller(presented, at: now) { return caller }
+        guard keys.known(of: source) == nil else { throw refusal(.keyUnknown, source.issuer) }
+        throw .caller(.identityProviderUnavailable(retryAfterSeconds: keys.retryAfterSeconds(of: source)))
+    }
+
+    private func verifiedCaller(_ presented: Presented, at now: Timestamp) throws(TokenFault) -> Caller {
+        let (provider, claims) = (presented.provider, presented.claims)
+        let audiences = try provider.policy.check(claims, at: now.milliseconds)
+        try checkPossession(presented, at: now)
+        let apps = try provider.apps(for: audiences)
+        var caller = Caller(id: CallerID(usersOf: provider.name), role: .app, apps: apps)
+        caller.user = try ProvenUser(claims, of: provider)
+        return caller
+    }
+
+    /// A token that is bound to a key is never accepted without a proof that its sender has the key, whatever the provider's
+    /// entry says.
+    private func checkPossession(_ presented: Presented, at now: Timestamp) throws(TokenFault) {
+        let thumbprint = try presented.claims.keyThumbprint
+        guard presented.credential.isProven else {
+            guard thumbprint == nil else { throw .boundToKey }
+            guard presented.provider.proofs != .required else { throw .proofMissing }
+            return
+        }
+        guard let origin = presented.provider.origin(of: presented.request) else { throw .proof(.otherURL) }
+        do throws(ProofFault) {
+            try proofs.check(
+                presented.request,
+                presented.credential.token,
+                confirmation: thumbprint,
+                origin: origin,
+                at: now
+            )
+        } catch {
+            throw .proof(error)
+        }
+    }
+
+    /// The answer to the caller, without the reason: only metrics and log have it.
+    private func refusal(_ fault: TokenFault, _ issuer: String) -> Refusal {
+        metrics.count(.tokensRefused(issuer: issuer, reason: fault.label))
+        log.onceAMinute(
+            .info,
+            "a user's token was refused",
+            of: "\(issuer) \(fault.label)",
+            ["issuer": .text(issuer), "reason": .text(fault.label), "detail": .text(fault.description)]
+        )
+        var nonce: String?
+        if case .proof(let fault) = fault, fault.needsNonce { nonce = proofs.nonce }
+        return .caller(.tokenRefused(fault, nonce: nonce))
+    }
+}
+
+extension IdentityProvider {
+    /// The origin that clients know the service by.
+    ///
+    /// A client chooses what `Host` says, so without the setting it counts only where it names this machine, for tests.
+    fileprivate func origin(of request: Request) -> String? {
+        if let publicOrigin { return publicOrigin }
+        guard let host = request.headers.only("Host").map({ String(decoding: $0, as: UTF8.self) }),
+            ["127.0.0.1", "[::1]", "localhost"].contains(where: { host == $0 || host.hasPrefix("\($0):") })
+        else { return nil }
+        return "http://\(host)"
+    }
+}
+
+/// A credential that may be a token of an identity provider.
+struct TokenCredential {
+    let token: ArraySlice<UInt8>
+    /// Whether it is to come with a proof of possession: the scheme `DPoP` (RFC 9449 section 7.1).
+    let isProven: Bool
+}
+
+extension HeaderFields {
+    /// What stands in the only field `Authorization` and has not the shape of an API key.
+    var tokenCredential: TokenCredential? {
+        if let credential = bearerCredential {
+            return APIKey(credential) == nil ? TokenCredential(token: credential, isProven: false) : nil
+        }
+        guard let value = only("Authorization"), value.startsIgnoringCase(with: "dpop ") else { return nil }
+        return TokenCredential(token: value.dropFirst(5), isProven: true)
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import OfferService
+import TestSupport
+import Testing
+
+/// How a provider's keys are had, kept and renewed, and that a provider that is down stops its own users alone.
+struct ProviderKeysTests {
+    private static let readings = "/jwks"
+
+    private func status(
+        _ service: TestService,
+        _ provider: FakeIdentityProvider,
+        _ key: String = "es1"
+    ) async throws -> Int {
+        let token = UserToken(provider.issuer, at: service.clock.now).signed(by: key, "ES256")
+        return try await service.send(.preview(try token.text(provider))).status
+    }
+
+    @Test func `reads the keys at the start, and takes a new key at once`() async throws {
+        let provider = try FakeIdentityProvider()
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            #expect(try await status(service, provider) == 200)
+            #expect(try provider.counts()[Self.readings] == 1)
+            try provider.publish(["es1", "es2"])
+            #expect(try await status(service, provider, "es2") == 200)
+            #expect(try provider.counts()[Self.readings] == 2)
+            #expect(try provider.counts()["/.well-known/openid-configuration"] == 1)
+        }
+    }
+
+    @Test func `made-up key ids have the keys read once a minute, however many they are`() async throws {
+        let provider = try FakeIdentityProvider()
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            #expect(try await status(service, provider) == 200)
+            let good = UserToken(provider.issuer, at: service.clock.now)
+            let calls = try (0..<40).map { number in
+                Call.preview(try good.header("kid", "\"made-up-\(number)\"").text(provider))
+            }
+            for reply in try await service.send(calls) { #expect(reply.status == 401, "\(reply)") }
+            #expect(try provider.counts()[Self.readings] == 2)
+            service.clock.advance(seconds: 59)
+            #expect(try await status(service, provider, "es3") == 401)
+            #expect(try provider.counts()[Self.readings] == 2)
+            service.clock.advance(seconds: 1)
+            #expect(try await status(service, provider, "es3") == 401)
+            #expect(try provider.counts()[Self.readings] == 3)
+        }
+    }
+
+    @Test func `a key that the provider takes back is refused once the keys are renewed`() async throws {
+        let provider = try FakeIdentityProvider()
+        try provider.publish(["es1", "es2"])
+        try provider.behave(cacheControl: "max-age=400")
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            #expect(try await status(service, provider, "es2") == 200)
+            try provider.publish(["es1"])
+            // Three quarters of the age.
+            service.clock.advance(seconds: 301)
+            #expect(try await eventually { try provider.counts()[Self.readings] == 2 })
+            var status = 200
+            for _ in 0..<100 where status == 200 { status = try await self.status(service, provider, "es2") }
+            #expect(status == 401)
+            // What has not changed is not sent again.
+            service.clock.advance(seconds: 301)
+            #expect(try await eventually { try provider.counts()["unchanged"] == 1 })
+            #expect(try await self.status(service, provider) == 200)
+        }
+    }
+
+    @Test(arguments: FakeIdentityProvider.Mode.allCases.filter { $0 != .good })
+    func `a provider that answers badly stops its own users with 503, and they come back with it`(
+        mode: FakeIdentityProvider.Mode
+    ) async throws {
+        let provider = try FakeIdentityProvider()
+        try provider.behave(mode)
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            let token = try UserToken(provider.issuer, at: service.clock.now).text(provider)
+            let reply = try await service.send(.preview(token))
+            #expect(reply.status == 503 && reply.problem == "identity-provider-unavailable", "\(reply)")
+            #expect(reply.headers["retry-after"].flatMap { Int($0) } ?? 0 >= 1)
+            #expect(try await service.sign(offer: "open", #""customerId": "anna""#).status == 200)
+            guard mode != .hang else { return }
+            let ready = try await service.send(.get("/health/ready"))
+            #expect(ready.body.contains("identity-provider"), "\(ready)")
+            try provider.behave()
+            // After the longest pause; then the next token waits for the keys.
+            service.clock.advance(seconds: 16)
+            #expect(try await service.send(.preview(token)).status == 200)
+        }
+    }
+
+    @Test func `the last keys stay good for a day while the provider is down, and no longer`() async throws {
+        let provider = try FakeIdentityProvider()
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            #expect(try await status(service, provider) == 200)
+            try provider.behave(.status)
+            service.clock.advance(hours: 23)
+            #expect(try await status(service, provider) == 200)
+            service.clock.advance(hours: 1)
+            #expect(try await status(service, provider) == 503)
+        }
+    }
+
+    @Test func `a slow provider is waited for, and not for more than two seconds`() async throws {
+        let provider = try FakeIdentityProvider()
+        try provider.behave(delayMilliseconds: 200)
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            let token = try UserToken(provider.issuer, at: service.clock.now).text(provider)
+            let replies = try await service.send(Array(repeating: Call.preview(token), count: 40))
+            #expect(replies.allSatisfy { $0.status == 200 }, "all wait for one reading")
+            #expect(try provider.counts()[Self.readings] == 1)
+        }
+    }
+
+    @Test func `requests that wait for one provider leave room for those of another`() async throws {
+        let (silent, slow) = (try FakeIdentityProvider(), try FakeIdentityProvider())
+        try silent.behave(.hang)
+        try slow.behave(delayMilliseconds: 500)
+        var files = TestFiles.trusting(slow)
+        let entry = #"{issuer: "\#(silent.issuer)", audience: "offer-signer", bundleIds: ["com.example.app"]}"#
+        files.keys = files.keys.replacing("identityProviders: [", with: "identityProviders: [\(entry), ")
+        try await withService(.inProcess, files) { service async throws in
+            let lost = try UserToken(silent.issuer, at: service.clock.now).text(silent)
+            let good = try UserToken(slow.issuer, at: service.clock.now).text(slow)
+            let calls = Array(repeating: Call.preview(lost), count: 400) + [Call.preview(good)]
+            let replies = try await service.send(calls)
+            #expect(replies.dropLast().allSatisfy { $0.status == 503 })
+            #expect(replies.last?.status == 200, "\(String(describing: replies.last))")
+        }
+    }
+
+    @Test func `a provider that publishes an empty set has revoked all its keys`() async throws {
+        let provider = try FakeIdentityProvider()
+        try provider.behave(cacheControl: "max-age=400")
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            #expect(try await status(service, provider) == 200)
+            try provider.publish([])
+            service.clock.advance(seconds: 301)
+            #expect(try await eventually { try provider.counts()[Self.readings] == 2 })
+            var status = 200
+            for _ in 0..<100 where status == 200 { status = try await self.status(service, provider) }
+            #expect(status == 503)
+        }
+    }
+
+    @Test func `keys that can't be used are passed over`() async throws {
+        let provider = try FakeIdentityProvider()
+        let extra = """
+            [{"kty":"oct","k":"AAAA","kid":"a"}, {"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":"b"}, 7,
+             {"kty":"RSA","n":"AQAB","e":"AQAB","kid":"c"}, {"kty":"none"}]
+            """
+        try provider.publish(["es1", "es384", "rs-small"], extra: extra)
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            #expect(try await status(service, provider) == 200)
+        }
+    }
+}

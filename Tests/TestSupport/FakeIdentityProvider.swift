@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An OpenID Connect provider on 127.0.0.1 that issues tokens, publishes its keys, and misbehaves on request.
+///
+/// The program is in `Tests/Fakes/IdentityProvider`. It runs until ``stop()``, or until the last reference to this goes, or
+/// until the tests die. The calls block, for milliseconds.
+package final class FakeIdentityProvider: Sendable {
+    /// How it answers.
+    package enum Mode: String, CaseIterable, Sendable {
+        case good, status, hang, close, redirect, garbage, endless, short
+        case otherIssuer, plainJWKS, noJWKS, repeated, many
+    }
+
+    private struct Description: Decodable {
+        let issuer: String
+    }
+
+    private let program: FakeProgram
+    package let issuer: String
+
+    /// Starts it, and waits until it listens; it publishes the key `es1`.
+    package init() throws {
+        program = try FakeProgram("IdentityProvider")
+        let description: Description = try program.description()
+        issuer = description.issuer
+    }
+
+    /// Ends it; its port refuses connections from then on.
+    package func stop() { program.stop() }
+
+    package func behave(_ mode: Mode = .good, delayMilliseconds: Int = 0, cacheControl: String? = nil) throws {
+        struct Arguments: Encodable {
+            let mode: String
+            let delay: Int
+            let cacheControl: String?
+        }
+        try program.perform(
+            "behave",
+            Arguments(mode: mode.rawValue, delay: delayMilliseconds, cacheControl: cacheControl)
+        )
+    }
+
+    /// Publishes the keys of those names, and further ones as JSON.
+    package func publish(_ keys: [String], extra: String = "[]") throws {
+        struct Arguments: Encodable {
+            let keys: [String]
+            let extra: String
+        }
+        try program.perform("publish", Arguments(keys: keys, extra: extra))
+    }
+
+    /// A token; the key's name begins with `es`, `rs`, `ps` or `ed`, and `form` may name a wrong way to sign.
+    package func sign(key: String = "es1", header: String, payload: String, form: String = "") throws -> String {
+        struct Arguments: Encodable {
+            let key: String
+            let header: String
+            let payload: String
+            let form: String
+        }
+        return try program.call("sign", Arguments(key: key, header: header, payload: payload, form: form))
+    }
+
+    /// A key of a device, whose private half ``sign(key:header:payload:form:)`` uses.
+    package struct DeviceKey: Decodable, Sendable {
+        package let jwk: String
+        package let thumbprint: String
+    }
+
+    package func deviceKey(_ name: String) throws -> DeviceKey {
+        try program.call("device_key", ["key": name])
+    }
+
+    /// How often each path was asked for.
+    package func counts() throws -> [String: Int] {
+        try program.call("counts", Nothing())
+    }
+}
