@@ -7,30 +7,51 @@ import OfferDomain
 ///
 /// A backend sees the events of its own apps. A poll is counted once a minute and is no entry of its own.
 struct EventsCall: Sendable {
+    let admission: Admission
+    /// Reads on a thread of its own, so that who polls keeps nobody waiting who reads the log.
     let desk: AuditDesk
     let reads: AuditReads
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request.headers, at: now).requireFollowing()
+        try admission.admit(caller, 1)
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         let asked = try Asked(request.query)
         reads.noteFetch(caller: caller.id, call: .events)
         let catalog = snapshot.catalog
-        let page = try await desk.read { connection, _ throws(AuditReadError) -> EventReader.Page? in
+        let answer = try await desk.read { connection, _ throws(AuditReadError) -> Answer? in
             let reader = EventReader(connection: connection)
-            let size = try reader.size()
-            guard let first = asked.first else { return EventReader.Page(next: size) }
-            guard first <= size else { return nil }
-            return try reader.page(from: first, limit: asked.limit) { event in
-                asked.isWanted(event) && caller.maySee(event, catalog)
-            }
+            guard let page = try Self.page(asked, reader, where: { caller.maySee($0, catalog) }) else { return nil }
+            return Answer(page: page, next: try reader.cursor(at: page.next))
         }
-        guard let page else {
-            throw .request(.invalidParameters([ParameterFault("after", "is beyond the end of the log")]))
-        }
-        return .json(Self.body(page, catalog))
+        guard let answer else { throw .request(.invalidParameters([Self.otherLog])) }
+        return .json(Self.body(answer, catalog))
     }
 
-    private static func body(_ page: EventReader.Page, _ catalog: Catalog) -> [UInt8] {
+    private struct Answer: Sendable {
+        let page: EventReader.Page
+        let next: EventCursor
+    }
+
+    private static let otherLog = ParameterFault(
+        "after",
+        "is of another log, such as before a backup was restored: read again from an earlier index, or begin with latest"
+    )
+
+    /// `nil` if the log is not the one that the caller has read.
+    private static func page(
+        _ asked: Asked,
+        _ reader: EventReader,
+        where maySee: (ServiceEvent) -> Bool
+    ) throws(AuditReadError) -> EventReader.Page? {
+        guard let start = asked.start else { return EventReader.Page(next: try reader.size()) }
+        guard try reader.isOfThisLog(start) else { return nil }
+        return try reader.page(from: start.index, limit: asked.limit) { asked.isWanted($0) && maySee($0) }
+    }
+
+    private static func body(_ answer: Answer, _ catalog: Catalog) -> [UInt8] {
+        let page = answer.page
         var writer = JSONWriter(reserving: 512 * page.events.count + 128)
         writer.beginObject()
         writer.name("events")
@@ -44,22 +65,22 @@ struct EventsCall: Sendable {
         writer.endArray()
         writer.name("hasMore")
         writer.boolean(page.hasMore)
-        writer.member("next", plain: String(page.next))
+        writer.member("next", plain: answer.next.description)
         writer.endObject()
         return writer.bytes
     }
 
     /// The parameters.
     private struct Asked: Sendable {
-        /// The index of the first entry to look at; `nil` is the end of the log.
-        var first: Int64? = 0
+        /// The first entry to look at; `nil` is the end of the log.
+        var start: EventCursor? = EventCursor(index: 0)
         var limit = 100
         var types: Set<EventType> = []
 
         init(_ query: [UInt8]?) throws(Refusal) {
             var parameters = QueryParameters(query)
             if let after = parameters.value("after", "next of the answer before, or latest", Self.start) {
-                if case .entry(let index) = after { first = index } else { first = nil }
+                if case .entry(let cursor) = after { start = cursor } else { start = nil }
             }
             if let limit = parameters.value("limit", "a whole number from 1 to 500", Self.limit) { self.limit = limit }
             let names = EventType.allCases.map(\.rawValue).joined(separator: ", ")
@@ -72,13 +93,12 @@ struct EventsCall: Sendable {
         func isWanted(_ event: ServiceEvent) -> Bool { types.isEmpty || types.contains(event.type) }
 
         private enum Start {
-            case entry(Int64), latest
+            case entry(EventCursor), latest
         }
 
         private static func start(_ text: String) -> Start? {
             if text == "latest" { return .latest }
-            guard text.utf8.count <= 18, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-            return Int64(text).map(Start.entry)
+            return EventCursor(text).map(Start.entry)
         }
 
         private static func limit(_ text: String) -> Int? {

@@ -7,6 +7,8 @@ import OfferDomain
 ///
 /// A grant of an app that is not the caller's looks like one that never was.
 struct GrantCall: Sendable {
+    let admission: Admission
+    /// Reads on a thread of its own, so that who polls keeps nobody waiting who reads the log.
     let desk: AuditDesk
     let reads: AuditReads
 
@@ -17,6 +19,9 @@ struct GrantCall: Sendable {
         at now: Timestamp
     ) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request.headers, at: now).requireFollowing()
+        try admission.admit(caller, 1)
+        let places = try admission.enter(caller)
+        defer { places.leave() }
         var parameters = QueryParameters(request.query)
         try parameters.finish()
         reads.noteFetch(caller: caller.id, call: .grant)
@@ -25,8 +30,12 @@ struct GrantCall: Sendable {
             let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
             return try GrantReader(connection: connection, search: search).grant(id)
         }
-        guard let found, caller.maySee(found.event, snapshot.catalog) else { throw .request(.noSuchGrant) }
-        return .json(Self.body(found, snapshot.catalog))
+        switch found {
+        case .found(let grant) where caller.maySee(grant.event, snapshot.catalog):
+            return .json(Self.body(grant, snapshot.catalog))
+        case .unfinished: throw .service(.overloaded)
+        case .found, .unknown: throw .request(.noSuchGrant)
+        }
     }
 
     private static func body(_ grant: GrantReader.Grant, _ catalog: Catalog) -> [UInt8] {

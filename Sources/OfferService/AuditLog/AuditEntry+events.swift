@@ -19,10 +19,10 @@ extension AuditEntry {
             [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
         case .serviceAccountLoaded(let name, let digest):
             [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
-        case .keyDisabled(let keyID, let requester), .keyEnabled(let keyID, let requester):
-            [("kid", .text(keyID.text))] + details(of: requester)
-        case .serviceSealed(let seal):
-            [("cause", .text(seal.cause.rawValue)), ("reason", .text(seal.detail))] + details(of: seal.requester)
+        case .keyDisabled(let keyID, let requester, let isAwaited):
+            [("kid", .text(keyID.text))] + details(of: requester, isAwaited: isAwaited)
+        case .keyEnabled(let keyID, let requester): [("kid", .text(keyID.text))] + details(of: requester)
+        case .serviceSealed(let seal, let isAwaited): details(of: seal, isAwaited: isAwaited)
         case .sealAcknowledged(let cause): [("cause", .text(cause.rawValue))]
         case .keyAcknowledged(let keyID): [("kid", .text(keyID.text))]
         case .serviceUnsealed(let cause, let requester, let reason):

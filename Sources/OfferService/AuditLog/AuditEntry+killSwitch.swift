@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AuditEntry {
-    /// Who used a switch: a caller by its name, the others by what they are.
-    static func details(of requester: Requester) -> [Member] {
+    /// Who used a switch: a caller by its name, the others by what they are; and whether others must yet obey.
+    static func details(of requester: Requester, isAwaited: Bool = false) -> [Member] {
         [("by", .text(requester.kind))] + (requester.callerID.map { [("caller", .text($0.text))] } ?? [])
+            + (isAwaited ? [("awaited", .boolean(true))] : [])
+    }
+
+    static func details(of seal: ActiveSeal, isAwaited: Bool) -> [Member] {
+        [("cause", .text(seal.cause.rawValue)), ("reason", .text(seal.detail))]
+            + details(of: seal.requester, isAwaited: isAwaited)
     }
 }

@@ -54,6 +54,7 @@ package enum AuditEntry {
         switch value {
         case .text(let text): writer.string(text)
         case .integer(let integer): writer.integer(integer)
+        case .boolean(let boolean): writer.boolean(boolean)
         case .list(let values):
             writer.beginArray()
             for value in values { write(value, &writer) }
@@ -71,6 +72,7 @@ package enum AuditEntry {
     enum Detail {
         case text(String)
         case integer(Int64)
+        case boolean(Bool)
         case list([Detail])
         /// As many values as names; the compiler admits no list of pairs here.
         case object(names: [String], values: [Detail])

@@ -20,12 +20,15 @@ package enum AuditEvent: Sendable {
     case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
     /// The key of a service account of Google's was read.
     case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)
-    case keyDisabled(KeyID, by: Requester)
+    /// `isAwaited` while other instances must yet obey, or this one has yet to say so; then ``keyAcknowledged(_:)`` follows.
+    case keyDisabled(KeyID, by: Requester, isAwaited: Bool = false)
     /// The service has seen that somebody else switched a key off, and made its last signature with it.
     case keyAcknowledged(KeyID)
     case keyEnabled(KeyID, by: Requester)
     /// Nothing is signed from here on; written once the last signature is made, or, by a command, once no more begin.
-    case serviceSealed(ActiveSeal)
+    ///
+    /// `isAwaited` as of a key; then ``sealAcknowledged(_:)`` follows.
+    case serviceSealed(ActiveSeal, isAwaited: Bool = false)
     /// The service has seen a seal of the database, and made its last signature.
     case sealAcknowledged(SealCause)
     case serviceUnsealed(SealCause, by: Requester, reason: String)

@@ -35,7 +35,7 @@ enum EventBody {
         writer.optional("match", details.match)
         writer.optional("subscription", details.subscription)
         writer.optional("grantedAt", details.grantedAt)
-        writer.optional("redeemedAt", details.redeemedAt)
+        writer.optional(event.type == .offerPending ? "pendingSince" : "redeemedAt", details.redeemedAt)
         writer.optional("settledAt", details.settledAt)
         if !details.customers.isEmpty {
             writer.name("customers")

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
 import JSON
 import OfferDomain
 
@@ -22,7 +21,7 @@ package struct EventDerivation {
         guard let event = AuditEventName(rawValue: name) else { return [] }
         let found = Self.events(event, members, grantBefore: before)
         guard !found.isEmpty else { return [] }
-        let hash = String(TreeHash.leaf(entry).hex.prefix(16))
+        let hash = EventCursor.mark(of: entry)
         return found.enumerated().map { ordinal, event in
             ServiceEvent(
                 type: event.type,
@@ -49,9 +48,9 @@ package struct EventDerivation {
             return [(.offerGranted, EventDetails(granted: members))]
         case .grantUnredeemed: return [(.grantNeverRedeemed, EventDetails(granted: members))]
         case .offerRedemption: return uses(members)
-        case .keyDisable where members["by"]?.string != Requester.command.kind, .keyDisabled:
+        case .keyDisable where isObeyed(members), .keyDisabled:
             return [(.keyDisabled, EventDetails(ofService: members))]
-        case .serviceSeal where members["by"]?.string != Requester.command.kind, .serviceSealed:
+        case .serviceSeal where isObeyed(members), .serviceSealed:
             let details = EventDetails(ofService: members)
             let isContradicted = details.cause == SealCause.checkpoint.rawValue
             return [(.serviceSealed, details)] + (isContradicted ? [(.logContradicted, details)] : [])
@@ -60,20 +59,28 @@ package struct EventDerivation {
         }
     }
 
+    /// Whether what an entry switches off was off when the entry was written; or else another entry says when it is.
+    private static func isObeyed(_ members: JSONObject) -> Bool {
+        members["by"]?.string != Requester.command.kind && members["awaited"]?.bool != true
+    }
+
     /// The result of a use that was not known before tells of the use first: receivers see each start before its end.
+    ///
+    /// That no grant fits is told with the start, and not again with each later state.
     private static func uses(_ members: JSONObject) -> [Found] {
         guard let state = members["state"]?.string, let type = EventType(useState: state) else { return [] }
         let details = EventDetails(ofUse: members)
         let was = members["was"]?.string
         var found: [Found] = []
-        if members["settled"] != nil, was == nil || was == "pending" {
+        let isStart = was == nil || was == "pending"
+        if members["settled"] != nil, isStart {
             var redeemed = details
             (redeemed.state, redeemed.settledAt) = ("redeemed", nil)
             found.append((.offerRedeemed, redeemed))
         }
         found.append((type, details))
         let isUnmatched = details.match == RedemptionMatch.ungranted.rawValue && type != .offerPending
-        if isUnmatched { found.append((.redemptionUnmatched, details)) }
+        if isUnmatched, isStart { found.append((.redemptionUnmatched, details)) }
         return found
     }
 }

@@ -21,6 +21,19 @@ package struct EventReader {
     /// How many entries there are.
     package func size() throws(AuditReadError) -> Int64 { try reader.size() }
 
+    /// Where to go on at that entry.
+    package func cursor(at index: Int64) throws(AuditReadError) -> EventCursor {
+        let before = try index > 0 ? reader.entry(index - 1) : nil
+        return EventCursor(index: index, mark: before.map(EventCursor.mark(of:)))
+    }
+
+    /// Whether the log has the entry before that one, and it is the same that the caller has read.
+    package func isOfThisLog(_ cursor: EventCursor) throws(AuditReadError) -> Bool {
+        guard cursor.index > 0 else { return cursor.mark == nil }
+        guard let before = try reader.entry(cursor.index - 1) else { return false }
+        return cursor.mark == nil || cursor.mark == EventCursor.mark(of: before)
+    }
+
     /// The events from an entry on.
     ///
     /// A page ends after `limit` events, with all events of the last entry, or after `mostEntries` entries.

@@ -25,14 +25,47 @@ struct GrantReader {
         let entryIndex: Int64
     }
 
-    /// `nil` if the log has no such grant, or the decision was a no.
-    func grant(_ id: UniqueID) throws(AuditReadError) -> Grant? {
-        var index = try issued(id)
-        if index == nil { index = try firstEntry(of: id) }
-        guard let index else { return nil }
-        let events = try EventReader(connection: connection).page(from: index, limit: 1, mostEntries: 1).events
-        guard let event = events.first, event.type == .offerGranted, event.details.grantID == id else { return nil }
-        return Grant(event: event, use: try use(of: id))
+    /// What came of a search.
+    enum Outcome<Value: Sendable>: Sendable {
+        case found(Value)
+        /// The log has no such grant, the decision was a no, or what was known of it is forgotten.
+        case unknown
+        /// There was more to look at than one question may cost.
+        case unfinished
+    }
+
+    func grant(_ id: UniqueID) throws(AuditReadError) -> Outcome<Grant> {
+        switch try entryIndex(of: id) {
+        case .found(let index): try grant(id, at: index)
+        case .unknown: .unknown
+        case .unfinished: .unfinished
+        }
+    }
+
+    private func grant(_ id: UniqueID, at index: Int64) throws(AuditReadError) -> Outcome<Grant> {
+        guard let entry = try AuditReader(connection: connection).entry(index) else { return .unknown }
+        var derivation = EventDerivation()
+        guard let event = try derivation.events(of: entry, at: index).first, event.type == .offerGranted,
+            event.details.grantID == id
+        else { return .unknown }
+        let use = try use(of: id)
+        // Whether it was used may have been forgotten with its epoch.
+        if use == nil, try isForgotten(event) { return .unknown }
+        return .found(Grant(event: event, use: use))
+    }
+
+    private func isForgotten(_ event: ServiceEvent) throws(AuditReadError) -> Bool {
+        do throws(StorageError) {
+            guard let until = try EpochTable(connection: connection).forgottenUntil() else { return false }
+            return (event.details.grantedAt ?? event.recordedAt) < until
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    private func entryIndex(of id: UniqueID) throws(AuditReadError) -> Outcome<Int64> {
+        if let index = try issued(id) { return .found(index) }
+        return try firstEntry(of: id)
     }
 
     /// The grant's first entry, if its use will be reported.
@@ -41,7 +74,7 @@ struct GrantReader {
     }
 
     /// The same of any other grant, such as one of an introductory offer; its entry was written soon after its ID was made.
-    private func firstEntry(of id: UniqueID) throws(AuditReadError) -> Int64? {
+    private func firstEntry(of id: UniqueID) throws(AuditReadError) -> Outcome<Int64> {
         let query = AuditQuery(
             from: id.timestamp.adding(hours: -1),
             until: id.timestamp.adding(hours: 1),
@@ -51,11 +84,11 @@ struct GrantReader {
         var position: Int64?
         for _ in 0..<Self.mostPages {
             let page = try search.page(query, from: position)
-            if let index = page.entries.first?.index { return index }
-            guard let next = page.next else { return nil }
+            if let index = page.entries.first?.index { return .found(index) }
+            guard let next = page.next else { return .unknown }
             position = next
         }
-        return nil
+        return .unfinished
     }
 
     private static let mostPages = 16

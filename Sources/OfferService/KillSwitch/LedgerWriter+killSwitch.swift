@@ -13,7 +13,8 @@ extension LedgerWriter {
             _ = try noteObedience()
             try readSwitches()
         }
-        try append(.serviceSealed(seal))
+        let isAwaited = seal.cause.isSticky && switches.seals.contains { $0.cause == seal.cause && !$0.isAcknowledged }
+        try append(.serviceSealed(seal, isAwaited: isAwaited))
     }
 
     /// Lifts seals, and records that; causes that were never in the database are only recorded.
@@ -39,8 +40,11 @@ extension LedgerWriter {
             }
         }
         _ = try noteObedience()
-        try append(isDisabled ? .keyDisabled(key, by: requester) : .keyEnabled(key, by: requester))
         try readSwitches()
+        let isAwaited = switches.keys[key] == false
+        try append(
+            isDisabled ? .keyDisabled(key, by: requester, isAwaited: isAwaited) : .keyEnabled(key, by: requester)
+        )
     }
 
     /// Records that the service obeys what others have switched off: it signs no more of that.

@@ -38,29 +38,37 @@ struct UnredeemedGrantTable {
     struct Scan: Hashable, Sendable {
         let place: ReconciliationReport.AppInStore
         let lastToldAt: Timestamp
+        /// Of grants from before, nobody knows: the store had not told anything, or what it told was forgotten.
+        let earliest: Timestamp
         /// The grants after this one are to be looked at; `nil` before the first look.
-        let after: [UInt8]?
+        var after: [UInt8]?
     }
 
     func scans() throws(StorageError) -> [Scan] {
         try connection.all(
             SQL(
                 """
-                SELECT apps.store, apps.store_app, last_told_at, last_grant FROM notified_apps AS apps
+                SELECT apps.store, apps.store_app, last_told_at, first_told_at, last_grant,
+                    (SELECT max(forgotten_until) FROM customer_epochs)
+                FROM notified_apps AS apps
                 LEFT JOIN unredeemed_scans AS scans ON scans.store = apps.store AND scans.store_app = apps.store_app
                 ORDER BY apps.store, apps.store_app
                 """
             )
         ) { row in
-            Scan(
+            let firstToldAt = row.integer(3)
+            return Scan(
                 place: ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1)),
                 lastToldAt: Timestamp(milliseconds: row.integer(2)),
-                after: row.optionalBlob(3)
+                earliest: Timestamp(milliseconds: max(firstToldAt, row.optionalInteger(5) ?? firstToldAt)),
+                after: row.optionalBlob(4)
             )
         }
     }
 
     /// The first grants of an app in a span of IDs, both ends left out, that no use is known of.
+    ///
+    /// One that is pending is none yet: it can be withdrawn, and nobody tells that.
     func grants(
         of place: ReconciliationReport.AppInStore,
         after first: [UInt8],
@@ -96,12 +104,18 @@ struct UnredeemedGrantTable {
         SELECT issued.grant_id, granted_at, product_id, base_plan_id, offer_id, rule
         FROM issued_grants AS issued JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
         WHERE offers.store = ? AND offers.store_app = ? AND issued.grant_id > ? AND issued.grant_id < ?
-            AND NOT EXISTS (SELECT 1 FROM app_store_redemptions AS uses WHERE uses.grant_id = issued.grant_id)
-            AND NOT EXISTS (SELECT 1 FROM google_play_redemptions AS uses WHERE uses.grant_id = issued.grant_id)
+            AND NOT EXISTS (
+                SELECT 1 FROM app_store_redemptions AS uses
+                WHERE uses.grant_id = issued.grant_id AND uses.state <> 'pending'
+            )
+            AND NOT EXISTS (
+                SELECT 1 FROM google_play_redemptions AS uses
+                WHERE uses.grant_id = issued.grant_id AND uses.state <> 'pending'
+            )
         ORDER BY issued.grant_id LIMIT ?
         """
 
-    /// Whether a use of a grant is known.
+    /// Whether a use of a grant is known that is not only pending.
     func isUsed(_ grantID: UniqueID) throws(StorageError) -> Bool {
         for statement in [Self.appStoreUse, Self.googlePlayUse]
         where try connection.first(SQL(statement, .blob(grantID.bytes)), { _ in true }) != nil {
@@ -110,8 +124,10 @@ struct UnredeemedGrantTable {
         return false
     }
 
-    private static let appStoreUse: StaticString = "SELECT 1 FROM app_store_redemptions WHERE grant_id = ?"
-    private static let googlePlayUse: StaticString = "SELECT 1 FROM google_play_redemptions WHERE grant_id = ?"
+    private static let appStoreUse: StaticString =
+        "SELECT 1 FROM app_store_redemptions WHERE grant_id = ? AND state <> 'pending'"
+    private static let googlePlayUse: StaticString =
+        "SELECT 1 FROM google_play_redemptions WHERE grant_id = ? AND state <> 'pending'"
 
     /// Keeps how far an app's grants were looked at.
     func note(_ scan: Scan, upTo last: [UInt8]) throws(StorageError) {

@@ -6,9 +6,10 @@ import Storage
 /// The thread that records grants that were never redeemed: each once, 72 hours after it was given.
 ///
 /// It looks every five minutes through a connection that only reads; what it finds is recorded by the committer, a few at
-/// a time. Where several instances share the database, all look, and the transaction that records lets one be first.
+/// a time and with rests, so that a backlog keeps no request waiting. Where several instances share the database, all look, and the transaction that records lets one be first.
 package final class UnredeemedRecorder: Sendable {
-    private static let secondsBetweenLooks = 300
+    private static let microsecondsBetweenLooks: Int64 = 300_000_000
+    private static let microsecondsBetweenBatches: Int64 = 50_000
     /// In one transaction: requests wait for it.
     private static let mostAtOnce = 64
     private let ledger: LedgerAccess
@@ -16,7 +17,6 @@ package final class UnredeemedRecorder: Sendable {
     private let clock: WallClock
     private let log: Log
     private let isStopping = Guarded(false)
-    private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
     package init(ledger: LedgerAccess, committer: Committer, clock: WallClock, log: Log) {
@@ -29,17 +29,20 @@ package final class UnredeemedRecorder: Sendable {
     package func start() {
         Worker.start(named: "unredeemed") { [self] in
             Worker.yieldToOthers()
-            while !isStopping.withLock({ $0 }) {
-                look()
-                _ = wake.wait(timeout: .now() + .seconds(Self.secondsBetweenLooks))
-            }
+            repeat { look() } while goesOn(after: Self.microsecondsBetweenLooks)
             hasEnded.signal()
         }
     }
 
+    /// Rests; false at once when the thread is to end.
+    private func goesOn(after microseconds: Int64) -> Bool {
+        isStopping.wait(atMost: microseconds) { $0 }
+        return !isStopping.withLock { $0 }
+    }
+
     package func stop() {
         isStopping.withLock { $0 = true }
-        wake.signal()
+        isStopping.wakeAll()
         hasEnded.wait()
     }
 
@@ -52,7 +55,10 @@ package final class UnredeemedRecorder: Sendable {
             }
             for scan in scans {
                 var scan = scan
-                while let next = try record(scan, connection), !isStopping.withLock({ $0 }) { scan = next }
+                while let next = try record(scan, connection) {
+                    guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
+                    scan = next
+                }
             }
         } catch {
             log(.warning, "grants that were never redeemed could not be recorded", ["reason": .text(error.description)])
@@ -68,7 +74,7 @@ package final class UnredeemedRecorder: Sendable {
     ) throws(LedgerError) -> UnredeemedGrantTable.Scan? {
         let now = clock.now()
         let due = min(now.adding(hours: -ReconciliationReport.settlingHours), scan.lastToldAt)
-        let first = scan.after ?? UniqueID.version7(at: now.adding(days: -ReconciliationQuery.usualDays), 0, 0).bytes
+        let first = Self.first(of: scan, at: now)
         let end = UniqueID.version7(at: due, 0, 0).bytes
         guard first.lexicographicallyPrecedes(end) else { return nil }
         let grants = try database { () throws(StorageError) in
@@ -78,7 +84,19 @@ package final class UnredeemedRecorder: Sendable {
         let isLast = grants.count < Self.mostAtOnce
         let last = isLast ? end : grants.last?.grantID.bytes ?? end
         let isRecorded = try commit(grants, scan, upTo: last)
-        return isLast || !isRecorded ? nil : .init(place: scan.place, lastToldAt: scan.lastToldAt, after: last)
+        guard !isLast, isRecorded else { return nil }
+        var next = scan
+        next.after = last
+        return next
+    }
+
+    /// The grants after this ID are to be looked at.
+    private static func first(of scan: UnredeemedGrantTable.Scan, at now: Timestamp) -> [UInt8] {
+        let usual = now.adding(days: -ReconciliationQuery.usualDays)
+        let earliest = scan.after == nil ? max(usual, scan.earliest) : scan.earliest
+        let first = UniqueID.version7(at: earliest, 0, 0).bytes
+        guard let after = scan.after, first.lexicographicallyPrecedes(after) else { return first }
+        return after
     }
 
     /// - Returns: False if another instance was first; then nothing is recorded.

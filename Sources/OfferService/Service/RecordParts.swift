@@ -6,6 +6,7 @@ struct RecordParts: Sendable {
     let indexer: AuditIndexer
     let readers: LogReaders
     let diagnosisReaders: LogReaders
+    let eventReaders: LogReaders
     let reads: AuditReads
     let signedLog: SignedLog
     let reconciler: Reconciler
@@ -23,6 +24,7 @@ struct RecordParts: Sendable {
         indexer = AuditIndexer(index: index, committer: committer, log: runtime.log, open: ledger.openForReading)
         readers = LogReaders(open: ledger.openForReading)
         diagnosisReaders = LogReaders(threads: 1, maximumWaiting: 32, yields: true, open: ledger.openForReading)
+        eventReaders = LogReaders(threads: 1, maximumWaiting: 32, yields: true, open: ledger.openForReading)
         reads = AuditReads(committer: committer, clock: runtime.clock, log: runtime.log)
         reconciler = Reconciler(ledger: ledger, clock: runtime.clock, log: runtime.log)
         unredeemed = UnredeemedRecorder(ledger: ledger, committer: committer, clock: runtime.clock, log: runtime.log)
@@ -76,9 +78,9 @@ extension RecordCalls {
             isPublic: isLogPublic
         )
         reconciliation = ReconciliationCall(reconciler: parts.reconciler, reads: reads)
-        let desk = AuditDesk(index: parts.index, readers: readers) { await reads.note($0) }
-        grants = GrantCall(desk: desk, reads: reads)
-        events = EventsCall(desk: desk, reads: reads)
+        let desk = AuditDesk(index: parts.index, readers: parts.eventReaders) { await reads.note($0) }
+        grants = GrantCall(admission: writing.admission, desk: desk, reads: reads)
+        events = EventsCall(admission: writing.admission, desk: desk, reads: reads)
     }
 }
 

@@ -42,6 +42,7 @@ extension Service {
             ServicePart(.auditIndex, start: records.indexer.start, stop: records.indexer.stop),
             ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
             ServicePart(.diagnosisReaders, start: records.diagnosisReaders.start, stop: records.diagnosisReaders.stop),
+            ServicePart(.eventReaders, start: records.eventReaders.start, stop: records.eventReaders.stop),
             storesPart,
             ServicePart(.identityProviders, start: assembly.providers.start, stop: assembly.providers.stop),
             serverPart,

@@ -7,7 +7,7 @@ package struct ServicePart: Sendable {
         case locks, databaseFile, secretsOnRecord, committer
         case startOnRecord, signedLog, endOnRecord
         case membership, sealWatch, housekeeper
-        case reconciler, unredeemedGrants, auditIndex, logReaders, diagnosisReaders
+        case reconciler, unredeemedGrants, auditIndex, logReaders, diagnosisReaders, eventReaders
         case stores, identityProviders, server, pulse, logVerification
     }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
-import OfferService
+import Storage
 import TestSupport
 import Testing
+
+@testable import OfferService
 
 private let anna = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
 
@@ -38,6 +40,8 @@ extension TestService {
         .overSQLite,
         arguments: [
             ("?after=x", "after"), ("?after=-1", "after"), ("?after=99", "after"), ("?limit=0", "limit"),
+            ("?after=1-0000000000000000", "after"), ("?after=0-0000000000000000", "after"), ("?after=0-", "after"),
+            ("?after=0-00000000000000000", "after"), ("?after=0-000000000000000G", "after"), ("?after=-", "after"),
             ("?limit=501", "limit"), ("?types=offer.taken", "types"), ("?types=", "types"), ("?cursor=1", "cursor"),
         ]
     )
@@ -75,11 +79,50 @@ extension TestService {
                 indices += page["events"].elements.compactMap(\.["data"]["index"].integer)
                 after = page["next"].text ?? ""
             }
-            #expect(indices == [0, 1, 2, 3, 4] && after == "5")
-            let end = try await service.events("?after=latest")
-            #expect(end["next"].text == "5" && end["events"].elements.isEmpty && end["hasMore"] == .boolean(false))
+            #expect(indices == [0, 1, 2, 3, 4])
+            let last = try await service.events("?after=4")["events"][0]["id"].text ?? ""
+            let end = "5-\(last.dropFirst(6))"
+            #expect(last.hasPrefix("evt_4_") && after == end, "a part of the last entry's hash")
+            let latest = try await service.events("?after=latest")
+            #expect(latest["next"].text == end && latest["events"].elements.isEmpty)
+            #expect(latest["hasMore"] == .boolean(false))
             let none = try await service.events("?types=offer.redeemed,service.sealed")
-            #expect(none["events"].elements.isEmpty && none["next"].text == "5")
+            #expect(none["events"].elements.isEmpty && none["next"].text == end)
+        }
+    }
+
+    @Test func `does not go on in another log, such as after a backup was restored`() async throws {
+        try await withService { service in
+            for _ in 0..<2 { #expect(try await service.sign(offer: "open").status == 200) }
+            let next = try #require(try await service.events("?limit=1")["next"].text)
+            let wrong = String(next.dropLast()) + (next.hasSuffix("0") ? "1" : "0")
+            let rows: [(after: String, indices: [Int64]?)] = [
+                (next, [1]), ("1", [1]), (wrong, nil), ("3", nil), ("2" + next.dropFirst(), nil), ("0", [0, 1]),
+            ]
+            for (after, indices) in rows {
+                let reply = try await service.get("/v1/events?after=\(after)", as: "backend")
+                let found = reply.json["events"].elements.compactMap(\.["data"]["index"].integer)
+                #expect(reply.status == (indices == nil ? 400 : 200) && found == indices ?? [], "\(after): \(reply)")
+                let detail = reply.json["errors"][0]["detail"].text
+                #expect(indices != nil || detail?.contains("of another log") == true, "\(reply)")
+            }
+        }
+    }
+
+    @Test(.overSQLite, arguments: ["/v1/events", "/v1/grants/019a8f11-0c40-7d0a-8f6e-3b1d5c7a9e42"])
+    func `are held to the rate that a caller was added with`(path: String) async throws {
+        try await withService { service in
+            let id = try #require(CallerID("slow"))
+            let caller = Caller(id: id, role: .backend, apps: [], rate: RateLimit("2/min:2"))
+            let callers = Callers(ledger: service.ledger, clock: service.clock.wallClock)
+            let key = try callers.add(caller, expiresInDays: nil).get()
+            try service.refresh()
+            let call = Call.get(path).with("Authorization", "Bearer \(key.credential)")
+            var replies: [Reply] = []
+            for _ in 0..<3 { replies.append(try await service.send(call)) }
+            #expect(replies.map { $0.status == 429 } == [false, false, true], "\(replies)")
+            #expect(replies[2].problem == "rate-limited")
+            for _ in 0..<3 { #expect(try await service.get(path, as: "backend").status != 429) }
         }
     }
 
@@ -124,33 +167,34 @@ extension TestService {
     }
 }
 
+/// Grants `open` to Anna before now.
+private func grantToAnna(_ world: StoreService, hoursAgo: Int64 = 25) async throws -> String {
+    world.service.clock.advance(milliseconds: -hoursAgo * 3_600_000)
+    let body = """
+        {"bundleId": "com.example.app", "productId": "com.example.monthly", "offerId": "open",
+         "appAccountToken": "\(anna)", "facts": {"subscribedBefore": true}}
+        """
+    let reply = try await world.service.send(world.service.call(body))
+    world.service.clock.advance(milliseconds: hoursAgo * 3_600_000)
+    return try #require(reply.json["grantId"].text, "\(reply)")
+}
+
+/// Anna's subscription, with the offer.
+private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ in }) -> FakeAppStore.Subscription {
+    var subscription = FakeAppStore.Subscription(
+        .active,
+        originalTransactionID: "2000000000000071",
+        periods: 1,
+        startedDaysAgo: 1,
+        offers: [.init(2, "store_open", period: 0)],
+        allTransactions: ["appAccountToken": .text(anna)]
+    )
+    change(&subscription)
+    return subscription
+}
+
 /// What becomes of a grant, as events and as its state.
 @Suite(.overBothEngines) struct GrantStateTests {
-    /// Grants `open` to Anna a day before now.
-    private func grant(_ world: StoreService, hoursAgo: Int64 = 25) async throws -> String {
-        world.service.clock.advance(milliseconds: -hoursAgo * 3_600_000)
-        let body = """
-            {"bundleId": "com.example.app", "productId": "com.example.monthly", "offerId": "open",
-             "appAccountToken": "\(anna)", "facts": {"subscribedBefore": true}}
-            """
-        let reply = try await world.service.send(world.service.call(body))
-        world.service.clock.advance(milliseconds: hoursAgo * 3_600_000)
-        return try #require(reply.json["grantId"].text, "\(reply)")
-    }
-
-    private func bought(_ change: (inout FakeAppStore.Subscription) -> Void) -> FakeAppStore.Subscription {
-        var subscription = FakeAppStore.Subscription(
-            .active,
-            originalTransactionID: "2000000000000071",
-            periods: 1,
-            startedDaysAgo: 1,
-            offers: [.init(2, "store_open", period: 0)],
-            allTransactions: ["appAccountToken": .text(anna)]
-        )
-        change(&subscription)
-        return subscription
-    }
-
     private struct Life: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let purchases: @Sendable (inout FakeAppStore.Subscription) -> Void
@@ -172,13 +216,21 @@ extension TestService {
             state: "notConverted",
             events: ["offer.redeemed", "offer.not_converted"]
         ),
+        Life(
+            testDescription: "an offer of the next renewal is pending",
+            purchases: {
+                ($0.offers, $0.renewalInfo) = ([], ["offerType": 2, "offerIdentifier": "store_open"])
+            },
+            state: "pending",
+            events: ["offer.pending"]
+        ),
     ]
 
     @Test(arguments: lives)
     private func `follows what the store tells`(life: Life) async throws {
         try await withStoreService(asksStore: false) { world in
-            let grant = try await grant(world)
-            let subscription = bought(life.purchases)
+            let grant = try await grantToAnna(world)
+            let subscription = purchase(life.purchases)
             let ids = try world.store.setCustomer(FakeAppStore.Customer("anna", subscriptions: [subscription]))
             for subscription in ids.subscriptions {
                 try await world.deliver(.init("SUBSCRIBED", transactionID: subscription.originalTransactionID))
@@ -190,12 +242,17 @@ extension TestService {
             #expect(events.map(\.["type"].text) == life.events, "\(events)")
             #expect(events.allSatisfy { $0["data"]["grantId"].text == grant })
             #expect(Set(events.map(\.["id"].text)).count == events.count)
+            for event in events {
+                let times = ["pendingSince", "redeemedAt"].map { event["data"][$0].text != nil }
+                let isPending = event["type"].text == "offer.pending"
+                #expect(times == [isPending, !isPending], "\(event)")
+            }
         }
     }
 
     @Test func `a use that nothing was granted for is one for the security team`() async throws {
         try await withStoreService(asksStore: false) { world in
-            _ = try world.store.setCustomer(FakeAppStore.Customer("anna", subscriptions: [bought { _ in }]))
+            _ = try world.store.setCustomer(FakeAppStore.Customer("anna", subscriptions: [purchase()]))
             try await world.deliver(.init("SUBSCRIBED", transactionID: "2000000000000071"))
             #expect(try await world.service.eventTypes() == ["offer.redeemed", "redemption.unmatched"])
         }
@@ -216,19 +273,61 @@ extension TestService {
         }
     }
 
+    @Test func `a search that is too long says nothing of the grant`() async throws {
+        try await withService(.inProcess, .introductory) { service in
+            let facts = #""transactionId": "2000000123456789", "facts": {"offersUsed": []}"#
+            let reply = try await service.send(service.introductoryCall(facts))
+            let grant = try #require(reply.json["grantId"].text.flatMap { UniqueID($0) }, "\(reply)")
+            let connection = try service.ledger.openForReading()
+            var found: [String] = []
+            for steps in [1, AuditSearch.standardSteps] {
+                let search = try AuditSearch(connection: connection, steps: steps)
+                switch try GrantReader(connection: connection, search: search).grant(grant) {
+                case .found: found.append("found")
+                case .unknown: found.append("unknown")
+                case .unfinished: found.append("unfinished")
+                }
+            }
+            #expect(found == ["unfinished", "found"])
+        }
+    }
+}
+
+/// Which grants are taken for never redeemed, and when that is recorded.
+@Suite(.overBothEngines) struct UnredeemedGrantTests {
+    private static let hour: Int64 = 3_600_000
+
+    private func recorder(_ world: StoreService) -> UnredeemedRecorder {
+        let clock = world.service.clock.wallClock
+        return UnredeemedRecorder(
+            ledger: world.service.ledger,
+            committer: world.service.committer,
+            clock: clock,
+            log: Log(level: .error, clock: clock)
+        )
+    }
+
+    /// The grants that were recorded as never redeemed.
+    private func unredeemed(_ world: StoreService) async throws -> [String?] {
+        try await world.service.events("?types=grant.never_redeemed&limit=500")["events"].elements
+            .map(\.["data"]["grantId"].text)
+    }
+
+    /// As if the store had told of the app for long.
+    private func beToldForLong(_ world: StoreService) throws {
+        try world.service.change("UPDATE notified_apps SET first_told_at = first_told_at - 200 * 3600000")
+    }
+
     @Test func `a grant that nobody used in 72 hours is recorded once`() async throws {
         try await withStoreService(asksStore: false) { world in
-            let unused = try await grant(world, hoursAgo: 80)
-            let used = try await grant(world, hoursAgo: 26)
-            _ = try world.store.setCustomer(FakeAppStore.Customer("anna", subscriptions: [bought { _ in }]))
+            let unused = try await grantToAnna(world, hoursAgo: 80)
+            let used = try await grantToAnna(world, hoursAgo: 26)
+            _ = try world.store.setCustomer(FakeAppStore.Customer("anna", subscriptions: [purchase()]))
             try await world.deliver(.init("SUBSCRIBED", transactionID: "2000000000000071"))
-            let clock = world.service.clock.wallClock
-            let recorder = UnredeemedRecorder(
-                ledger: world.service.ledger,
-                committer: world.service.committer,
-                clock: clock,
-                log: Log(level: .error, clock: clock)
-            )
+            let recorder = recorder(world)
+            await mayBlock { recorder.look() }
+            #expect(try await unredeemed(world) == [], "nobody knows of uses before the store began to tell")
+            try beToldForLong(world)
             for _ in 0..<2 { await mayBlock { recorder.look() } }
             let events = try await world.service.events("?types=grant.never_redeemed")["events"].elements
             #expect(events.map(\.["data"]["grantId"].text) == [unused], "\(events)")
@@ -237,6 +336,88 @@ extension TestService {
             await mayBlock { recorder.look() }
             #expect(try await world.service.events("?types=grant.never_redeemed")["events"].elements.count == 1)
             #expect(try await world.service.get("/v1/grants/\(used)", as: "backend").json["state"].text == "redeemed")
+        }
+    }
+    @Test func `a use that is only pending is none yet`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            let pending = try await grantToAnna(world, hoursAgo: 80)
+            let next = purchase {
+                ($0.offers, $0.renewalInfo) = ([], ["offerType": 2, "offerIdentifier": "store_open"])
+            }
+            _ = try world.store.setCustomer(FakeAppStore.Customer("anna", subscriptions: [next]))
+            try await world.deliver(.init("DID_CHANGE_RENEWAL_PREF", transactionID: "2000000000000071"))
+            let state = try await world.service.get("/v1/grants/\(pending)", as: "backend").json
+            #expect(state["state"].text == "pending" && state["use"]["match"].text == "grant", "\(state)")
+            try beToldForLong(world)
+            let recorder = recorder(world)
+            await mayBlock { recorder.look() }
+            #expect(try await unredeemed(world) == [pending])
+        }
+    }
+
+    @Test(arguments: ["pending", "redeemed"])
+    func `the same holds of Google Play`(state: String) async throws {
+        try await withStoreService(asksStore: false) { world in
+            let grant = try await grantToAnna(world, hoursAgo: 80)
+            let id = try #require(UniqueID(grant))
+            _ = try world.service.ledger.openPatiently().run(
+                SQL(
+                    """
+                    INSERT INTO google_play_redemptions (purchase, product_id, base_plan_id, offer_id, offer_key, state,
+                        redeemed_at, grant_id, package_name, environment, matched_as)
+                    VALUES (?, 'p', 'b', 'o', 1, ?, 1, ?, 'com.example', 'production', 'grant')
+                    """,
+                    .blob([1]),
+                    .text(state),
+                    .blob(id.bytes)
+                )
+            )
+            try await world.deliver(.init("TEST"))
+            try beToldForLong(world)
+            let recorder = recorder(world)
+            await mayBlock { recorder.look() }
+            #expect(try await unredeemed(world) == (state == "pending" ? [grant] : []))
+        }
+    }
+
+    @Test func `of what was forgotten with an epoch, nobody knows whether it was used`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            world.service.clock.advance(milliseconds: -100 * Self.hour)
+            try world.service.beginEpoch("2")
+            world.service.clock.advance(milliseconds: 100 * Self.hour)
+            let grants = [try await grantToAnna(world, hoursAgo: 80), try await grantToAnna(world, hoursAgo: 2)]
+            try await world.deliver(.init("TEST"))
+            try beToldForLong(world)
+            func statuses() async throws -> [Int] {
+                var statuses: [Int] = []
+                for grant in grants {
+                    statuses.append(try await world.service.get("/v1/grants/\(grant)", as: "backend").status)
+                }
+                return statuses
+            }
+            #expect(try await statuses() == [200, 200])
+            try world.service.destroyEpoch("1")
+            let recorder = recorder(world)
+            await mayBlock { recorder.look() }
+            #expect(try await unredeemed(world) == [])
+            #expect(try await statuses() == [404, 200], "and not granted")
+        }
+    }
+
+    @Test(.overSQLite) func `a backlog is recorded whole, with rests, and keeps no end waiting`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            for _ in 0..<129 { _ = try await grantToAnna(world, hoursAgo: 80) }
+            try await world.deliver(.init("TEST"))
+            try beToldForLong(world)
+            let recorder = recorder(world)
+            let time = await mayBlock { ContinuousClock().measure { recorder.look() } }
+            #expect(try await unredeemed(world).count == 129)
+            #expect(time >= .milliseconds(100), "two rests between three batches")
+            let end = await mayBlock {
+                recorder.start()
+                return ContinuousClock().measure { recorder.stop() }
+            }
+            #expect(end < .seconds(60))
         }
     }
 }

@@ -164,12 +164,14 @@ import Testing
                 return [seal.json["isObeyed"]] + keys.json["keys"].elements.map(\.["isObeyed"])
             }
             #expect(try await isObeyed() == [.boolean(false), .boolean(false), .boolean(true)])
+            #expect(try await service.eventTypes() == [], "an event would be too early")
             let other = LedgerWriter(connection: connection, instance: id)
             try other.begin(at: service.clock.now)
             try other.acknowledgeSwitches()
             try other.commit()
             try await service.committer.change { _ in }
             #expect(try await isObeyed() == [.boolean(true), .boolean(true), .boolean(true)])
+            #expect(try await service.eventTypes() == ["service.sealed", "key.disabled"])
         }
     }
 

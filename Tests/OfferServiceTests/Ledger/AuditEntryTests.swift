@@ -148,7 +148,9 @@ import Testing
             isRecorded: false
         )
         return [
-            .serviceSealed(seal), .sealAcknowledged(.clockStepped), .keyAcknowledged(try KeyID("ABC123DEFG")),
+            .serviceSealed(seal), .serviceSealed(seal, isAwaited: true), .sealAcknowledged(.clockStepped),
+            .keyAcknowledged(try KeyID("ABC123DEFG")),
+            .keyDisabled(try KeyID("ABC123DEFG"), by: .caller(caller), isAwaited: true),
             .serviceUnsealed(.file, by: .file, reason: "the cause is gone"),
             .clockStepped(from: time, to: time.adding(hours: -1)),
         ]
