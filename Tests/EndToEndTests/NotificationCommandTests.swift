@@ -77,7 +77,8 @@ extension EndToEnd {
             try store.revokeKey("ABC123DEFG")
             let refused = try await catchUp("--environment", "production")
             #expect(refused.end == .exited(1), "\(refused)")
-            #expect(refused.errors.contains("refuses our credentials") && refused.errors.contains("put right"))
+            #expect(refused.errors.contains("refuses our credentials"))
+            #expect(refused.errors.contains("fix what is reported above"))
 
             try store.misbehave(.rateLimit(millisecondsFromNow: 3_600_000), at: .notificationHistory)
             let limited = try await catchUp("--environment", "production")

@@ -16,11 +16,13 @@ extension EndToEnd {
 
         private func trust(_ members: String = "") throws {
             let entry = """
-                identityProviders: [{issuer: "\(provider.issuer)", audience: "offer-signer", tokenType: "any",
+
+                  identityProviders: [{issuer: "\(provider.issuer)", audience: "offer-signer", tokenType: "any",
                   bundleIds: ["\(DemoFolder.bundle)"], name: "login", \(members)}],
-                  customerIds:
+                  customerIds: {
                 """
-            try demo.edit("keys", replacing: "customerIds:", with: entry)
+            // Not the comment above it.
+            try demo.edit("keys", replacing: "\n  customerIds: {", with: entry)
         }
 
         /// A token for a minute; `claims` are more of them, with a comma before.

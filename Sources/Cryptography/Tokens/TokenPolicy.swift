@@ -21,8 +21,10 @@ package struct TokenPolicy: Hashable, Sendable {
     package var audienceClaim = "aud"
     package var algorithms: Set<TokenAlgorithm>
     package var kind = Kind.accessToken
-    /// Claims that must have these texts.
-    package var requiredClaims: [String: String] = [:]
+    /// Claims that must have one of these texts.
+    package var requiredClaims: [String: Set<String>] = [:]
+    /// Whether Firebase's tokens of users who did not log in are refused: anyone can have any number of them.
+    package var refusesAnonymous = false
     /// In `scope`, a list with spaces, or `scp`, an array or such a list.
     package var requiredScope: String?
     /// Any scope at all.
@@ -67,13 +69,20 @@ package struct TokenPolicy: Hashable, Sendable {
         let named = try claims.texts(audienceClaim)
         let ours = named.filter { name in audiences.contains { $0.utf8.elementsEqual(name.utf8) } }
         guard !ours.isEmpty else { throw .otherAudience }
-        for (name, text) in requiredClaims {
-            guard let value = claims.all[name] else { throw .claimMissing(name) }
-            guard value.string(equals: text) else { throw .claimUnfit(name) }
-        }
+        try checkRequired(claims)
         if kind == .any { try refuseIdentityToken(claims, ours) }
         try checkScope(claims)
         return ours
+    }
+
+    private func checkRequired(_ claims: TokenClaims) throws(TokenFault) {
+        for (name, texts) in requiredClaims {
+            guard let value = claims.all[name] else { throw .claimMissing(name) }
+            guard texts.contains(where: value.string(equals:)) else { throw .claimUnfit(name) }
+        }
+        guard refusesAnonymous else { return }
+        let login = claims.all["firebase"]?.object?["sign_in_provider"]?.string
+        guard let login, login != "anonymous" else { throw .claimUnfit("firebase") }
     }
 
     private func refuseIdentityToken(_ claims: TokenClaims, _ audiences: [String]) throws(TokenFault) {

@@ -28,9 +28,10 @@ package struct TokenProof: Sendable {
         }
         guard proof.type?.lowercased() == "dpop+jwt" else { throw .otherType }
         guard proof.algorithm == .es256 else { throw .algorithmNotES256 }
-        guard let value = proof.headerKey, let key = try? TokenKey(value), let thumbprint = key.p256Thumbprint else {
-            throw .keyUnfit
-        }
+        // The kind first: to check the numbers of an RSA key takes long, and anyone may send one.
+        guard let value = proof.headerKey, value.object?["kty"]?.string(equals: "EC") == true,
+            let key = try? TokenKey(value), let thumbprint = key.p256Thumbprint
+        else { throw .keyUnfit }
         guard proof.isSigned(by: key) else { throw .signatureWrong }
         self.thumbprint = thumbprint
         let claims = proof.payload

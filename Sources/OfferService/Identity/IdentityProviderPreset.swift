@@ -32,21 +32,23 @@ enum IdentityProviderPreset: String, CaseIterable {
             // Access tokens have no `aud`; `token_use` distinguishes them from ID tokens.
             policy.kind = .any
             policy.audienceClaim = "client_id"
-            policy.requiredClaims = ["token_use": "access"]
+            policy.requiredClaims = ["token_use": ["access"]]
             policy.maximumLifetimeSeconds = 86_400
         case .entra:
             // One registration may be app and API, and then `azp` is the audience; only access tokens have a scope.
             policy.kind = .any
-            policy.requiredClaims = ["ver": "2.0"]
+            policy.requiredClaims = ["ver": ["2.0"]]
             policy.requiresAnyScope = true
             policy.admitsOwnClient = true
             policy.maximumLifetimeSeconds = 7200
         case .firebase:
             policy.kind = .identityToken
+            policy.refusesAnonymous = true
         case .keycloak:
             // The claim `typ` is ID in ID tokens; access tokens of older versions have a nonce.
             policy.kind = .any
-            policy.requiredClaims = ["typ": "Bearer"]
+            // Tokens that are bound to a key have DPoP.
+            policy.requiredClaims = ["typ": ["Bearer", "DPoP"]]
             policy.admitsOwnClient = true
         case .okta:
             policy.kind = .any

@@ -100,7 +100,9 @@ struct IdentityProviderReader {
         if let listed = readAlgorithms() { policy.algorithms = listed }
         if let type = named("tokenType", TokenType.self) { policy.kind = type.kind }
         policy.requiredScope = reader.optional("requiredScope", "one scope without spaces", Self.visible)
-        if let claims = readTexts("requiredClaims") { policy.requiredClaims = claims }
+        if let claims = readTexts("requiredClaims") {
+            policy.requiredClaims.merge(claims.mapValues { [$0] }) { _, own in own }
+        }
         if let seconds = readSeconds("maximumLifetime", 60...172_800) { policy.maximumLifetimeSeconds = seconds }
         if let seconds = readSeconds("clockSkew", 0...300) { policy.clockSkewSeconds = seconds }
     }

@@ -18,6 +18,8 @@ final class ProofsOfPossession: Sendable {
         /// Used proofs, of the last two spans, so that each is remembered for one span at least.
         var used: Set<[UInt8]> = []
         var usedEarlier: Set<[UInt8]> = []
+        /// How many of each key are in `used`.
+        var usedOfKey: [SHA256Digest: Int] = [:]
         var spanBeganAt: Int64
     }
 
@@ -93,11 +95,15 @@ final class ProofsOfPossession: Sendable {
             if now - state.spanBeganAt >= Self.spanMilliseconds {
                 let isOld = now - state.spanBeganAt >= 2 * Self.spanMilliseconds
                 (state.usedEarlier, state.used) = (isOld ? [] : state.used, [])
-                state.spanBeganAt = now
+                (state.usedOfKey, state.spanBeganAt) = ([:], now)
             }
             // No proof is forgotten early: one that can't be remembered is refused.
-            guard !state.usedEarlier.contains(key), state.used.count < Self.mostUsed else { return false }
-            return state.used.insert(key).inserted
+            let ofKey = state.usedOfKey[proof.thumbprint, default: 0]
+            guard !state.usedEarlier.contains(key), state.used.count < Self.mostUsed, ofKey < Self.mostUsedOfKey,
+                state.used.insert(key).inserted
+            else { return false }
+            state.usedOfKey[proof.thumbprint] = ofKey + 1
+            return true
         }
         guard isFirst else { throw .replayed }
     }
@@ -121,4 +127,6 @@ final class ProofsOfPossession: Sendable {
     /// Longer than a nonce is good for.
     private static let spanMilliseconds: Int64 = 660_000
     private static let mostUsed = 500_000
+    /// More than one customer may ask in a span.
+    private static let mostUsedOfKey = 2000
 }

@@ -25,6 +25,12 @@ package final class ProvenUser: Sendable {
         attributes = try Self.attributes(claims, provider.attributes)
     }
 
+    /// What stands before an idempotency key, because a body without names leaves open who the customer is.
+    var idempotencyPrefix: [UInt8] {
+        let token = appAccountToken?.bytes ?? []
+        return SHA256.digest(of: key + token + [0] + Array(customerID.text.utf8)).bytes + [0]
+    }
+
     /// The names under which the user is proven, for the caps of an offer.
     var names: [CustomerIdentity] {
         [.customer(customerID)] + (appAccountToken.map { [.appAccountToken($0)] } ?? [])
@@ -33,7 +39,18 @@ package final class ProvenUser: Sendable {
     private static func text(_ claims: TokenClaims, _ name: String) throws(TokenFault) -> String {
         guard let value = claims.all[name] else { throw .claimMissing(name) }
         guard let text = value.string, !text.isEmpty else { throw .claimUnfit(name) }
+        if name == "email" { try checkVerified(claims) }
         return text
+    }
+
+    /// Refuses an address that may be somebody else's, because whoever registers with it has it in the claim.
+    ///
+    /// Most providers write a boolean, and Apple a text.
+    private static func checkVerified(_ claims: TokenClaims) throws(TokenFault) {
+        guard let isVerified = claims.all["email_verified"] else { throw .claimMissing("email_verified") }
+        guard isVerified.bool == true || isVerified.string(equals: "true") else {
+            throw .claimUnfit("email_verified")
+        }
     }
 
     private static func customerID(

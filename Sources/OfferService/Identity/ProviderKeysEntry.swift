@@ -67,7 +67,8 @@ struct ProviderKeysEntry {
     /// After three quarters of the time that they may be used for, so that they are renewed before that is over.
     private static func renewalMilliseconds(_ maximumAge: Int64?) -> Int64 {
         guard let maximumAge else { return 3_600_000 }
-        return min(max(maximumAge * 750, 300_000), 86_400_000)
+        // Well before ``usableMilliseconds``, so that a provider that is down then has the rest of the day.
+        return min(max(maximumAge * 750, 300_000), 21_600_000)
     }
 
     private static let usableMilliseconds: Int64 = 86_400_000

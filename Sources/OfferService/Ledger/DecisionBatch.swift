@@ -31,9 +31,9 @@ package struct BatchClaim: Hashable, Sendable {
     /// Over the whole body, 16 bytes; what each item's claim begins with.
     let bodyDigest: [UInt8]
 
-    /// Of who asks with a user's token, each user has keys of their own.
+    /// With users' tokens, each customer has keys of their own.
     init(of caller: Caller, key: [UInt8], body: [UInt8]) {
-        let user = caller.user.map { $0.key + [0] } ?? []
+        let user = caller.user?.idempotencyPrefix ?? []
         self.init(callerID: caller.id, key: user + key, body: body)
     }
 

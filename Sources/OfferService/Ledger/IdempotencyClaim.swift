@@ -14,9 +14,9 @@ package struct IdempotencyClaim: Hashable, Sendable {
     /// How many bytes at the start of that are over the body alone, so that it can be told which of both differs.
     private let bodyBytes: Int
 
-    /// Of who asks with a user's token, each user has keys of their own.
+    /// With users' tokens, each customer has keys of their own.
     init(of caller: Caller, key: [UInt8], body: [UInt8]) {
-        let user = caller.user.map { $0.key + [0] } ?? []
+        let user = caller.user?.idempotencyPrefix ?? []
         self.init(callerID: caller.id, key: user + key, body: body)
     }
 

@@ -228,10 +228,10 @@ struct WitnessTests {
         FaultRow(testDescription: "another key", state: .unreachable, detail: "no signature of witness.example/w1") {
             try $0.behave(.stranger)
         },
-        FaultRow(testDescription: "garbage", state: .unreachable, detail: "no list of signatures") {
+        FaultRow(testDescription: "garbage", state: .unreachable, detail: "not a list of signatures") {
             try $0.behave(.garbage)
         },
-        FaultRow(testDescription: "too slow", state: .unreachable, detail: "no whole answer in time") {
+        FaultRow(testDescription: "too slow", state: .unreachable, detail: "did not arrive in time") {
             try $0.behave(delayMilliseconds: 5000)
         },
         FaultRow(testDescription: "without our key", state: .refused, detail: "does not know the log (404)") {

@@ -57,9 +57,13 @@ struct PresetTests {
             preset: "firebase",
             make: { token in
                 token.header("typ", #""JWT""#).with("scope", nil).with("client_id", nil)
-                    .with("firebase", #"{"sign_in_provider":"anonymous"}"#).with("nonce", #""n""#)
+                    .with("firebase", #"{"sign_in_provider":"google.com"}"#).with("nonce", #""n""#)
             },
-            wrong: [{ $0.header("typ", #""at+jwt""#) }, { $0.with("aud", #""other-project""#) }]
+            wrong: [
+                { $0.header("typ", #""at+jwt""#) }, { $0.with("aud", #""other-project""#) },
+                // Anyone can have any number of anonymous accounts.
+                { $0.with("firebase", #"{"sign_in_provider":"anonymous"}"#) }, { $0.with("firebase", nil) },
+            ]
         ),
         Row(
             preset: "keycloak",

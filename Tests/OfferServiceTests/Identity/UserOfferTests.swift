@@ -116,6 +116,9 @@ struct UserOfferTests {
             let eve = try token("eve", "00000000-0000-4000-8000-000000000001")
             let reply = try await world.service.send(Self.call(eve, Self.body("open", shown)))
             #expect(reply.problem == "signed-data-of-other-account", "\(reply)")
+            let username = #""applicationUsername": "00000000-0000-4000-8000-000000000001", "formats": ["jws"], "#
+            let aside = try await world.service.send(Self.call(eve, Self.body("open", username + shown)))
+            #expect(aside.problem == "signed-data-of-other-account", "\(aside)")
             let report = Self.call(eve, #"{"bundleId": "com.example.app", \#(shown)}"#).at("/v1/transactions")
             #expect(try await world.service.send(report).problem == "signed-data-of-other-account")
             let named = #"{"bundleId": "com.example.app", "customerId": "anna", \#(shown)}"#
@@ -142,6 +145,22 @@ struct UserOfferTests {
         }
     }
 
+    @Test func `accounts of one user do not share idempotency keys`() async throws {
+        try await withUsers { world, token async throws in
+            let ids = try world.customer([.init(.active, startedDaysAgo: 30)]).subscriptions[0]
+            let id = ids.originalTransactionID
+            let signed = try world.store.signTransaction(id, changing: ["appAccountToken": .null])
+            let body = Self.body("open", #""signedTransactions": ["\#(signed)"]"#)
+            var grants: Set<String> = []
+            for account in ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"] {
+                let call = Self.call(try token("anna", account), body).with("Idempotency-Key", "1")
+                let reply = try await world.service.send(call)
+                grants.insert(reply.json["grantId"].text ?? reply.problem ?? "\(reply)")
+            }
+            #expect(grants.count == 2)
+        }
+    }
+
     @Test func `claims become attributes, a hash and a derived account token`() async throws {
         let provider = try FakeIdentityProvider()
         let members = """
@@ -151,12 +170,18 @@ struct UserOfferTests {
             """
         try await withService(.inProcess, .trusting(provider, members)) { service async throws in
             let token = UserToken(provider.issuer, at: service.clock.now).with("email", #""anna@example.com""#)
+                .with("email_verified", "true")
             func outcome(_ token: UserToken) async throws -> Reply {
                 try await service.send(.preview(try token.text(provider)))
             }
             let gold = try await outcome(token.with("plan", #""gold""#))
             #expect(gold.status == 200, "\(gold)")
             #expect(try await outcome(token.with("email", nil)).problem == "invalid-token")
+            // Somebody else's address may be in a token, too.
+            for unverified in ["false", nil, #""yes""#] {
+                #expect(try await outcome(token.with("email_verified", unverified)).problem == "invalid-token")
+            }
+            #expect(try await outcome(token.with("email_verified", #""true""#)).status == 200)
             #expect(try await outcome(token.with("plan", "[1]")).problem == "invalid-token")
             // Python: hashlib.sha256(b"anna@example.com").hexdigest(), uuid.uuid5(uuid.NAMESPACE_DNS, that)
             let named = Call.preview(

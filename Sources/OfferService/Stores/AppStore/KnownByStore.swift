@@ -289,6 +289,8 @@ extension SubscriptionEvidence {
         let token: UniqueID?
         switch binding {
         case .appAccountToken(let named): token = named
+        // What a user's token proves holds for every form; the request cannot contradict it.
+        case .applicationUsername where caller.user?.appAccountToken != nil: token = caller.user?.appAccountToken
         case .applicationUsername(let name) where forms.contains(.v1): token = UniqueID(name.text)
         case .none where forms.contains(.v1): token = nil
         case .applicationUsername where !forms.isEmpty, .none where !forms.isEmpty:
