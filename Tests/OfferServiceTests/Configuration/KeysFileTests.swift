@@ -193,7 +193,7 @@ struct KeysFileTests {
             "keys: [], key: [",
             "error: keys:3:9 /keys: names no key, and no service account is named either; nothing could be done",
             "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: appStoreConnect, auditLog, customerIds, "
-                + "googleServiceAccounts, keys)"
+                + "googleServiceAccounts, identityProviders, keys)"
         ),
         IssueRow(
             "keys that are an object",
@@ -201,7 +201,7 @@ struct KeysFileTests {
             "keys: {}, key: [",
             "error: keys:3:9 /keys: expected an array, found an object",
             "error: keys:3:18 /key: is not a known member; did you mean “keys”? (known: appStoreConnect, auditLog, customerIds, "
-                + "googleServiceAccounts, keys)"
+                + "googleServiceAccounts, identityProviders, keys)"
         ),
         IssueRow(
             "no secret for customer ids",
@@ -210,7 +210,7 @@ struct KeysFileTests {
             "error: keys:1:1 /customerIds: is missing; expected an object with epoch and file, or a list "
                 + "of them: the secrets under which customer ids are kept",
             "error: keys:13:16 /customerIDs: is not a known member; did you mean “customerIds”? "
-                + "(known: appStoreConnect, auditLog, customerIds, googleServiceAccounts, keys)"
+                + "(known: appStoreConnect, auditLog, customerIds, googleServiceAccounts, identityProviders, keys)"
         ),
         IssueRow(
             "no epoch",
