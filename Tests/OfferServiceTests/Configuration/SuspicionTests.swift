@@ -58,7 +58,10 @@ struct SuspicionTests {
     @Test(arguments: [("21234567", "Premium"), ("31234567", "Premium")])
     func `warns of a name in the place of a group's id, in a plan and in a rule`(id: String, name: String) throws {
         let warnings = try load(id, name).warnings.map(\.description)
-        #expect(warnings.count == 1 && warnings[0].contains("subscriptionGroupId “Premium” is not an id"), "\(warnings)")
+        #expect(
+            warnings.count == 1 && warnings[0].contains("subscriptionGroupId “Premium” is not an id"),
+            "\(warnings)"
+        )
     }
 
     @Test(arguments: [
