@@ -8,7 +8,7 @@ import OfferDomain
 /// A grant of an app that is not the caller's looks like one that never was.
 struct GrantCall: Sendable {
     let admission: Admission
-    /// Reads on a thread of its own, so that who polls keeps nobody waiting who reads the log.
+    /// Has its own thread, so that polls do not delay auditors.
     let desk: AuditDesk
     let reads: AuditReads
 
@@ -44,15 +44,7 @@ struct GrantCall: Sendable {
         writer.beginObject()
         if let id = details.grantID { writer.member("grantId", id: id) }
         writer.member("state", plain: grant.use?.state ?? "granted")
-        writer.optional("offerType", details.offerType)
-        writer.optional("store", details.store?.recordName)
-        writer.optional("app", details.appName(in: catalog)?.text)
-        writer.optional("bundleId", details.bundleID)
-        writer.optional("packageName", details.packageName)
-        writer.optional("productId", details.productID)
-        writer.optional("basePlanId", details.basePlanID)
-        writer.optional("offerId", details.offerID)
-        writer.optional("rule", details.rule)
+        details.writeOffer(in: catalog, to: &writer)
         writer.optional("grantedAt", details.grantedAt)
         writer.member("index", integer: grant.event.position.index)
         if let use = grant.use { write(use, &writer) }

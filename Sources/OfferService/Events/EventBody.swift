@@ -21,15 +21,7 @@ enum EventBody {
         let details = event.details
         writer.member("index", integer: event.position.index)
         if let id = details.grantID { writer.member("grantId", id: id) }
-        writer.optional("offerType", details.offerType)
-        writer.optional("store", details.store?.recordName)
-        writer.optional("app", details.appName(in: catalog)?.text)
-        writer.optional("bundleId", details.store == .googlePlay ? nil : details.bundleID)
-        writer.optional("packageName", details.packageName)
-        writer.optional("productId", details.productID)
-        writer.optional("basePlanId", details.basePlanID)
-        writer.optional("offerId", details.offerID)
-        writer.optional("rule", details.rule)
+        details.writeOffer(in: catalog, to: &writer)
         writer.optional("environment", details.environment)
         writer.optional("state", details.state)
         writer.optional("match", details.match)
@@ -45,6 +37,21 @@ enum EventBody {
         }
         writer.optional("keyId", details.keyID)
         writer.optional("cause", details.cause)
+    }
+}
+
+extension EventDetails {
+    /// Writes which offer of which app it is about.
+    func writeOffer(in catalog: Catalog, to writer: inout JSONWriter) {
+        writer.optional("offerType", offerType)
+        writer.optional("store", store?.recordName)
+        writer.optional("app", appName(in: catalog)?.text)
+        writer.optional("bundleId", store == .googlePlay ? nil : bundleID)
+        writer.optional("packageName", packageName)
+        writer.optional("productId", productID)
+        writer.optional("basePlanId", basePlanID)
+        writer.optional("offerId", offerID)
+        writer.optional("rule", rule)
     }
 }
 
