@@ -8,7 +8,7 @@ import OfferDomain
 /// A backend sees the events of its own apps. A poll is counted once a minute and is no entry of its own.
 struct EventsCall: Sendable {
     let admission: Admission
-    /// Reads on a thread of its own, so that who polls keeps nobody waiting who reads the log.
+    /// Has its own thread, so that polls do not delay auditors.
     let desk: AuditDesk
     let reads: AuditReads
 

@@ -3,7 +3,7 @@ import HTTP
 import OfferDomain
 
 extension Admission {
-    /// The caller who asks for signatures, or whether there would be one: with an API key, or as a user with a token.
+    /// Authenticates a caller by API key, or a user by token, for calls about offers.
     ///
     /// Waits only for a token of a provider whose keys have to be read first, for 2 s at most.
     func asker(_ request: Request, _ snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Caller {
@@ -17,7 +17,7 @@ extension Admission {
         return try admittedUser(try await tokens.callerAfterAsking(presented, at: now), request)
     }
 
-    /// Where the request comes from, as a caller who has proved nothing yet.
+    /// The network address whose rate the request uses before its token is verified.
     private func origin(of request: Request, _ provider: IdentityProvider) -> Device {
         Device(caller: CallerID(usersOf: provider.name), address: proxies.client(of: request).group)
     }

@@ -78,7 +78,7 @@ package final class Admission: Sendable {
 
     /// Counts a request with a verified user's token, whose address was counted before.
     ///
-    /// The user comes first, so that a user who asks too often takes nothing of what the others may ask.
+    /// The user's rate is checked before the caller's, so that one user cannot use up the rate of all.
     func admitUser(_ caller: Caller) throws(Refusal) {
         if let user = caller.user, let limit = limits.perSubject {
             try check(subjects.take(1, for: user.key, limit), limit, .subject)

@@ -64,7 +64,7 @@ package struct EventDerivation {
         members["by"]?.string != Requester.command.kind && members["awaited"]?.bool != true
     }
 
-    /// The result of a use that was not known before tells of the use first: receivers see each start before its end.
+    /// If a result arrives before its start, both events follow, the start first.
     ///
     /// That no grant fits is told with the start, and not again with each later state.
     private static func uses(_ members: JSONObject) -> [Found] {

@@ -15,7 +15,7 @@ package enum EventType: String, CaseIterable, Hashable, Sendable {
     case serviceUnsealed = "service.unsealed"
     case logContradicted = "log.contradicted"
 
-    /// Whether it is about the whole service, and so for those alone who may ask about every app.
+    /// Whether it is about the whole service, and only callers who may ask about every app receive it.
     package var isOfService: Bool {
         switch self {
         case .offerGranted, .offerPending, .offerRedeemed, .offerConverted, .offerNotConverted, .offerUndone,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Something that callers are told of: it is derived from one entry of the audit log, and is the same whenever it is.
+/// An event for callers, derived from one entry of the audit log; deriving it again gives the same event.
 package struct ServiceEvent: Hashable, Sendable {
     package let type: EventType
     package let position: EventPosition
