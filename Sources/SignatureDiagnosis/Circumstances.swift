@@ -12,18 +12,27 @@ struct Circumstances {
 
     func judge(_ diagnosis: inout Diagnosis) {
         let isRight = diagnosis.verdict == .signedCorrectly
-        if let attempt = report.attemptedAtMilliseconds, let signedAt = signedAtMilliseconds,
-            attempt - signedAt > 24 * 3_600_000
-        {
-            // By the device's clock, which may be wrong.
-            diagnosis.add(.expired, .likely)
-            if isRight { diagnosis.verdict = .expired }
-        }
+        judgeAge(&diagnosis, isRight: isRight)
+        if isRight, report.received.isTimestampText { diagnosis.add(.timestampAttached, .possible) }
         judgePurchase(&diagnosis)
         judgeOffer(&diagnosis)
         judgeError(&diagnosis)
         if [.signedCorrectly, .notEligibleAtStore].contains(diagnosis.verdict) {
             diagnosis.cannotDecide("key-revoked", "key-of-other-team", "offer-deleted", "reused")
+        }
+    }
+
+    private func judgeAge(_ diagnosis: inout Diagnosis, isRight: Bool) {
+        guard let signedAt = signedAtMilliseconds else { return }
+        func isOld(at time: Int64) -> Bool { time - signedAt > 24 * 3_600_000 }
+        if let attempt = report.attemptedAtMilliseconds {
+            guard isOld(at: attempt) else { return }
+            // By the device's clock, which may be wrong.
+            diagnosis.add(.expired, .likely)
+            if isRight { diagnosis.verdict = .expired }
+        } else if isRight, let now = knowledge.now, isOld(at: now) {
+            diagnosis.add(.expired, .possible)
+            diagnosis.cannotDecide("needs-attempt-time")
         }
     }
 
@@ -42,6 +51,9 @@ struct Circumstances {
             if [.signedCorrectly, .undecided].contains(diagnosis.verdict) { diagnosis.verdict = .unknownKey }
             return
         }
+        if diagnosis.verdict == .signedCorrectly, transaction["inAppOwnershipType"]?.string == "FAMILY_SHARED" {
+            diagnosis.add(.familyShared, .likely)
+        }
         guard diagnosis.verdict == .signedCorrectly, isOfThisPurchase(transaction), !hasOffer(transaction) else {
             return
         }
@@ -51,8 +63,10 @@ struct Circumstances {
 
     private var claims: JSONObject? { report.jws.flatMap(CompactJSON.claims) }
 
-    /// Whether it is of the product, and not from before the signature.
+    /// Whether it is of the product, no renewal, and not from before the signature.
     private func isOfThisPurchase(_ transaction: JSONObject) -> Bool {
+        if transaction["transactionReason"]?.string == "RENEWAL" { return false }
+        if transaction["inAppOwnershipType"]?.string == "FAMILY_SHARED" { return false }
         let product = report.effective.productID ?? claims?["productId"]?.string
         guard transaction["productId"]?.string == product else { return false }
         let signedAt =
@@ -99,6 +113,8 @@ struct Circumstances {
         case 11: diagnosis.add(.offerUnknown, .likely)
         case 14: diagnosis.add(.offerPrice, .likely)
         case 13: diagnosis.add(.missingParameters, .likely)
+        case 5: diagnosis.add(.productUnavailable, .likely)
+        case 3: diagnosis.add(.productUnavailable, .possible)
         case 2: diagnosis.add(.cancelled, .possible)
         default: break
         }

@@ -45,8 +45,8 @@ package struct Diagnosis: Hashable, Sendable {
     package var isKeyOfBothReports = false
     /// The id of the key that made the signature, where it is known.
     package var signedBy: String?
-    /// The digest that the signature was proved to be made over.
-    package var signedDigest: SHA256Digest?
+    /// The digests that the signatures were proved to be made over: of the original one, and of the JWS.
+    package var signedDigests: [SHA256Digest] = []
     /// The domains and codes that StoreKit reported, the outermost first; shown, and but for the first never interpreted.
     package var reportedErrors: [ReportedError.Level] = []
     /// The members that the report lacks.
@@ -67,10 +67,11 @@ package struct Diagnosis: Hashable, Sendable {
     /// Takes in what was found out about the JWS of the same report.
     mutating func merge(_ other: Diagnosis) {
         for finding in other.findings { add(finding.fault, finding.certainty) }
-        let isRight = verdict == .signedCorrectly
-        if isRight || (verdict == .undecided && other.verdict != .signedCorrectly) { verdict = other.verdict }
+        // A JWS that nothing is known of takes nothing from what was proved, and makes nothing right.
+        let telling: Set<Verdict> = [.signedCorrectly, .undecided]
+        if telling.contains(verdict), !telling.contains(other.verdict) { verdict = other.verdict }
         triedPayloads += other.triedPayloads
-        signedDigest = signedDigest ?? other.signedDigest
+        signedDigests += other.signedDigests
         if signedBy == nil, recoveredKey == nil {
             (signedBy, recoveredKey, isKeyOfBothReports) = (
                 other.signedBy, other.recoveredKey, other.isKeyOfBothReports
@@ -87,6 +88,8 @@ package struct Diagnosis: Hashable, Sendable {
         switch code {
         case "needs-public-key": "Give the key's public half (--public-key), or its pin (--pin)."
         case "needs-second-signature": "Give a second report of a signature of the same key (--with)."
+        case "needs-attempt-time":
+            "Whether the signature was too old when it was used: give attemptedAt, in milliseconds since 1970."
         case "needs-fields": "The report lacks fields that were signed: give all that the app attached."
         case "same-signature-twice":
             "Both reports hold the same signature. Give a second one (--with) that was made for another request."

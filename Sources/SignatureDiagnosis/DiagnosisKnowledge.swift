@@ -5,8 +5,8 @@ package import Cryptography
 package struct DiagnosisKnowledge: Sendable {
     /// Public halves of signing keys, with their ids where these are known.
     package var keys: [KnownKey] = []
-    /// SHA-256 digests of the SubjectPublicKeyInfo of further keys.
-    package var pins: [SHA256Digest] = []
+    /// Further keys, of which only the digest is known.
+    package var pins: [KnownPin] = []
     /// Names that may have been signed by mistake.
     package var bundleIDs: [String] = []
     package var productIDs: [String] = []
@@ -23,6 +23,19 @@ package struct DiagnosisKnowledge: Sendable {
     package var otherReport: SignatureReport?
 
     package init() {}
+
+    /// The ids of all keys that are known by one.
+    var keyIDs: [String] { keys.compactMap(\.id) + pins.compactMap(\.id) }
+}
+
+/// What is known of a signing key whose public half is not at hand.
+package struct KnownPin: Hashable, Sendable {
+    /// By which Apple knows it; `nil` if nobody said.
+    package let id: String?
+    /// SHA-256 of its SubjectPublicKeyInfo.
+    package let digest: SHA256Digest
+
+    package init(id: String? = nil, digest: SHA256Digest) { (self.id, self.digest) = (id, digest) }
 }
 
 /// The public half of a signing key.

@@ -14,6 +14,12 @@ enum CompactJSON {
         let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 3 ? object(parts[1]) : nil
     }
+
+    /// Whether it is a purchase that the App Store signed, and not what was signed for the App Store.
+    static func isTransaction(_ jws: String) -> Bool {
+        guard let claims = claims(of: jws), claims["aud"] == nil else { return false }
+        return claims["originalTransactionId"] != nil && claims["purchaseDate"] != nil
+    }
 }
 
 /// Lists in what a JWS differs from what Apple expects.
@@ -38,7 +44,8 @@ struct JWSInspection {
         inspectTime(claims, report.attemptedAtMilliseconds, &diagnosis)
         inspectClaims(claims, &diagnosis)
         inspectNames(claims, header["kid"]?.string, report, &diagnosis)
-        verify(parts, header["kid"]?.string, &diagnosis)
+        inspectTransaction(of: claims, report, &diagnosis)
+        verify(parts, keyID: header["kid"]?.string, claims: claims, &diagnosis)
         conclude(&diagnosis)
     }
 
@@ -50,7 +57,7 @@ struct JWSInspection {
             diagnosis.verdict = .payloadDiffers
         } else if !faults.isEmpty {
             diagnosis.verdict = .formatWrong
-        } else if diagnosis.signedDigest != nil {
+        } else if !diagnosis.signedDigests.isEmpty {
             diagnosis.verdict = .signedCorrectly
         }
     }
@@ -88,9 +95,18 @@ struct JWSInspection {
             guard let attached, let text = claims[claim]?.string else { return false }
             return text != attached
         }
-        if differs("bid", fields.bundleID) { diagnosis.add(.bundleOfOtherApp) }
-        if differs("productId", fields.productID) { diagnosis.add(.otherProduct) }
-        if differs("offerIdentifier", fields.offerID) { diagnosis.add(.otherOffer) }
+        // What the app was given is what was signed: so what it attached is the mistake.
+        func isOfApp(_ claim: String, _ received: String?) -> Bool { received != nil && !differs(claim, received) }
+        let received = report.received
+        if differs("bid", fields.bundleID) {
+            diagnosis.add(isOfApp("bid", received.bundleID) ? .otherBundleAttached : .bundleOfOtherApp)
+        }
+        if differs("productId", fields.productID) {
+            diagnosis.add(isOfApp("productId", received.productID) ? .otherProductAttached : .otherProduct)
+        }
+        if differs("offerIdentifier", fields.offerID) {
+            diagnosis.add(isOfApp("offerIdentifier", received.offerID) ? .otherOfferAttached : .otherOffer)
+        }
         guard let product = claims["productId"]?.string, let offer = claims["offerIdentifier"]?.string,
             knowledge.bundleIDs.contains(claims["bid"]?.string ?? ""), !knowledge.offersByProduct.isEmpty
         else { return }
@@ -131,7 +147,21 @@ struct JWSInspection {
         "advanced-commerce-api": ["request": (.string, true)],
     ]
 
-    private func verify(_ parts: [Substring], _ keyID: String?, _ diagnosis: inout Diagnosis) {
+    /// Another renewal of the same subscription has another id, so a difference proves nothing.
+    private func inspectTransaction(of claims: JSONObject, _ report: SignatureReport, _ diagnosis: inout Diagnosis) {
+        guard let signed = claims["transactionId"]?.string,
+            let reported = report.signedTransaction.flatMap(CompactJSON.claims)
+        else { return }
+        let ids = ["transactionId", "originalTransactionId", "appTransactionId"].compactMap { reported[$0]?.string }
+        if !ids.isEmpty, !ids.contains(signed) { diagnosis.add(.jwsTransaction, .possible) }
+    }
+
+    private func verify(
+        _ parts: [Substring],
+        keyID: String?,
+        claims: JSONObject,
+        _ diagnosis: inout Diagnosis
+    ) {
         guard let bytes = Base64.decodeURL(Array(parts[2].utf8)) else { return diagnosis.add(.jwsForm) }
         guard let (signature, isDER) = Self.signature(bytes) else { return diagnosis.add(.notDecodable) }
         if isDER { diagnosis.add(.jwsSignatureDER) }
@@ -139,12 +169,13 @@ struct JWSInspection {
         let digest = SHA256.digest(of: Array("\(parts[0]).\(parts[1])".utf8))
         let candidates = (try? KeyRecovery(signature).candidates(digest)) ?? []
         let spkis = Set(knowledge.keys.map(\.publicKey.spki))
-        let pins = Set(knowledge.pins)
+        let pins = Set(knowledge.pins.map(\.digest))
         let known = candidates.first { spkis.contains($0) || pins.contains(SHA256.digest(of: $0)) }
         guard let spki = known ?? keyOfBoth(signature, candidates, &diagnosis) else {
             return explainNothing(keyID, &diagnosis)
         }
-        diagnosis.signedDigest = digest
+        // A token for the App Store Server API is no offer, and none is on record.
+        if claims["aud"]?.string != "appstoreconnect-v1" { diagnosis.signedDigests.append(digest) }
         _ = knowledge.judge(spki, named: keyID, isOfBoth: known == nil, &diagnosis)
     }
 
@@ -156,7 +187,7 @@ struct JWSInspection {
     }
 
     private func explainNothing(_ keyID: String?, _ diagnosis: inout Diagnosis) {
-        if let keyID, knowledge.keys.contains(where: { $0.id == keyID }) { return diagnosis.add(.jwsNotVerified) }
+        if let keyID, knowledge.keyIDs.contains(keyID) { return diagnosis.add(.jwsNotVerified) }
         diagnosis.cannotDecide("needs-public-key")
         if knowledge.otherReport?.jws == nil || diagnosis.notDecidable.contains("same-signature-twice") {
             diagnosis.cannotDecide("needs-second-signature")

@@ -15,7 +15,7 @@ package struct OfferFields: Sendable, Hashable {
     ///
     /// Nothing was attached there; what a member that is not there had is not known.
     var nothing: Set<String> = []
-    /// Whether the time that was attached is a text.
+    /// Whether the time is written as a text.
     var isTimestampText = false
 
     package init() {}
@@ -56,7 +56,6 @@ package struct OfferFields: Sendable, Hashable {
         }
         fields.nonce = value(nonce, other.nonce, "nonce")
         fields.timestamp = value(timestamp, other.timestamp, "timestamp")
-        if timestamp == nil, fields.timestamp != nil { fields.isTimestampText = other.isTimestampText }
         fields.nothing.formUnion(other.nothing)
         return fields
     }

@@ -7,8 +7,10 @@ struct ReportReader {
 
     init(_ object: JSONObject) { self.object = object }
 
-    /// The most bytes of an identifier; it goes into thousands of payloads.
-    private static let mostIdentifierBytes = 16 * 1024
+    /// The most bytes of an identifier: each goes into thousands of payloads.
+    static let mostIdentifierBytes = 256
+    /// The most bytes of a customer's name.
+    static let mostNameBytes = 1024
 
     /// The first of the members that is there.
     func text(
@@ -19,7 +21,8 @@ struct ReportReader {
         for name in names {
             guard let value = object[name], !value.isNull else { continue }
             guard let text = value.string, text.utf8.count <= most else {
-                throw ReportError("\(base)/\(name)", "a text of at most \(most / 1024) KiB")
+                let size = most < 4096 ? "\(most) bytes" : "\(most / 1024) KiB"
+                throw ReportError("\(base)/\(name)", "a text of at most \(size)")
             }
             return text
         }
@@ -32,11 +35,11 @@ struct ReportReader {
         fields.keyID = try text("keyIdentifier", "keyId", at: base)
         fields.productID = try text("productId", at: base)
         fields.offerID = try text("offerId", "identifier", "offerIdentifier", at: base)
-        fields.appAccountToken = try text("appAccountToken", at: base)
-        fields.applicationUsername = try text("applicationUsername", at: base)
+        fields.appAccountToken = try text("appAccountToken", at: base, atMost: Self.mostNameBytes)
+        fields.applicationUsername = try text("applicationUsername", at: base, atMost: Self.mostNameBytes)
         fields.nonce = try text("nonce", at: base)
         fields.timestamp = try numeral("timestamp", at: base)
-        fields.isTimestampText = isAttached && object["timestamp"]?.string != nil
+        fields.isTimestampText = object["timestamp"]?.string != nil
         for (name, aliases) in Self.aliases where Self.isNothing(object[name], isAttached) {
             if !aliases.contains(where: { object[$0].map { !$0.isNull } ?? false }) { fields.nothing.insert(name) }
         }

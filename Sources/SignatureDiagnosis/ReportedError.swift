@@ -111,6 +111,7 @@ package struct ReportedError: Sendable, Hashable {
     /// StoreKit 2's names, as the codes that StoreKit 1 has for the same.
     private static let codes: [String: Int64] = [
         "invalidOfferIdentifier": 11, "invalidOfferSignature": 12, "missingOfferParameters": 13,
-        "invalidOfferPrice": 14, "ineligibleForOffer": 18, "userCancelled": 2,
+        "invalidOfferPrice": 14, "ineligibleForOffer": 18, "userCancelled": 2, "productUnavailable": 5,
+        "notAvailableInStorefront": 5,
     ]
 }

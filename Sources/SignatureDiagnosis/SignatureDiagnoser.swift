@@ -39,7 +39,7 @@ package struct SignatureDiagnoser: Sendable {
             RecoveredKeys(decoded.signature, Variations(report, knowledge)),
             second(to: decoded.signature, &diagnosis),
             keys: Set(knowledge.keys.map(\.publicKey.spki)),
-            pins: Set(knowledge.pins)
+            pins: Set(knowledge.pins.map(\.digest))
         )
         let hits = search.hits()
         diagnosis.triedPayloads = search.payloads
@@ -83,7 +83,7 @@ package struct SignatureDiagnoser: Sendable {
         _ decoded: SignatureText,
         _ diagnosis: inout Diagnosis
     ) {
-        diagnosis.signedDigest = first.digest
+        diagnosis.signedDigests.append(first.digest)
         diagnosis.notDecidable.removeAll { $0 == "same-signature-twice" }
         // Of explanations that come to the same bytes, the shortest are told.
         let least = hits.map(\.faults.count).min()
@@ -117,15 +117,17 @@ extension DiagnosisKnowledge {
         isOfBoth: Bool,
         _ diagnosis: inout Diagnosis
     ) -> Bool {
+        let digest = SHA256.digest(of: spki)
         let signers = keys.filter { $0.publicKey.spki == spki }
-        let signer = signers.first { $0.id == keyID } ?? signers.first
-        diagnosis.signedBy = signer?.id
-        if signer == nil {
-            diagnosis.recoveredKey = SHA256.digest(of: spki).hex
+        let ids = signers.compactMap(\.id) + pins.filter { $0.digest == digest }.compactMap(\.id)
+        let signer = ids.first { $0 == keyID } ?? ids.first
+        diagnosis.signedBy = signer
+        if signers.isEmpty {
+            diagnosis.recoveredKey = digest.hex
             diagnosis.isKeyOfBothReports = isOfBoth
         }
         guard let keyID else { return false }
-        let isOtherKey = signer?.id.map { $0 != keyID } ?? keys.contains { $0.id == keyID }
+        let isOtherKey = signer.map { $0 != keyID } ?? keyIDs.contains(keyID)
         if isOtherKey { diagnosis.add(.keyIDMismatch) }
         return isOtherKey
     }

@@ -10,6 +10,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
     case tokenNotSigned = "token-not-signed"
     case tokenNotAttached = "token-not-attached"
     case otherTokenSigned = "other-token-signed"
+    case customerIDSigned = "customer-id-signed"
     case usernameSigned = "username-signed"
     case usernameForm = "username-form"
     case tokenObfuscated = "token-obfuscated"
@@ -31,6 +32,9 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
     case bundleOfOtherApp = "bundle-id-of-other-app"
     case otherProduct = "other-product"
     case otherOffer = "other-offer"
+    case otherBundleAttached = "other-bundle-id-attached"
+    case otherProductAttached = "other-product-attached"
+    case otherOfferAttached = "other-offer-attached"
     case hashedTwice = "hashed-twice"
     case rawSignature = "signature-raw"
     case derNotStrict = "der-not-strict"
@@ -47,6 +51,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
     case notEligible = "not-eligible-at-store"
     case offerUnknown = "offer-unknown"
     case offerPrice = "offer-price"
+    case productUnavailable = "product-unavailable"
     case missingParameters = "missing-parameters"
     case cancelled = "cancelled"
     case xcodeEnvironment = "xcode-environment"
@@ -61,9 +66,11 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
     case jwsClaims = "jws-claims"
     case jwsNonce = "jws-nonce"
     case jwsOffer = "jws-offer"
+    case jwsTransaction = "jws-transaction"
     case reused = "reused"
     case notOnRecord = "not-on-record"
     case familyShared = "family-shared"
+    case keyRefused = "key-refused-by-store"
 
     /// Where it is to be put right.
     package enum Place: String, CaseIterable, Sendable {
@@ -119,6 +126,12 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 "it was made over a different customer's name than the app attached",
                 "Ask for a new signature when the customer changes, and attach the token of that answer."
             )
+        case .customerIDSigned:
+            Text(
+                .server,
+                "it was made over the customer's id, and the app attached another account token",
+                "Sign the token that the app attaches; name the customer in customerId and the token in appAccountToken."
+            )
         case .usernameSigned:
             Text(
                 .server,
@@ -164,7 +177,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .timestampAttached:
             Text(
                 .app,
-                "it was made over milliseconds, and the app attached another unit",
+                "it was made over milliseconds, and the app attached another unit, a fraction or a text",
                 "Pass the timestamp on as the integer that it is; do not divide, and do not make a floating-point number of it."
             )
         case .otherTimestamp:
@@ -244,6 +257,24 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 .server,
                 "it was made for a different offer than the app attached",
                 "Sign the promotional offer's identifier, not its reference name."
+            )
+        case .otherBundleAttached:
+            Text(
+                .app,
+                "it was made for the bundle id of the answer, and another app attached it",
+                "Ask for the signature with the bundle id of the running app."
+            )
+        case .otherProductAttached:
+            Text(
+                .app,
+                "it was made for the product of the answer, and the app buys another one",
+                "Buy the product that the answer names, or ask for a signature for the one that is bought."
+            )
+        case .otherOfferAttached:
+            Text(
+                .app,
+                "it was made for the offer of the answer, and the app attached another one",
+                "Attach the offer identifier that came with this very signature."
             )
         case .hashedTwice:
             Text(
@@ -341,6 +372,12 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 "the App Store says that the offer's price is no longer valid (code 14)",
                 "Look in App Store Connect whether the product's price has fallen below the offer's."
             )
+        case .productUnavailable:
+            Text(
+                .appStoreConnect,
+                "the App Store says that the product can't be bought (code 5), or does not know it (code 3, which some libraries report for a wrong signature, too)",
+                "Look in App Store Connect whether the product is cleared for sale in this storefront, and compare its identifier."
+            )
         case .missingParameters:
             Text(
                 .app,
@@ -387,7 +424,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
             Text(
                 .server,
                 "the signature of the JWS does not verify under the key that it names",
-                "Sign header and claims exactly as they are sent."
+                "Sign header and claims exactly as they are sent, with the key that kid names."
             )
         case .jwsAudience:
             Text(
@@ -425,6 +462,12 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 "the catalog has no offer of that offerIdentifier for that productId",
                 "Sign an offer of the product that is bought, by its identifier in App Store Connect."
             )
+        case .jwsTransaction:
+            Text(
+                .server,
+                "transactionId is not one of the reported purchase",
+                "Sign a transaction of the customer who buys: another customer's makes the JWS invalid. A renewal of the same subscription will do."
+            )
         case .reused:
             Text(
                 .app,
@@ -436,6 +479,12 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
                 .server,
                 "one of this service's keys made it, and the audit log has no record of it",
                 "Find out who else signs with this key. If you cannot, treat the key as stolen: disable it here, and revoke it in App Store Connect."
+            )
+        case .keyRefused:
+            Text(
+                .appStoreConnect,
+                "the App Store refuses the key that made it: the key was revoked, belongs to another team, or is no In-App Purchase key",
+                "Compare the key id and the issuer id with App Store Connect, Users and Access, Integrations, In-App Purchase; create a new key if this one was revoked."
             )
         case .familyShared:
             Text(

@@ -116,12 +116,21 @@ package struct SignatureReport: Sendable {
         self.hints = hints
         try reader.checkClient()
         signature = try reader.text("signature", atMost: Self.mostBytes)
-        jws = try reader.text("jws", "signatureJws", atMost: Self.mostBytes)
-        customerNames = [try reader.text("customerId"), try reader.text("anonymousId")].compactMap(\.self)
+        let compact = try reader.text("jws", "signatureJws", atMost: Self.mostBytes)
+        let isTransaction = compact.map(CompactJSON.isTransaction) ?? false
+        jws = isTransaction ? nil : compact
+        customerNames = [
+            try reader.text("customerId", atMost: ReportReader.mostNameBytes),
+            try reader.text("anonymousId", atMost: ReportReader.mostNameBytes),
+        ].compactMap(\.self)
             .filter { !$0.isEmpty }
         error = if let value = object["error"] { try ReportedError(value, at: "/error") } else { nil }
-        signedTransaction = try reader.text("signedTransaction", atMost: Self.mostBytes)
+        signedTransaction =
+            try reader.text("signedTransaction", atMost: Self.mostBytes) ?? (isTransaction ? compact : nil)
         attemptedAtMilliseconds = try reader.instant("attemptedAt")
+        guard signature != nil || !isTransaction else {
+            throw ReportError("/jws", "the JWS of an offer; this is a purchase's, which belongs in signedTransaction")
+        }
         guard signature != nil || jws != nil else {
             throw ReportError("/signature", "the text of the signature, or its compact form in /jws")
         }

@@ -36,11 +36,12 @@ struct SignatureSearch {
     private var othersKeys: Set<[UInt8]> = []
     private(set) var payloads = 0
     /// Whether all was tried that there is to try.
-    private(set) var isComplete = true
+    private(set) var isComplete: Bool
 
     /// Prepares for the keys that are known by themselves or by their digests, and for one that made both signatures.
     init(_ own: RecoveredKeys, _ other: RecoveredKeys?, keys: Set<[UInt8]>, pins: Set<SHA256Digest>) {
         (self.own, self.other, self.keys, self.pins) = (own, other, keys, pins)
+        isComplete = own.variations.hasAllBases && other?.variations.hasAllBases ?? true
     }
 
     /// The hits of the first stage that has any.

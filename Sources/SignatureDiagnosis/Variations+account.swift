@@ -48,8 +48,10 @@ extension Variations {
                 continue
             }
             guard Self.folded(other) != Self.folded(attached) else { continue }
+            let isID = report.customerNames.contains(other) && fields.appAccountToken != nil
+            let fault: SignatureFault = isID ? .customerIDSigned : .otherTokenSigned
             let isObfuscated = Self.isObfuscated(attached, of: other)
-            add(.account, isObfuscated ? .tokenObfuscated : .otherTokenSigned, other, other.lowercased())
+            add(.account, isObfuscated ? .tokenObfuscated : fault, other, other.lowercased())
         }
     }
 

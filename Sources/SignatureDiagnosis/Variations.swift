@@ -12,6 +12,8 @@ struct Variations {
 
     /// What the App Store rebuilds from what the app attached: one, or one for each known value of a member that is lacking.
     let bases: [Base]
+    /// Whether ``bases`` has every combination of these values, and not as many as a search may try.
+    let hasAllBases: Bool
     /// The mistakes that need no catalog.
     var local: [Variation] = []
     /// The other names of the catalog, by field.
@@ -31,7 +33,7 @@ struct Variations {
         self.report = report
         self.knowledge = knowledge
         fields = report.effective
-        bases = Self.bases(fields, knowledge)
+        (bases, hasAllBases) = Self.bases(fields, knowledge)
         milliseconds = (fields.timestamp.map { Timestamps.milliseconds(within: $0) } ?? [])
             .map { Variation(.timestamp, .timestampAttached, $0) }
         for field in PayloadForm.Field.allCases where !fields.unknown.contains(field) {
@@ -56,58 +58,6 @@ struct Variations {
             local.append(Variation(field, fault, isFrequent: isFrequent, text))
         }
     }
-
-    // MARK: - What may be right
-
-    private static func bases(_ fields: OfferFields, _ knowledge: DiagnosisKnowledge) -> [Base] {
-        var values: [PayloadForm.Field: String] = [:]
-        for field in PayloadForm.Field.allCases { values[field] = fields[field] ?? "" }
-        if let token = fields.appAccountToken { values[.account] = token.lowercased() }
-        values[.nonce] = fields.nonce?.lowercased() ?? ""
-        values[.timestamp] = Timestamps.plain(fields.timestamp ?? "")
-        var faults: [SignatureFault] = []
-        if let text = fields.timestamp, fields.isTimestampText || !Timestamps.isPlain(text) {
-            faults.append(.timestampAttached)
-        }
-        var bases = [Base(form: PayloadForm(values), faults: faults)]
-        for field in fields.unknown { bases = bases.flatMap { filled($0, field, knowledge) } }
-        if fields.unknown.contains(.productID), fields.unknown.contains(.offerID), !knowledge.offersByProduct.isEmpty {
-            bases.removeAll { base in
-                let product = String(decoding: base.form[.productID], as: UTF8.self)
-                let offer = String(decoding: base.form[.offerID], as: UTF8.self)
-                return !product.isEmpty && !offer.isEmpty && knowledge.offersByProduct[product]?.contains(offer) != true
-            }
-        }
-        return bases
-    }
-
-    /// With each known value of a member that the report lacks, and with none: that would be a mistake of the server.
-    private static func filled(
-        _ base: Base,
-        _ field: PayloadForm.Field,
-        _ knowledge: DiagnosisKnowledge
-    ) -> [Base] {
-        let known: [String] =
-            switch field {
-            case .bundleID: knowledge.bundleIDs
-            case .keyID: knowledge.keys.compactMap(\.id)
-            case .productID: knowledge.productIDs
-            case .offerID: knowledge.offerIDs
-            case .nonce: knowledge.recordedNonces
-            case .timestamp: knowledge.recordedTimestamps
-            case .account: []
-            }
-        var bases = known.prefix(mostFillings).map { text in
-            var filled = base
-            filled.form[field] = Array(text.utf8)
-            return filled
-        }
-        bases.append(base)
-        return bases
-    }
-
-    /// How many values are tried for one member that the report lacks.
-    private static let mostFillings = 64
 
     // MARK: - Nonce and time
 
@@ -144,12 +94,12 @@ struct Variations {
 
     private mutating func addNames() {
         addReceived(.keyID, .otherKeyIDAttached, report.received.keyID)
-        if fields.keyID != nil { for key in knowledge.keys { add(.keyID, .keyIDInPayload, key.id) } }
+        if fields.keyID != nil { for id in knowledge.keyIDs { add(.keyID, .keyIDInPayload, id) } }
         add(.keyID, .keyIDInPayload, isFrequent: false, fields.keyID?.lowercased())
-        addReceived(.bundleID, .bundleOfOtherApp, report.received.bundleID)
+        addReceived(.bundleID, .otherBundleAttached, report.received.bundleID)
         if let id = fields.bundleID { addBundles(like: id) }
-        addReceived(.productID, .otherProduct, report.received.productID)
-        addReceived(.offerID, .otherOffer, report.received.offerID)
+        addReceived(.productID, .otherProductAttached, report.received.productID)
+        addReceived(.offerID, .otherOfferAttached, report.received.offerID)
     }
 
     /// What the app was given where it attached something else, or nothing.

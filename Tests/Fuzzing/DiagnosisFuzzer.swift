@@ -19,7 +19,7 @@ private struct Stage {
         var knowledge = DiagnosisKnowledge()
         let key = try PrivateKey.generate()
         knowledge.keys = [KnownKey(id: "ABC123DEFG", publicKey: key.publicKey)]
-        knowledge.pins = [try PrivateKey.generate().publicKey.spkiSHA256]
+        knowledge.pins = [KnownPin(digest: try PrivateKey.generate().publicKey.spkiSHA256)]
         knowledge.bundleIDs = ["com.example.app"]
         knowledge.productIDs = ["pro"]
         knowledge.offerIDs = ["offer1"]

@@ -190,7 +190,7 @@ import Testing
     @Test(arguments: [
         #"{"domain": "ASDErrorDomain", "code": 18}"#, #"{"domain": "NSURLErrorDomain", "code": 11}"#,
         #"{"domain": "12345", "code": 18}"#, #"{"domain": "StoreKit.StoreKitError", "code": 14}"#,
-        #"{"domain": "StoreKit.Product.PurchaseError", "code": 2}"#, #""productUnavailable""#,
+        #"{"domain": "StoreKit.Product.PurchaseError", "code": 2}"#, #""invalidQuantity""#,
         #"{"domain": "SKErrorDomain", "code": 0, "underlying": {"domain": "SKErrorDomain", "code": 18}}"#,
     ])
     func `a code of another domain is not interpreted`(error: String) throws {
@@ -210,6 +210,9 @@ import Testing
         (#"{"productId": "pro", "purchaseDate": 1795250499000}"#, .offerNotApplied),
         (#"{"productId": "pro", "purchaseDate": 1595250488617}"#, .signedCorrectly),
         (#"{"productId": "basic"}"#, .signedCorrectly),
+        (#"{"productId": "pro", "transactionReason": "RENEWAL"}"#, .signedCorrectly),
+        (#"{"productId": "pro", "transactionReason": "PURCHASE"}"#, .offerNotApplied),
+        (#"{"productId": "pro", "inAppOwnershipType": "FAMILY_SHARED"}"#, .signedCorrectly),
     ])
     func `a purchase shows that the offer was lost if it is of that offer's product and time`(
         claims: String,
@@ -227,6 +230,116 @@ import Testing
             try SignatureReport(json: Array(json.utf8))
         )
         #expect(diagnosis.verdict == verdict, "\(diagnosis)")
+    }
+
+    /// Further members of a right report, and what they show.
+    static let hints: [(members: [String: String], fault: SignatureFault, certainty: Diagnosis.Certainty)] = [
+        (["error": #"{"code": 5}"#], .productUnavailable, .likely),
+        (["error": #""productUnavailable""#], .productUnavailable, .likely),
+        (["error": #"{"code": 3}"#], .productUnavailable, .possible),
+        (
+            ["signedTransaction": #"{"productId": "pro", "inAppOwnershipType": "FAMILY_SHARED"}"#], .familyShared,
+            .likely
+        ),
+    ]
+
+    @Test(arguments: hints.indices)
+    func `what StoreKit says of a right signature is told, and proves nothing`(row: Int) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var report = SignedReport()
+        for (name, value) in Self.hints[row].members {
+            report.members[name] = name == "error" ? value : "\"\(try Self.jws("{}", value, key))\""
+        }
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .signedCorrectly, "\(diagnosis)")
+        #expect(
+            diagnosis.findings == [Diagnosis.Finding(Self.hints[row].fault, Self.hints[row].certainty)],
+            "\(diagnosis)"
+        )
+    }
+
+    @Test func `without the time of the attempt, an old signature may be too old, and a fresh one is not`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var knowledge = DiagnosisKnowledge(key)
+        knowledge.now = 1_795_250_488_617 + 3 * 24 * 3_600_000
+        let old = try SignedReport().diagnosis(key, knowledge)
+        #expect(old.verdict == .signedCorrectly && old.notDecidable.contains("needs-attempt-time"), "\(old)")
+        #expect(old.findings == [Diagnosis.Finding(.expired, .possible)], "\(old)")
+        knowledge.now = 1_795_250_488_617 + 3_600_000
+        #expect(try SignedReport().diagnosis(key, knowledge).findings.isEmpty)
+    }
+
+    @Test func `a time as text is possible as a mistake in a report, and proved as what the app attached`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let flat = String(decoding: try SignedReport().json(key), as: UTF8.self)
+            .replacing("\"timestamp\": 1795250488617", with: "\"timestamp\": \"1795250488617\"")
+        let knowledge = DiagnosisKnowledge(key)
+        let told = SignatureDiagnoser(knowledge).diagnose(try SignatureReport(json: Array(flat.utf8)))
+        #expect(told.verdict == .signedCorrectly, "\(told)")
+        #expect(told.findings == [Diagnosis.Finding(.timestampAttached, .possible)], "\(told)")
+        var report = SignedReport()
+        report.members["attached"] = #"{"timestamp": "1795250488617"}"#
+        #expect(try report.diagnosis(key, knowledge).findings == [Diagnosis.Finding(.timestampAttached)])
+    }
+
+    @Test func `a JWS that nothing is known of takes nothing from a signature that is right`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let jws = try Self.jws(
+            Self.header.replacing("ABC123DEFG", with: "UNKNOWN001"),
+            Self.claims,
+            PrivateKey.generate()
+        )
+        var report = SignedReport()
+        report.members["jws"] = "\"\(jws)\""
+        let diagnosis = try report.diagnosis(key, DiagnosisKnowledge(key))
+        #expect(diagnosis.verdict == .signedCorrectly && diagnosis.signedDigests.count == 1, "\(diagnosis)")
+    }
+
+    @Test func `a purchase's JWS is read as the purchase that it is, in either member`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let claims = """
+            {"productId": "pro", "originalTransactionId": "1", "transactionId": "2", "purchaseDate": 1795250499000}
+            """
+        var report = SignedReport()
+        report.members["jws"] = "\"\(try Self.jws("{}", claims, key))\""
+        #expect(try report.diagnosis(key, DiagnosisKnowledge(key)).verdict == .offerNotApplied)
+        let alone = #"{"jws": "\#(try Self.jws("{}", claims, key))"}"#
+        let error = #expect(throws: ReportError.self) { try SignatureReport(json: Array(alone.utf8)) }
+        #expect(error?.description.contains("signedTransaction") == true)
+    }
+
+    @Test(arguments: [("1", true), ("2", true), ("7", false)])
+    func `a JWS of a transaction that is none of the reported purchase is possible as a mistake`(
+        id: String,
+        isRight: Bool
+    ) throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let jws = try Self.jws(Self.header, Self.claims.replacing("}", with: #","transactionId":"\#(id)"}"#), key)
+        let purchase = #"{"originalTransactionId": "1", "transactionId": "2", "purchaseDate": 1595250488617}"#
+        let json = #"{"jws": "\#(jws)", "signedTransaction": "\#(try Self.jws("{}", purchase, key))"}"#
+        let diagnosis = SignatureDiagnoser(DiagnosisKnowledge(key)).diagnose(
+            try SignatureReport(json: Array(json.utf8))
+        )
+        #expect(diagnosis.verdict == .signedCorrectly, "\(diagnosis)")
+        #expect(diagnosis.findings == (isRight ? [] : [Diagnosis.Finding(.jwsTransaction, .possible)]), "\(diagnosis)")
+    }
+
+    @Test func `a token for the App Store Server API is no offer that a record would lack`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        let claims = Self.claims.replacing("promotional-offer", with: "appstoreconnect-v1")
+        let json = #"{"jws": "\#(try Self.jws(Self.header, claims, key))"}"#
+        let diagnosis = SignatureDiagnoser(DiagnosisKnowledge(key)).diagnose(
+            try SignatureReport(json: Array(json.utf8))
+        )
+        #expect(diagnosis.signedDigests.isEmpty && diagnosis.signedBy == "ABC123DEFG", "\(diagnosis)")
+        #expect(diagnosis.findings.contains(Diagnosis.Finding(.jwsAudience)))
     }
 
     @Test func `a right signature for an offer of another product is told`() throws {

@@ -39,7 +39,7 @@ import Testing
             report.signed["appAccountToken"] = token
             report.members["customerId"] = "\"\(token)\""
         },
-        Row(.otherTokenSigned) { report in
+        Row(.customerIDSigned) { report in
             report.signed["appAccountToken"] = "customer-42"
             report.members["customerId"] = #""customer-42""#
         },
@@ -95,6 +95,9 @@ import Testing
         Row(.hashedTwice) { $0.hashing = 3 },
         Row(.tokenNotAttached) { $0.members["attached"] = #"{"appAccountToken": null}"# },
         Row(.tokenNotAttached) { $0.members["attached"] = #"{"appAccountToken": ""}"# },
+        Row(.otherBundleAttached) { $0.members["attached"] = #"{"bundleId": "com.example.watch"}"# },
+        Row(.otherProductAttached) { $0.members["attached"] = #"{"productId": "basic"}"# },
+        Row(.otherOfferAttached) { $0.members["attached"] = #"{"offerId": "Winter offer"}"# },
         Row(.missingParameters) { $0.members["attached"] = #"{"nonce": null}"# },
         Row(.missingParameters) { $0.members["attached"] = #"{"timestamp": ""}"# },
         Row(.missingParameters) { $0.members["attached"] = #"{"offerId": null}"# },
@@ -303,13 +306,67 @@ import Testing
         let (key, named) = (try PrivateKey.generate(), try PrivateKey.generate())
         var knowledge = DiagnosisKnowledge(named)
         if byPin {
-            knowledge.pins = [key.publicKey.spkiSHA256]
+            knowledge.pins = [KnownPin(digest: key.publicKey.spkiSHA256)]
         } else {
             knowledge.otherReport = try SignatureReport(json: SignedReport().json(key))
         }
         let diagnosis = try SignedReport().diagnosis(key, knowledge)
         #expect(diagnosis.findings == [Diagnosis.Finding(.keyIDMismatch)], "\(diagnosis)")
         #expect(diagnosis.verdict == .payloadDiffers && diagnosis.isKeyOfBothReports != byPin)
+    }
+
+    /// Who signed, whom the payload names, and whom the report names, by the ids of keys of which pins are known.
+    static let pinned: [(signer: String, payload: String, named: String, fault: SignatureFault?)] = [
+        ("ABC123DEFG", "ABC123DEFG", "ABC123DEFG", nil),
+        ("ABC123DEFG", "PINNED0002", "ABC123DEFG", .keyIDInPayload),
+        ("PINNED0002", "ABC123DEFG", "ABC123DEFG", .keyIDMismatch),
+    ]
+
+    @Test(arguments: pinned.indices)
+    func `a pin that has its key's id proves which id is wrong`(row: Int) throws {
+        try startSecureMemory()
+        let (signer, payload, named, fault) = Self.pinned[row]
+        let keys = ["ABC123DEFG": try PrivateKey.generate(), "PINNED0002": try PrivateKey.generate()]
+        var knowledge = DiagnosisKnowledge()
+        knowledge.pins = keys.map { KnownPin(id: $0.key, digest: $0.value.publicKey.spkiSHA256) }
+        var report = SignedReport()
+        report.signed["keyIdentifier"] = payload
+        report.attached["keyIdentifier"] = .some(named)
+        let diagnosis = try report.diagnosis(try #require(keys[signer]), knowledge)
+        #expect(diagnosis.signedBy == signer && diagnosis.recoveredKey != nil, "\(diagnosis)")
+        #expect(diagnosis.findings.map(\.fault) == [fault].compactMap(\.self), "\(diagnosis)")
+        #expect(diagnosis.verdict == (fault == nil ? .signedCorrectly : .payloadDiffers))
+    }
+
+    @Test func `a report that lacks everything is searched within bounds, in a large catalog`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var knowledge = DiagnosisKnowledge(key)
+        knowledge.keys += try (0..<8).map {
+            KnownKey(id: "OTHER0000\($0)", publicKey: try PrivateKey.generate().publicKey)
+        }
+        knowledge.bundleIDs = (0..<100).map { "com.example.app\($0)" }
+        knowledge.productIDs = (0..<100).map { "product\($0)" }
+        for product in knowledge.productIDs { knowledge.offersByProduct[product] = ["\(product).a", "\(product).b"] }
+        knowledge.offerIDs = knowledge.offersByProduct.values.flatMap(\.self).sorted()
+        let signature = try key.signature(of: SHA256.digest(of: [1])).der
+        let json = #"{"signature": "\#(String(decoding: Base64.encode(signature), as: UTF8.self))"}"#
+        let diagnosis = SignatureDiagnoser(knowledge).diagnose(try SignatureReport(json: Array(json.utf8)))
+        #expect(diagnosis.verdict == .undecided && diagnosis.triedPayloads <= 4096, "\(diagnosis)")
+        #expect(diagnosis.notDecidable.contains("search-not-complete"), "\(diagnosis)")
+    }
+
+    @Test func `product and offer that a report lacks are found in a large catalog by what belongs together`() throws {
+        try startSecureMemory()
+        let key = try PrivateKey.generate()
+        var knowledge = DiagnosisKnowledge(key)
+        knowledge.productIDs = (0..<100).map { "product\($0)" }
+        for product in knowledge.productIDs { knowledge.offersByProduct[product] = ["\(product).a"] }
+        var report = SignedReport()
+        report.attached = ["productId": nil, "offerId": nil]
+        report.signed = ["productId": "product99", "offerId": "product99.a"]
+        let diagnosis = try report.diagnosis(key, knowledge)
+        #expect(diagnosis.signedBy == "ABC123DEFG" && diagnosis.findings.isEmpty, "\(diagnosis)")
     }
 
     @Test(arguments: ["bundleId", "keyIdentifier", "productId", "offerId"])

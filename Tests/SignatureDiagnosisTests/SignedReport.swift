@@ -73,6 +73,6 @@ extension DiagnosisKnowledge {
     init(pinOf key: PrivateKey) {
         self.init(key)
         keys = []
-        pins = [key.publicKey.spkiSHA256]
+        pins = [KnownPin(digest: key.publicKey.spkiSHA256)]
     }
 }

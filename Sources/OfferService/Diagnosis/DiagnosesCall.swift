@@ -77,13 +77,16 @@ struct DiagnosesCall: Sendable {
             needs: .subscribedBefore,
             party: caller.party
         )
+        let keyID = snapshot.keyRing.activeKey(for: app.bundleID, purpose: .appStoreServerAPI)?.id
         do throws(StoreError) {
             let evidence = try await store.evidence(question, at: now)
             let hasSubscribed = !evidence.statuses.isEmpty || !evidence.transactions.isEmpty
             outcome.judge(hasSubscribed: hasSubscribed)
-            return StoreFacts(outcome: "answered", hasSubscribed: hasSubscribed)
+            outcome.judge(keyID, isAccepted: true)
+            return StoreFacts(outcome: "answered", hasSubscribed: hasSubscribed, keyID: keyID)
         } catch {
-            return StoreFacts(outcome: error.label, hasSubscribed: nil)
+            if error == .credentialsRefused { outcome.judge(keyID, isAccepted: false) }
+            return StoreFacts(outcome: error.label, hasSubscribed: nil, keyID: keyID)
         }
     }
 }
@@ -96,6 +99,13 @@ extension CallerRole {
 }
 
 extension DiagnosisJob.Outcome {
+    /// What the store thinks of the key that asked, which may be the one that signed.
+    fileprivate mutating func judge(_ keyID: KeyID?, isAccepted: Bool) {
+        guard let keyID, diagnosis.signedBy == keyID.text else { return }
+        diagnosis.notDecidable.removeAll { ["key-revoked", "key-of-other-team"].contains($0) }
+        if !isAccepted { diagnosis.add(.keyRefused, .likely) }
+    }
+
     /// Who never subscribed has no promotional offer.
     fileprivate mutating func judge(hasSubscribed: Bool) {
         guard !hasSubscribed, [.signedCorrectly, .notEligibleAtStore].contains(diagnosis.verdict) else { return }

@@ -31,6 +31,7 @@ struct DiagnosisAnswer {
         if let index = record.index { writer.member("index", integer: index) }
         if let recordedAt = record.recordedAt { writer.member("recordedAt", rfc3339: recordedAt) }
         if let grantID = record.grantID { writer.member("grantId", plain: grantID) }
+        if let nonce = record.nonce { writer.member("nonce", plain: nonce) }
         if let signings = record.signings { writer.member("signings", integer: Int64(signings)) }
         if let isExpired = record.isExpired {
             writer.name("expiredAtAttempt")
@@ -58,6 +59,7 @@ struct DiagnosisAnswer {
     private static func write(_ store: StoreFacts, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("outcome", plain: store.outcome)
+        if let key = store.keyID { writer.member("keyIdentifier", plain: key.text) }
         if let hasSubscribed = store.hasSubscribed {
             writer.name("subscribedBefore")
             writer.boolean(hasSubscribed)
@@ -72,4 +74,6 @@ struct StoreFacts: Sendable {
     let outcome: String
     /// Whether the Apple account has or had a subscription in this app; `nil` if the store did not say.
     let hasSubscribed: Bool?
+    /// The key that asked; `nil` if there was none.
+    let keyID: KeyID?
 }

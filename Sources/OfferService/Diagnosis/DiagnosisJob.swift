@@ -64,8 +64,12 @@ struct DiagnosisJob: Sendable {
                 KnownKey(id: key.id.text, publicKey: $0.publicKey, issuerID: key.issuerID.description)
             }
         }
-        knowledge.pins = keys.compactMap { $0.privateKey == nil ? $0.pin : nil }
-        if caller.apps.isEmpty { knowledge.pins += try search.loadedKeys().keys }
+        for key in keys where key.privateKey == nil {
+            if let pin = key.pin { knowledge.pins.append(KnownPin(id: key.id.text, digest: pin)) }
+        }
+        if caller.apps.isEmpty {
+            knowledge.pins += try search.loadedKeys().map { KnownPin(id: $0.value.text, digest: $0.key) }
+        }
         addNames(to: &knowledge, report.bundleID)
         knowledge.recordedNonces = entries.compactMap(\.nonce)
         knowledge.recordedTimestamps = entries.compactMap { $0.timestamp.map { String($0) } }
@@ -91,30 +95,40 @@ struct DiagnosisJob: Sendable {
         _ outcome: inout Outcome,
         _ search: AuditSearch
     ) throws(AuditReadError) {
-        let signed = outcome.diagnosis.signedDigest?.hex
-        let entry = signed.flatMap { signed in entries.first { $0.digest == signed } }
-        if let entry {
-            try describe(entry, &outcome, search)
-        } else if let signed {
-            // Another nonce than was reported; the digest alone may be on record.
-            let found = try search.first(1, [.event: AuditEventName.signIntent.rawValue, .digest: signed])
-            if let entry = found.first.flatMap({ RecordedSignature($0) }) {
-                if isInScope(entry) { try describe(entry, &outcome, search) }
+        for signed in outcome.diagnosis.signedDigests.map(\.hex) {
+            if let entry = entries.first(where: { $0.digest == signed }) {
+                try describe(entry, &outcome, search)
             } else {
-                outcome.record.state = .madeByOurKey
-                outcome.unrecordedKey = try signer(of: outcome.diagnosis, search)
-                outcome.diagnosis.add(.notOnRecord)
+                try judge(unnamed: signed, &outcome, search)
             }
-        } else if let entry = entries.first {
+            // Of two forms, one that nothing is known of matters more than one on record.
+            if outcome.record.state == .madeByOurKey { break }
+        }
+        if outcome.diagnosis.signedDigests.isEmpty, let entry = entries.first {
             outcome.record.state = .otherwise
-            outcome.record.index = entry.index
-            outcome.record.recordedAt = entry.recordedAt
-            outcome.record.grantID = entry.grantID
+            outcome.record.take(entry)
         }
         if let digest = outcome.digest?.hex {
             outcome.record.earlierReports = try search.count(.signatureDiagnosed, digest: digest)
         }
         outcome.judgeReuse()
+    }
+
+    /// Another nonce than was reported; the digest alone may be on record.
+    private func judge(
+        unnamed signed: String,
+        _ outcome: inout Outcome,
+        _ search: AuditSearch
+    ) throws(AuditReadError) {
+        let found = try search.first(1, [.event: AuditEventName.signIntent.rawValue, .digest: signed])
+        if let entry = found.first.flatMap({ RecordedSignature($0) }) {
+            if isInScope(entry) { try describe(entry, &outcome, search) }
+        } else {
+            outcome.record = RecordFacts()
+            outcome.record.state = .madeByOurKey
+            outcome.unrecordedKey = try signer(of: outcome.diagnosis, search)
+            outcome.diagnosis.add(.notOnRecord)
+        }
     }
 
     private func signer(of diagnosis: Diagnosis, _ search: AuditSearch) throws(AuditReadError) -> KeyID? {
@@ -130,9 +144,7 @@ struct DiagnosisJob: Sendable {
         _ search: AuditSearch
     ) throws(AuditReadError) {
         outcome.record.state = .recorded
-        outcome.record.index = entry.index
-        outcome.record.recordedAt = entry.recordedAt
-        outcome.record.grantID = entry.grantID
+        outcome.record.take(entry)
         outcome.record.signings = try search.count(.signIntent, digest: entry.digest ?? "")
         if let signedAt = entry.timestamp, let attempt = outcome.report.attemptedAtMilliseconds {
             outcome.record.isExpired = attempt - signedAt > 24 * 3_600_000

@@ -20,6 +20,8 @@ struct RecordFacts: Sendable {
     var index: Int64?
     var recordedAt: Timestamp?
     var grantID: String?
+    /// Of the entry; the app may have attached another one.
+    var nonce: String?
     /// How many entries have it: a retry makes one more.
     var signings: Int?
     /// Whether it was too old when the app asked to buy; `nil` if the report does not say when that was.
@@ -28,6 +30,10 @@ struct RecordFacts: Sendable {
     var earlierReports = 0
     /// The use of the offer that came of the grant.
     var redemption: (redeemedAt: Timestamp, state: String)?
+
+    mutating func take(_ entry: RecordedSignature) {
+        (index, recordedAt, grantID, nonce) = (entry.index, entry.recordedAt, entry.grantID, entry.nonce)
+    }
 }
 
 /// What the ledger knows of the customer of a reported signature, and of the purchase; nothing in it names anybody.
@@ -69,7 +75,7 @@ struct LedgerFacts: Sendable {
                 all.contains { record in
                     record.productID == fields.productID && record.purchasedAt >= signedAt
                         && record.purchasedAt < signedAt.adding(minutes: Self.purchaseMinutes)
-                        && record.offerType != .known(.promotional)
+                        && record.mayLackOffer && record.offerType != .known(.promotional)
                 }
             } ?? false
     }
@@ -89,11 +95,15 @@ struct LedgerFacts: Sendable {
 }
 
 extension DiagnosisJob.Outcome {
-    /// A signature that was used, or reported before, can't be used again.
+    /// How far the device's clock may be ahead of the store's.
+    private static var clockMilliseconds: Int64 { 300_000 }
+
+    /// A signature that was used, or reported before, can't be used again; a purchase that failed is not the one that used it.
     mutating func judgeReuse() {
+        guard report.error != nil else { return }
         let isUsed = record.redemption.map { redemption in
-            report.attemptedAtMilliseconds.map { $0 > redemption.redeemedAt.milliseconds }
-                ?? (report.error != nil)
+            report.attemptedAtMilliseconds
+                .map { $0 > redemption.redeemedAt.milliseconds + Self.clockMilliseconds } ?? true
         }
         if isUsed == true {
             diagnosis.add(.reused, .likely)
@@ -106,7 +116,8 @@ extension DiagnosisJob.Outcome {
     /// What the ledger knows counts where the signature itself is right.
     mutating func judgeLedger() {
         guard let ledger, diagnosis.verdict == .signedCorrectly else { return }
-        if ledger.isBoughtWithoutOffer {
+        // A purchase that failed is not the one that went through.
+        if ledger.isBoughtWithoutOffer, report.error == nil {
             diagnosis.add(.offerNotApplied, .likely)
             diagnosis.verdict = .offerNotApplied
         }

@@ -44,7 +44,7 @@ extension LedgerWriter {
         let earliest = recordedAt.adding(hours: -Self.newestHours)
         for (chain, known) in report.history.chains {
             for (key, record) in known.transactions where record.offerType == nil && record.purchasedAt > earliest {
-                guard record.reason != .known(.renewal), record.ownership != .known(.familyShared) else { continue }
+                guard record.mayLackOffer else { continue }
                 let isKnown = try isAnyRow(
                     SQL(
                         "SELECT 1 FROM app_store_transactions WHERE chain = ? AND transaction_key = ?",
@@ -153,6 +153,11 @@ extension LedgerWriter {
         for finding in boughtWithoutOffer { observer.learnt(of: finding) }
         for redemption in redeemedClients { observer.learnt(of: redemption) }
     }
+}
+
+extension TransactionRecord {
+    /// Whether the customer bought it, and so could have had an offer with it: no renewal, and no share of a family.
+    var mayLackOffer: Bool { reason != .known(.renewal) && ownership != .known(.familyShared) }
 }
 
 extension RedemptionTable.Entry {

@@ -16,13 +16,13 @@ enum DiagnoseCommand: Command {
         verifies is proof. It sends no request, signs nothing, and works for signatures that another server made.
 
         Usage:
-          offer-signer diagnose [--file REPORT] [--with REPORT] [--public-key [ID=]FILE]… [--pin SHA256]…
+          offer-signer diagnose [--file REPORT] [--with REPORT] [--public-key [ID=]FILE]… [--pin [ID=]SHA256]…
                                 [--keys FILE --offers FILE] [--format text|json]
 
         --file        the report, JSON; standard input without it
         --public-key  the public half of a signing key in PEM, if you like with its key id: ABC123DEFG=key.pem.
                       openssl pkey -in SubscriptionKey_ABC123DEFG.p8 -pubout makes one of a .p8
-        --pin         the SHA-256 of a public key (SubjectPublicKeyInfo) in hexadecimal
+        --pin         the SHA-256 of a public key (SubjectPublicKeyInfo) in hexadecimal, if you like with its key id
         --with        another report of a signature of the same key, if its public half is not available
         --keys, --offers  the service's own files: all of their keys, apps, products and offers are tried
         --format      text (default) or json
@@ -72,13 +72,7 @@ enum DiagnoseCommand: Command {
         var knowledge = DiagnosisKnowledge()
         knowledge.now = WallClock.system.now().milliseconds
         for text in arguments.values("--public-key") { knowledge.keys.append(try publicKey(text)) }
-        for text in arguments.values("--pin") {
-            // OpenSSL prints digests with a colon between bytes.
-            guard let pin = SHA256Digest(hex: text.lowercased().replacing(":", with: "")) else {
-                throw CommandError(usage: "--pin: expected 64 hexadecimal digits, found “\(text)”")
-            }
-            knowledge.pins.append(pin)
-        }
+        for text in arguments.values("--pin") { knowledge.pins.append(try pin(text)) }
         if let path = try arguments.value("--with") {
             knowledge.otherReport = try report(at: path, named: "--with \(path)")
         }
@@ -88,6 +82,18 @@ enum DiagnoseCommand: Command {
             throw CommandError(usage: "--offers: give --keys FILE, too")
         }
         return knowledge
+    }
+
+    /// `ID=DIGEST`, or a digest alone.
+    private static func pin(_ text: String) throws(CommandError) -> KnownPin {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        let id = parts.count == 2 ? (try? KeyID(parts[0])) : nil
+        // OpenSSL prints digests with a colon between bytes.
+        let digest = SHA256Digest(hex: (id == nil ? text : parts[1]).lowercased().replacing(":", with: ""))
+        guard let digest else {
+            throw CommandError(usage: "--pin: expected 64 hexadecimal digits, or ID=DIGITS, found “\(text)”")
+        }
+        return KnownPin(id: id?.text, digest: digest)
     }
 
     /// `ID=FILE`, or a file alone.
@@ -144,7 +150,7 @@ extension DiagnosisKnowledge {
             if let publicKey = key.privateKey?.publicKey {
                 keys.append(KnownKey(id: key.id.text, publicKey: publicKey, issuerID: key.issuerID.description))
             } else if let pin = key.pin {
-                pins.append(pin)
+                pins.append(KnownPin(id: key.id.text, digest: pin))
             }
         }
         let listings = loaded.catalog.offers.compactMap(\.appStore)
