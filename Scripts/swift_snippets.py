@@ -29,6 +29,9 @@ FUNCTION = """struct Page {
     }
 }"""
 
+# With or without a comment before it.
+DECLARATION = re.compile(r"(\s*//[^\n]*\n)*\s*(private )?(struct|enum|extension|@MainActor|func)\b")
+
 
 def program(block):
     """The block as a file of its own."""
@@ -36,7 +39,7 @@ def program(block):
     text = "\n".join(lines)
     declarations, calls = [], []
     for part in re.split(r"\n\s*\n(?=\S)", text):
-        (declarations if re.match(r"(struct|enum|extension|@MainActor|func) ?", part) else calls).append(part)
+        (declarations if DECLARATION.match(part) else calls).append(part)
     body = "\n".join(declarations)
     if calls:
         kind = "SKProduct" if "SKMutablePayment" in text or "SKPaymentQueue" in text else "Product"

@@ -90,6 +90,9 @@ static const unsigned char service_js[] = {
 static const unsigned char times_js[] = {
 #embed "../OfferService/Console/Assets/times.js"
 };
+static const unsigned char verdict_js[] = {
+#embed "../OfferService/Console/Assets/verdict.js"
+};
 static const unsigned char words_js[] = {
 #embed "../OfferService/Console/Assets/words.js"
 };
@@ -125,6 +128,7 @@ static const struct embedded_file files[] = {
     FILE_OF("console/search.js", search_js),
     FILE_OF("console/service.js", service_js),
     FILE_OF("console/times.js", times_js),
+    FILE_OF("console/verdict.js", verdict_js),
     FILE_OF("console/words.js", words_js),
 };
 

@@ -15,8 +15,12 @@ extension EndToEnd {
             TestRing.includes(.check)
             ? [
                 "sign-in", "wrong-keys", "overview", "three-clicks", "search", "entry", "other-views", "customers",
-                "keyboard", "tampering", "other-log-key", "hostile-text", "outages", "list-comfort", "administration",
-            ] : ["sign-in", "overview", "entry", "customers", "tampering", "hostile-text", "administration"]
+                "keyboard", "tampering", "other-log-key", "hostile-text", "outages", "diagnosis", "list-comfort",
+                "administration",
+            ]
+            : [
+                "sign-in", "overview", "entry", "customers", "tampering", "hostile-text", "diagnosis", "administration",
+            ]
 
         @Test(.disabled(if: Sanitizer.isActive, "no program starts with a sanitizer and libfaketime"))
         func `people find, verify and do in a browser what the console is for`() async throws {

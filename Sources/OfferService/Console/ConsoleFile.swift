@@ -45,6 +45,7 @@ struct ConsoleFile: Sendable {
         "search.js": script("search.js"),
         "service.js": script("service.js"),
         "times.js": script("times.js"),
+        "verdict.js": script("verdict.js"),
         "words.js": script("words.js"),
     ]
 }

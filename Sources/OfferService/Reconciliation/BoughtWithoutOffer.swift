@@ -59,32 +59,54 @@ extension LedgerWriter {
     }
 
     /// Records those that came within minutes of a grant for the same product, if the grant's offer was not redeemed.
+    ///
+    /// An app may have several offers of a product signed at once. A purchase is one finding, of the newest grant.
     func noteBoughtWithoutOffer(
         _ purchases: [NewPurchase],
         of bundleID: BundleID,
         _ catalog: Catalog
     ) throws(LedgerError) {
         for purchase in purchases {
-            for offer in catalog.offers {
-                guard let listing = offer.appStore, let offerID = listing.offerID, listing.bundleID == bundleID,
-                    listing.productID.text == purchase.record.productID,
-                    let grantID = try unusedGrant(of: offer, before: purchase)
-                else { continue }
-                let finding = BoughtWithoutOffer(
-                    grantID: grantID,
-                    chain: purchase.chain,
-                    bundleID: bundleID,
-                    productID: purchase.record.productID,
-                    offerID: offerID.text,
-                    rule: offer.id.text,
-                    environment: purchase.record.environment,
-                    purchasedAt: purchase.record.purchasedAt,
-                    client: try client(of: grantID)
-                )
-                _ = try append(.boughtWithoutOffer(finding, namesGrant: try isOfNewestEpoch(grantID)))
-                boughtWithoutOffer.append(finding)
-            }
+            guard let missed = try newestUnusedGrant(before: purchase, of: bundleID, catalog) else { continue }
+            let finding = BoughtWithoutOffer(
+                grantID: missed.grantID,
+                chain: purchase.chain,
+                bundleID: bundleID,
+                productID: purchase.record.productID,
+                offerID: missed.offerID,
+                rule: missed.rule,
+                environment: purchase.record.environment,
+                purchasedAt: purchase.record.purchasedAt,
+                client: try client(of: missed.grantID)
+            )
+            _ = try append(.boughtWithoutOffer(finding, namesGrant: try isOfNewestEpoch(missed.grantID)))
+            boughtWithoutOffer.append(finding)
         }
+    }
+
+    /// A grant that was not used, and the names of its offer.
+    private struct UnusedGrant {
+        let grantID: UniqueID
+        let offerID: String
+        let rule: String
+    }
+
+    /// The newest unused grant of the minutes before a purchase, among all offers of the product.
+    private func newestUnusedGrant(
+        before purchase: NewPurchase,
+        of bundleID: BundleID,
+        _ catalog: Catalog
+    ) throws(LedgerError) -> UnusedGrant? {
+        var newest: UnusedGrant?
+        for offer in catalog.offers {
+            guard let listing = offer.appStore, let offerID = listing.offerID, listing.bundleID == bundleID,
+                listing.productID.text == purchase.record.productID,
+                let grantID = try unusedGrant(of: offer, before: purchase)
+            else { continue }
+            if let newest, newest.grantID > grantID { continue }
+            newest = UnusedGrant(grantID: grantID, offerID: offerID.text, rule: offer.id.text)
+        }
+        return newest
     }
 
     /// The newest grant of an offer to the customers of a purchase, of the minutes before it.

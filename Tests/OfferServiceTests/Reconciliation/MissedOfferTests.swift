@@ -123,6 +123,37 @@ private let bert = "11111111-2222-4333-8444-555555555555"
         }
     }
 
+    /// An app may have the offers of a paywall signed together, and the customer buys once.
+    @Test(arguments: [["open", "thrice", "stay"], ["stay", "thrice", "open"]])
+    func `is one finding for a purchase, of the newest grant`(offers: [String]) async throws {
+        try await withStoreService(asksStore: false) { world in
+            world.service.clock.advance(milliseconds: -86_400_000 - 300_000)
+            for (place, offer) in offers.enumerated() {
+                let client = #""client": {"library": "app", "version": "\#(place)"}"#
+                let facts = #""facts": {"subscribedBefore": true, "autoRenew": "off"}"#
+                let reply = try await world.sign(offer, #""appAccountToken": "\#(anna)", \#(client), \#(facts)"#)
+                #expect(reply.status == 200, "\(reply)")
+                world.service.clock.advance(milliseconds: 1000)
+            }
+            world.service.clock.advance(milliseconds: 86_400_000 + 297_000)
+            let customer = FakeAppStore.Customer("anna", subscriptions: [Self.bought()])
+            for subscription in try world.store.setCustomer(customer).subscriptions {
+                try await world.deliver(.init("SUBSCRIBED", transactionID: subscription.originalTransactionID))
+            }
+            let grants = try world.service.entries("sign.intent").map { $0["grant"].text ?? "" }
+            let entries = try world.service.entries("offer.missed")
+            #expect(grants.count == 3 && entries.count == 1, "\(entries)")
+            let entry = try #require(entries.first)
+            #expect(entry["grant"].text == grants.max() && entry["rule"].text == offers.last)
+            #expect(entry["client"] == .text("app 2") && entry["offer"].text == offers.last.map { "store_\($0)" })
+            let metrics = world.service.metrics
+            for (place, offer) in offers.enumerated() {
+                let missed = Metric.boughtWithoutDiscount(offer: offer, client: "app \(place)")
+                #expect(metrics[missed] == (place == 2 ? 1 : 0), "\(offer)")
+            }
+        }
+    }
+
     @Test(.overSQLite) func `refuses a client that is too long, and counts only so many names apart`() async throws {
         try await withStoreService(asksStore: false) { world in
             let facts = #""facts": {"subscribedBefore": true}"#

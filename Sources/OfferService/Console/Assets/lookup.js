@@ -4,8 +4,8 @@
 import { announce, element, field, notice, paragraph, replace, value } from "./elements.js";
 import { entryTable } from "./entries.js";
 import { troubleNotice } from "./panels.js";
-import { post } from "./service.js";
-import { own } from "./words.js";
+import { pause, post, Trouble } from "./service.js";
+import { headline, verdict } from "./verdict.js";
 
 const members = [
   { name: "bundleId", label: "Bundle id" },
@@ -14,8 +14,8 @@ const members = [
   { name: "keyIdentifier", label: "Key identifier" },
   { name: "nonce", label: "Nonce" },
   { name: "timestamp", label: "Timestamp (milliseconds)" },
-  { name: "appAccountToken", label: "appAccountToken, if one was attached" },
-  { name: "applicationUsername", label: "applicationUsername, if one was attached" },
+  { name: "appAccountToken", label: "appAccountToken, if one was attached", isAccount: true },
+  { name: "applicationUsername", label: "applicationUsername, if one was attached", isAccount: true },
   { name: "signature", label: "Signature (base64)" },
 ];
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -32,8 +32,11 @@ function answerIn(text) {
   }
 }
 
+/** What was filled in of the members; without the account, where the app attached none. */
 function typed() {
-  const given = members.map(({ name }) => [name, input(name).value.trim()]).filter(([, text]) => text);
+  const isNothing = input("nothing").checked;
+  const given = members.filter(({ isAccount }) => !(isAccount && isNothing))
+    .map(({ name }) => [name, input(name).value.trim()]).filter(([, text]) => text);
   const body = Object.fromEntries(given);
   if (/^[0-9]{1,15}$/.test(body.timestamp ?? "")) body.timestamp = Number(body.timestamp);
   return body;
@@ -71,66 +74,89 @@ function storeKitError(text) {
   return text.split(".").at(-1);
 }
 
-/** What the service is asked about a signature; null if nothing that was pasted has one. */
-function report(pasted) {
+/** When the app asked to buy, in milliseconds; as the log writes times, or as a number. */
+function attempt(text) {
+  if (/^[0-9]{1,16}$/.test(text)) return Number(text);
+  const [, day, time] = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)Z?$/.exec(text) ?? [];
+  const at = Date.parse(`${day}T${time}Z`);
+  if (!Number.isNaN(at)) return at;
+  throw new Trouble({
+    title: "The time of the attempt can't be read",
+    detail: "Write it in UTC, as 2026-11-26 14:30:05, or in milliseconds since 1970.",
+  });
+}
+
+/** What StoreKit and the purchase add to a report; the same for each signature. */
+function circumstances() {
+  const more = {};
+  const text = (name) => input(name)?.value.trim();
+  if (text("error")) more.error = storeKitError(text("error"));
+  if (text("transaction")) more.signedTransaction = text("transaction");
+  if (text("attemptedAt")) more.attemptedAt = attempt(text("attemptedAt"));
+  // Only administrators have the box.
+  if (input("askStore")?.checked) {
+    more.askStore = true;
+    if (text("transactionId")) more.transactionId = text("transactionId");
+  }
+  return more;
+}
+
+/** The signatures of an answer; of a batch, each grant. */
+function signaturesIn(answer) {
+  const several = [answer, answer.results, answer.signatures].find(Array.isArray);
+  return several ? several.map((result) => result?.grant ?? result) : [answer];
+}
+
+/** What the service is asked about each signature; nothing where nothing that was pasted has one. */
+function reports(pasted) {
   const answer = answerIn(pasted);
-  if (answer && (Array.isArray(answer) || "results" in answer)) return null;
   const jws = /^[\w-]+\.[\w-]+\.[\w-]+$/.exec(pasted)?.[0];
   const { signature, ...given } = typed();
-  const body = answer ? { ...answer } : { ...given, ...(jws ? { jws } : {}) };
-  if (answer && Object.keys(given).length > 0) body.attached = given;
-  if (signature) body.signature = signature;
-  if (!body.signature && !body.jws) return null;
-  const error = input("error").value.trim();
-  if (error) body.error = storeKitError(error);
-  const signedTransaction = input("transaction").value.trim();
-  if (signedTransaction) body.signedTransaction = signedTransaction;
-  return body;
+  const attached = { ...(answer ? given : {}), ...(input("nothing").checked ? { appAccountToken: null, applicationUsername: null } : {}) };
+  const found = answer ? signaturesIn(answer) : [{ ...given, ...(jws ? { jws } : {}) }];
+  const bodies = found.map((body) => ({
+    ...body,
+    ...(Object.keys(attached).length > 0 ? { attached: { ...body?.attached, ...attached } } : {}),
+    ...(signature && found.length === 1 ? { signature } : {}),
+  })).filter((body) => body.signature || body.jws || body.signatureJws);
+  if (bodies.length === 0) return [];
+  const more = circumstances();
+  return bodies.map((body) => ({ ...body, ...more }));
 }
 
-const diagnoses = {
-  "payload-differs": ["bad", "The signature is for something other than the App Store expects"],
-  "format-wrong": ["bad", "The signature is not written as the App Store expects it"],
-  "signed-correctly": ["good", "The signature is right"],
-  "unknown-key": ["bad", "The signature is checked with a different key than the one that made it"],
-  "expired": ["bad", "The signature was too old"],
-  "reused": ["bad", "The signature was used before"],
-  "not-eligible-at-store": ["warn", "The signature is right, and the Apple account may not have the offer"],
-  "offer-not-applied": ["bad", "The signature is right, and the purchase was made without the offer"],
-  "undecided": ["warn", "No known mistake explains this signature"],
-};
-const certainties = { proved: "proved", likely: "likely", possible: "possible" };
-const places = {
-  "server": "on the server", "app": "in the app", "customer": "with the customer", "app-store-connect": "in App Store Connect",
-};
-
-/** The verdict with its proof. */
-function verdict({ verdict, findings = [], signedBy, record }) {
-  const [kind, title] = own(diagnoses, verdict) ?? ["warn", verdict];
-  const isStolen = record?.state === "made-by-our-key";
-  announce(title);
-  return notice(
-    isStolen ? "bad" : kind,
-    isStolen ? "A key of this service made it, and it is not on record" : title,
-    signedBy && paragraph("Made with the key ", element("code", null, value(signedBy)), "."),
-    findings.length > 0 && element(
-      "ul",
-      { class: "findings" },
-      findings.map(({ code, certainty, where, because, fix }) => element(
-        "li", null,
-        element("strong", null, value(`${own(certainties, certainty) ?? certainty}: `)), value(`${because}. `),
-        value(`${fix} `),
-        element("small", null, `(to fix ${own(places, where) ?? where}; `, element("code", null, value(code)), ")"),
-      )),
-    ),
-    record?.redeemed === true && paragraph("The App Store reported a use of this grant."),
-    record?.earlierReports > 0 && paragraph(`The same signature was looked at before: ${record.earlierReports} ${record.earlierReports === 1 ? "time" : "times"}.`),
-  );
+/** Asks; the service takes so many questions a second, and a batch may have more. */
+async function ask(body) {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await post("v1/diagnoses", body);
+    } catch (error) {
+      if (error.status !== 429 || tries === 3) throw error;
+      await pause((error.retryAfter ?? 1) * 1000);
+    }
+  }
 }
 
+/** A verdict for each signature; null if there is none. */
 async function diagnose(pasted) {
-  const body = report(pasted);
-  return body && verdict(await post("v1/diagnoses", body));
+  const bodies = reports(pasted);
+  if (bodies.length === 0) return null;
+  if (bodies.length === 1) {
+    const diagnosis = await ask(bodies[0]);
+    announce(headline(diagnosis));
+    return verdict(diagnosis);
+  }
+  const verdicts = [];
+  for (const [place, body] of bodies.entries()) {
+    const name = [`${place + 1} of ${bodies.length}`, body.identifier ?? body.offerId, body.nonce].filter(Boolean).join(", ");
+    try {
+      verdicts.push(verdict(await ask(body), name));
+    } catch (error) {
+      if (error.status === 401) throw error;
+      verdicts.push(element("p", null, value(name)), troubleNotice(error));
+    }
+  }
+  announce(`${bodies.length} verdicts`);
+  return verdicts;
 }
 
 const verdicts = new Map([
@@ -153,13 +179,31 @@ function outcome({ index, entry, signatureVerifies, further = [] }) {
   ];
 }
 
-export function lookup(body) {
+const check = (name, label, change) => element(
+  "div",
+  { class: "check" },
+  element("input", { type: "checkbox", id: `found-${name}`, change }),
+  element("label", { for: `found-${name}` }, label),
+);
+
+/** Whether the App Store is asked, too, and about which customer. */
+const storeQuestion = () => [
+  check("askStore", "Ask the App Store once whether the account ever subscribed in this app"),
+  field(
+    "Transaction ID of the customer, if there is no signed transaction",
+    element("input", { id: "found-transactionId", autocomplete: "off", spellcheck: "false", "aria-describedby": "found-transactionId-hint" }),
+    "Only for the question to the App Store.",
+  ),
+];
+
+export function lookup(body, { session }) {
   const messages = element("div", { "aria-live": "polite", id: "lookup-outcome" });
   const pasted = element("textarea", {
     id: "found-answer", rows: "6", spellcheck: "false", autocomplete: "off", "aria-describedby": "found-answer-hint",
   });
   const error = element("input", { id: "found-error", autocomplete: "off", spellcheck: "false" });
   const transaction = element("textarea", { id: "found-transaction", rows: "2", spellcheck: "false", autocomplete: "off" });
+  const attemptedAt = element("input", { id: "found-attemptedAt", autocomplete: "off", spellcheck: "false", "aria-describedby": "found-attemptedAt-hint" });
   const button = element("button", { type: "submit", class: "main" }, "Find out");
   const submit = async (event) => {
     event.preventDefault();
@@ -178,9 +222,11 @@ export function lookup(body) {
     element(
       "form",
       { submit, class: "lookup", "aria-label": "Why was it refused?" },
-      field("Answer, JWS, grant id or nonce", pasted, "An answer of a batch works too: all of its grants are looked up."),
+      field("Answer, JWS, grant id or nonce", pasted, "An answer of a batch works too: each of its grants gets a verdict."),
       field("StoreKit error, if there was one", error, "As SKErrorDomain 12, or invalidOfferSignature."),
       field("Signed transaction of the purchase, if there was one", transaction),
+      field("When the app asked to buy (UTC), if it is known", attemptedAt, "2026-11-26 14:30:05, or milliseconds since 1970."),
+      session.role === "admin" && storeQuestion(),
       element("div", { class: "buttons" }, button),
       messages,
       element(
@@ -190,6 +236,9 @@ export function lookup(body) {
         paragraph("What you fill in here replaces the answer's value: it is what the app gave to StoreKit."),
         element("div", { class: "grid" }, members.map(({ name, label }) =>
           field(label, element("input", { id: `found-${name}`, name, autocomplete: "off", spellcheck: "false" })))),
+        check("nothing", "The app attached neither appAccountToken nor applicationUsername", (event) => {
+          for (const { name } of members.filter(({ isAccount }) => isAccount)) input(name).disabled = event.target.checked;
+        }),
       ),
     ),
   );

@@ -440,6 +440,74 @@ def sign(settings):
         return json.load(answer)
 
 
+def ask_why(walk, pasted="", **members):
+    """Asks why a signature was refused; `members` are fields of the form."""
+    browser = walk.browser
+    walk.go("nowhere")
+    walk.go("find")
+    browser.run("""
+        document.getElementById("found-answer").value = arguments[0];
+        for (const [name, text] of Object.entries(arguments[1])) {
+          const field = document.getElementById(`found-${name}`);
+          if (text === true) field.click();
+          else field.value = text;
+        }
+    """, pasted, members)
+    browser.find("form.lookup button.main").click()
+    browser.find("#lookup-outcome .notice")
+
+
+@scenario
+def diagnosis(walk):
+    """A verdict says what is known and what is not; of a batch there is one for each signature."""
+    browser, settings = walk.browser, walk.settings
+    # What has too few members, or differs from the record, has no entry.
+    walk.expected_complaints = [r"status of 40[04]"]
+    outcome = "#lookup-outcome .notice"
+    for who, width, dark in (("auditor", 1280, False), ("admin", 390, True)):
+        walk.sign_in(who, route="find", width=width, dark=dark)
+        walk.accept()
+        expect(bool(browser.all("#found-askStore")) == (who == "admin"), f"{who} and the question to the store")
+        grant = sign(settings)
+        answer = json.dumps(grant)
+        ask_why(walk, answer, error="SKErrorDomain 12")
+        browser.find(f"{outcome}.good", "The signature is right")
+        browser.find(f"{outcome} .known li", "This service made it: entry #")
+        browser.find(f"{outcome} .known li", "Transactions of the customer in this app that the ledger knows: 0.")
+        browser.find(f"{outcome} .undecidable li", "Whether the key was revoked")
+        browser.find(f"{outcome} p", "Reported errors: SKErrorDomain 12. Codes of underlying errors")
+        walk.accept()
+        ask_why(walk, answer, nothing=True)
+        browser.find(f"{outcome}.bad .findings li", "token-not-attached")
+        expect(browser.find("#found-appAccountToken").attribute("disabled"), "a token can be filled in beside it")
+        browser.find("#found-nothing").click()
+        expect(not browser.find("#found-appAccountToken").attribute("disabled"), "no token can be filled in again")
+        day_after_tomorrow = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=2)
+        for attempt in (f"{day_after_tomorrow:%Y-%m-%d %H:%M:%S}", str(int(day_after_tomorrow.timestamp() * 1000))):
+            ask_why(walk, answer, attemptedAt=attempt)
+            browser.find(f"{outcome}.bad", "The signature was too old")
+            browser.find(f"{outcome} .known li", "older than 24 hours when the app asked to buy")
+        ask_why(walk, answer, attemptedAt="the day after")
+        browser.find(f"{outcome}.bad", "The time of the attempt can't be read")
+        ask_why(walk, signature=grant["signature"], bundleId=settings["attached"]["bundleId"])
+        browser.find(f"{outcome}.warn", "The report lacks what is needed to find the cause")
+        browser.find(f"{outcome} .undecidable li", "needs-fields")
+        expect("nonce" in browser.find(f"{outcome} p", "The report lacks: ").text, "the missing members are not named")
+        walk.accept()
+        other = sign(settings)
+        batch = {"results": [{"status": 200, "grant": grant}, {"status": 404, "problem": {"type": "/problems/unknown-offer"}},
+                             {"status": 200, "grant": {**other, "signature": grant["signature"]}}]}
+        ask_why(walk, json.dumps(batch))
+        browser.find(f"{outcome}.good", f"1 of 2, {grant['identifier']}, {grant['nonce']}")
+        browser.find(f"{outcome}.bad, {outcome}.warn", f"2 of 2, {other['identifier']}, {other['nonce']}")
+        walk.accept()
+    ask_why(walk, answer, askStore=True)
+    browser.find(f"{outcome}.bad", "transaction of the customer to ask the store about")
+    ask_why(walk, answer, askStore=True, transactionId="704000000000000001")
+    browser.find(f"{outcome} .known li", "The App Store gave no answer: ")
+    walk.accept()
+
+
 @scenario
 def list_comfort(walk):
     """Reads are hidden, reasons have words, headings sort, new entries appear, searches are kept, slips are noticed."""
