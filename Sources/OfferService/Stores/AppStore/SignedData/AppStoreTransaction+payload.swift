@@ -37,6 +37,7 @@ extension AppStoreTransaction {
         appAccountToken = try reader.uuid("appAccountToken")
         appTransactionID = try reader.identifierIfKnown("appTransactionId")
         previousOriginalTransactionID = try reader.identifierIfKnown("previousOriginalTransactionId")
+        bundleOriginalTransactionID = try reader.identifierIfKnown("bundleOriginalTransactionId")
     }
 
     private mutating func readOffer(_ reader: PayloadReader) throws(SignedDataFault) {
