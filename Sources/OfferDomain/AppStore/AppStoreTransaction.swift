@@ -34,6 +34,11 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package var appAccountToken: UniqueID?
     /// One for each Apple account and app, also of who has bought nothing.
     package var appTransactionID: TransactionID?
+    package var billingPlan: Reported<BillingPlan>?
+    /// When the commitment of a monthly plan ends.
+    package var commitmentEndsAt: Timestamp?
+    /// Which period of the commitment this is, counted from 1.
+    package var commitmentPeriod: Int?
     /// The chain that the customer left to move into a bundle, or out of one.
     package var previousOriginalTransactionID: TransactionID?
     /// The chain of the bundle that this subscription is part of.

@@ -21,6 +21,7 @@ extension AppStoreTransaction {
         )
         try readPurchase(reader)
         try readOffer(reader)
+        try readPlan(reader)
     }
 
     private mutating func readPurchase(_ reader: PayloadReader) throws(SignedDataFault) {
@@ -44,5 +45,12 @@ extension AppStoreTransaction {
         offerType = try reader.numberedCode("offerType")
         offerID = try reader.text("offerIdentifier")
         offerDiscountType = try reader.code("offerDiscountType")
+    }
+
+    private mutating func readPlan(_ reader: PayloadReader) throws(SignedDataFault) {
+        billingPlan = try reader.code("billingPlanType")
+        guard let commitment = try reader.object("commitmentInfo") else { return }
+        commitmentEndsAt = try commitment.instant("commitmentExpiresDate")
+        commitmentPeriod = try commitment.integer("billingPeriodNumber").flatMap { Int(exactly: $0) }
     }
 }
