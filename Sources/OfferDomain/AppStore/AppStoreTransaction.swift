@@ -34,7 +34,15 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package var appAccountToken: UniqueID?
     /// One for each Apple account and app, also of who has bought nothing.
     package var appTransactionID: TransactionID?
+    package var billingPlan: Reported<BillingPlan>?
+    /// When the commitment of a monthly plan ends.
+    package var commitmentEndsAt: Timestamp?
+    /// Which period of the commitment this is, counted from 1.
+    package var commitmentPeriod: Int?
+    /// The chain that the customer left to move into a bundle, or out of one.
     package var previousOriginalTransactionID: TransactionID?
+    /// The chain of the bundle that this subscription is part of.
+    package var bundleOriginalTransactionID: TransactionID?
 
     package init(
         transactionID: TransactionID,
@@ -52,5 +60,16 @@ package struct AppStoreTransaction: Hashable, Sendable {
         self.environment = environment
         self.signedAt = signedAt
         self.purchasedAt = purchasedAt
+    }
+}
+
+extension AppStoreTransaction {
+    /// Other chains of the same customer that this transaction names.
+    ///
+    /// The members of a family may share a bundle, so the bundle tells nothing of a subscription by Family Sharing.
+    package var linkedOriginalTransactionIDs: [TransactionID] {
+        guard previousOriginalTransactionID != nil || bundleOriginalTransactionID != nil else { return [] }
+        let bundle = ownership?.known == .familyShared ? nil : bundleOriginalTransactionID
+        return [previousOriginalTransactionID, bundle].compactMap(\.self).filter { $0 != originalTransactionID }
     }
 }

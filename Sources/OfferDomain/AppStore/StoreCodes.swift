@@ -86,6 +86,16 @@ package enum OfferDiscountType: String, StoreCode {
     package var storeText: String { rawValue }
 }
 
+extension BillingPlan: StoreCode {
+    /// Source: Apple, [billingPlanType](https://developer.apple.com/documentation/appstoreserverapi/billingplantype).
+    package var storeText: String {
+        switch self {
+        case .monthly: "MONTHLY"
+        case .billedUpfront: "BILLED_UPFRONT"
+        }
+    }
+}
+
 /// Why a transaction was taken back.
 ///
 /// Source: Apple, [revocationType](https://developer.apple.com/documentation/appstoreserverapi/revocationtype).

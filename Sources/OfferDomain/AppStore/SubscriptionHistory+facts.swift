@@ -35,6 +35,8 @@ extension SubscriptionHistory {
         guard let group = group ?? known.group(of: productID) else { return facts }
         guard let state = known.relevantChain(in: group, at: now)?.state else { return facts }
         state.tell(&facts, group: group)
+        state.tellPlan(&facts)
+        state.tellWinBack(&facts, at: now)
         return facts
     }
 

@@ -9,6 +9,8 @@ package struct SubscriptionHistory: Hashable, Sendable {
     package var historyReadAt: Timestamp?
     /// Whether the customer has more chains than are looked at, so that what is not here may exist all the same.
     package var isCutShort = false
+    /// Which chains the store says are of one customer; each link is here in both directions.
+    package private(set) var links: [ChainKey: Set<ChainKey>] = [:]
 
     package init() {}
 
@@ -21,6 +23,23 @@ package struct SubscriptionHistory: Hashable, Sendable {
         statusesReadAt = [statusesReadAt, other.statusesReadAt].compactMap(\.self).max()
         historyReadAt = [historyReadAt, other.historyReadAt].compactMap(\.self).max()
         isCutShort = isCutShort || other.isCutShort
+        links.merge(other.links) { $0.union($1) }
+    }
+
+    /// Adds that the store says two chains are of one customer.
+    package mutating func link(_ one: ChainKey, _ other: ChainKey) {
+        links[one, default: []].insert(other)
+        links[other, default: []].insert(one)
+    }
+
+    /// The chain, and all that links lead to, in their order.
+    package func linked(to chain: ChainKey) -> [ChainKey] {
+        if links.isEmpty { return [chain] }
+        var (found, waiting): (Set<ChainKey>, [ChainKey]) = ([chain], [chain])
+        while let next = waiting.popLast() {
+            for other in links[next, default: []] where found.insert(other).inserted { waiting.append(other) }
+        }
+        return found.sorted()
     }
 
     /// Forgets that the store listed everything; what it listed stays known.

@@ -19,6 +19,9 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     package var offerDiscountType: Reported<OfferDiscountType>?
     package var reason: Reported<TransactionReason>?
     package var storefront: Storefront?
+    package var billingPlan: Reported<BillingPlan>?
+    package var commitmentEndsAt: Timestamp?
+    package var commitmentPeriod: Int?
     /// The buyer that the purchase names; `nil` if it names none.
     package var account: AccountKey?
     package var environment: StoreEnvironment
@@ -89,6 +92,9 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
             signedAt: transaction.signedAt,
             source: source
         )
+        billingPlan = transaction.billingPlan
+        commitmentEndsAt = transaction.commitmentEndsAt
+        commitmentPeriod = transaction.commitmentPeriod
     }
 
     /// Of two copies of one instant, the one that was taken back holds.
@@ -99,6 +105,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
             Content(expiresAt), Content(ownership?.storeText), Content(offerType?.storeText), Content(offerID),
             Content(offerDiscountType?.storeText), Content(reason?.storeText), Content(storefront?.text),
             Content(environment.storeText), Content(source.rank), Content(account?.bytes),
+            Content(billingPlan?.storeText), Content(commitmentEndsAt), Content(commitmentPeriod.map { "\($0)" }),
         ]
     }
 }

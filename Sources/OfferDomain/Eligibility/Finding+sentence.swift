@@ -27,6 +27,10 @@ extension Finding {
         case .renewsToMatches: "the next renewal is for one of the products listed"
         case .renewsToDiffers: "the next renewal is for none of the products listed"
         case .renewsToUnknown: "it is not known which product the next renewal is for; \(Self.sending("renewsTo"))"
+        case .billingPlanMatches, .billingPlanDiffers, .billingPlanUnknown, .noCommitment, .commitmentEndsSoon,
+            .commitmentEndsLater, .commitmentOver, .commitmentEndUnknown, .commitmentPeriodMatches,
+            .commitmentPeriodDiffers, .commitmentPeriodUnknown, .appleWinBack, .noAppleWinBack, .appleWinBackUnknown:
+            appStoreSentence
         case .usedOffersWithinLimit, .usedOffersOverLimit, .usedOffersUnknown: usedOffersSentence
         case .customerUnproven:
             "nothing shows who the customer is: an app sends signedTransactions, or purchaseTokens at Google Play, or a "
@@ -54,7 +58,7 @@ extension Finding {
     }
 
     /// How to make a fact known that the store or the caller's backend has.
-    private static func sending(_ facts: String...) -> String {
+    static func sending(_ facts: String...) -> String {
         let names = facts.map { "facts.\($0)" }.joined(separator: " or ")
         return "send signedTransactions or a transactionId (at Google Play, purchaseTokens), or as a backend \(names)"
     }

@@ -15,6 +15,10 @@ extension Rule {
         case .cancelled(let atLeastDays, let atMostDays): cancelled(atLeastDays, atMostDays, context)
         case .renewsTo(let allowed):
             membership(context.facts.renewsTo, allowed, .renewsToMatches, .renewsToDiffers, .renewsToUnknown)
+        case .billingPlan(let wanted): billingPlan(wanted, context.facts.billingPlan)
+        case .commitmentEnds(let days): commitmentEnds(days, context)
+        case .commitmentPeriod(let atLeast, let atMost): commitmentPeriod(atLeast: atLeast, atMost: atMost, context)
+        case .appleWinBackEligible(let wanted): appleWinBack(wanted, context.facts.appleWinBackEligible)
         case .usedOffers(let type, let offer, let group, let atMost):
             usedOffers(OfferPattern(type: type, offerID: offer, group: group), atMost, context.facts)
         case .grants(let atMost, let days, let scope, let stores): grants(atMost, days, scope, stores, context)
@@ -22,13 +26,7 @@ extension Rule {
         case .budget(let atMost, let days, let stores): budget(atMost, days, stores, context)
         case .window(let from, let until): window(from, until, context.now)
         case .storefront(let allowed):
-            membership(
-                context.facts.storefront,
-                allowed,
-                .storefrontMatches,
-                .storefrontDiffers,
-                .storefrontUnknown
-            )
+            membership(context.facts.storefront, allowed, .storefrontMatches, .storefrontDiffers, .storefrontUnknown)
         case .region(let allowed):
             membership(context.facts.region, allowed, .regionMatches, .regionDiffers, .regionUnknown)
         case .ownership(let wanted):

@@ -12,7 +12,7 @@ extension Rule {
                 + rules.enumerated().flatMap { $1.issues(at: "\(check.pointer)/\($0)") }
         case .not(let rule):
             return rule.issues(at: check.pointer)
-        case .subscribedBefore, .autoRenew, .isActive, .ownership, .environment:
+        case .subscribedBefore, .autoRenew, .isActive, .billingPlan, .appleWinBackEligible, .ownership, .environment:
             return []
         case .status(let allowed):
             return check.list(allowed.map(\.rawValue), "/in")
@@ -32,7 +32,9 @@ extension Rule {
             return check.number(atMost, "/atMost", least: 1) + check.days(days, "/perDays")
         case .cooldown(let days, _, _):
             return check.days(days, "/days")
-        case .refunded(let days):
+        case .commitmentPeriod(let atLeast, let atMost):
+            return check.days(atLeast, "/atLeast") + check.days(atMost, "/atMost") + check.bounds(atLeast, atMost)
+        case .refunded(let days), .commitmentEnds(let days):
             return check.days(days, "/withinDays")
         case .window(let from, let until):
             let isReversed = if let from, let until { from >= until } else { false }

@@ -16,8 +16,9 @@ extension Rule {
         case .budget(_, let days, let stores):
             needs.budget = days.map(BudgetSpan.days) ?? .forever
             needs.otherStore = stores == .both
-        case .subscribedBefore, .status, .lapsed, .autoRenew, .isActive, .cancelled, .renewsTo, .usedOffers, .window,
-            .storefront, .region, .ownership, .refunded, .environment, .attribute:
+        case .subscribedBefore, .status, .lapsed, .autoRenew, .isActive, .cancelled, .renewsTo, .billingPlan,
+            .commitmentEnds, .commitmentPeriod, .appleWinBackEligible, .usedOffers, .window, .storefront, .region,
+            .ownership, .refunded, .environment, .attribute:
             break
         }
         return needs

@@ -22,6 +22,14 @@ package indirect enum Rule: Hashable, Sendable {
     case cancelled(atLeastDays: Int?, atMostDays: Int?)
     /// The next renewal is for one of these products.
     case renewsTo(in: [ProductID])
+    /// How the customer pays in the App Store.
+    case billingPlan(BillingPlan)
+    /// The commitment of a monthly plan ends within so many days of 24 hours.
+    case commitmentEnds(withinDays: Int)
+    /// Of the commitment, this period runs, both bounds included; the first is 1.
+    case commitmentPeriod(atLeast: Int?, atMost: Int?)
+    /// Whether the App Store offers a win-back offer of its own.
+    case appleWinBackEligible(Bool)
     /// The customer has used offers of this type, of this id and in this subscription group at most so many times;
     /// of what isn't given, any counts.
     case usedOffers(type: OfferType?, offer: OfferID?, group: SubscriptionGroupID? = nil, atMost: Int)
@@ -54,6 +62,10 @@ package indirect enum Rule: Hashable, Sendable {
         case .isActive: "isActive"
         case .cancelled: "cancelled"
         case .renewsTo: "renewsTo"
+        case .billingPlan: "billingPlan"
+        case .commitmentEnds: "commitmentEnds"
+        case .commitmentPeriod: "commitmentPeriod"
+        case .appleWinBackEligible: "appleWinBackEligible"
         case .usedOffers: "usedOffers"
         case .grants: "grants"
         case .cooldown: "cooldown"
@@ -71,7 +83,8 @@ package indirect enum Rule: Hashable, Sendable {
     /// The names of all rules, for suggestions to who misspells one.
     package static let names = [
         "all", "any", "not", "subscribedBefore", "status", "lapsed", "autoRenew", "isActive", "cancelled", "renewsTo",
-        "usedOffers", "grants", "cooldown", "budget", "window", "storefront", "region", "ownership", "refunded",
+        "billingPlan", "commitmentEnds", "commitmentPeriod", "appleWinBackEligible", "usedOffers", "grants", "cooldown",
+        "budget", "window", "storefront", "region", "ownership", "refunded",
         "environment", "attribute",
     ]
 }

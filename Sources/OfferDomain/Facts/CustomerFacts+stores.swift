@@ -38,6 +38,7 @@ extension CustomerFacts {
             (other.refundedAt, other.refundsSeen)
         )
         facts.refundsToldSince = facts.refundedAt == nil ? refundsToldSince(with: other) : nil
+        facts.appleWinBackEligible = appleWinBackEligible ?? other.appleWinBackEligible
         facts.storefront = storefront ?? other.storefront
         facts.region = region ?? other.region
         facts.environment = environment ?? other.environment
@@ -80,6 +81,8 @@ extension CustomerFacts {
         (isActive, cancelledAt, renewsTo) = (other.isActive, other.cancelledAt, other.renewsTo)
         expirationIntent = other.expirationIntent
         ownership = other.ownership
+        (billingPlan, commitmentEndsAt) = (other.billingPlan, other.commitmentEndsAt)
+        commitmentPeriod = other.commitmentPeriod
     }
 
     /// Keeps no more than how late the end is at least.
@@ -89,6 +92,7 @@ extension CustomerFacts {
         hasSubscription = true
         (status, expiresAt, autoRenews, expirationIntent, ownership) = (nil, nil, nil, nil, nil)
         (isActive, cancelledAt, renewsTo) = (nil, nil, nil)
+        forgetPlan()
     }
 
     /// How a store's subscription stands beside the other's.

@@ -36,6 +36,13 @@ package struct CustomerFacts: Hashable, Sendable {
     package var refundsToldSince: Fact<Timestamp>?
     /// The win-back offers that the App Store says the customer may have, the best first.
     package var eligibleWinBackOffers: Fact<[OfferID]>?
+    /// Whether the App Store offers the customer to come back by a win-back offer of its own.
+    package var appleWinBackEligible: Fact<Bool>?
+    package var billingPlan: Fact<BillingPlan>?
+    /// When the commitment of a monthly plan ends or ended.
+    package var commitmentEndsAt: Fact<Timestamp>?
+    /// Which period of the commitment runs, counted from 1.
+    package var commitmentPeriod: Fact<Int>?
     package var storefront: Fact<Storefront>?
     package var region: Fact<Region>?
     package var ownership: Fact<Ownership>?
@@ -156,6 +163,10 @@ package struct CustomerFacts: Hashable, Sendable {
         let toldSince = refundsSeen == nil ? other.refundsToldSince : refundsToldSince
         facts.refundsToldSince = facts.refundedAt == nil ? toldSince : nil
         facts.eligibleWinBackOffers = eligibleWinBackOffers ?? other.eligibleWinBackOffers
+        facts.appleWinBackEligible = appleWinBackEligible ?? other.appleWinBackEligible
+        facts.billingPlan = billingPlan ?? other.billingPlan
+        facts.commitmentEndsAt = commitmentEndsAt ?? other.commitmentEndsAt
+        facts.commitmentPeriod = commitmentPeriod ?? other.commitmentPeriod
         facts.storefront = storefront ?? other.storefront
         facts.region = region ?? other.region
         facts.ownership = ownership ?? other.ownership
@@ -179,6 +190,7 @@ extension CustomerFacts {
         (facts.status, facts.expiresAt, facts.latestEndSeen) = (nil, nil, nil)
         (facts.autoRenews, facts.expirationIntent, facts.ownership) = (nil, nil, nil)
         (facts.isActive, facts.cancelledAt, facts.renewsTo) = (nil, nil, nil)
+        facts.forgetPlan()
         facts.subscriptionGroup = nil
         return facts
     }
@@ -209,6 +221,10 @@ extension CustomerFacts {
         facts.renewsTo = fresh(renewsTo)
         facts.expirationIntent = fresh(expirationIntent)
         facts.eligibleWinBackOffers = fresh(eligibleWinBackOffers)
+        facts.appleWinBackEligible = fresh(appleWinBackEligible)
+        facts.billingPlan = fresh(billingPlan)
+        facts.commitmentEndsAt = fresh(commitmentEndsAt)
+        facts.commitmentPeriod = fresh(commitmentPeriod)
         facts.storefront = fresh(storefront)
         facts.ownership = fresh(ownership)
         facts.offersUsed = fresh(offersUsed)

@@ -2,9 +2,9 @@
 
 /// Which facts a rule reads; what they are is told by ``CustomerFacts``.
 package struct FactNeeds: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt16
+    package let rawValue: UInt32
 
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     package static let subscribedBefore = FactNeeds(rawValue: 1)
     package static let status = FactNeeds(rawValue: 1 << 1)
@@ -20,13 +20,22 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
     /// No answer of the App Store tells it.
     package static let cancellation = FactNeeds(rawValue: 1 << 10)
     package static let renewalProduct = FactNeeds(rawValue: 1 << 11)
+    package static let billingPlan = FactNeeds(rawValue: 1 << 12)
+    package static let commitmentEnd = FactNeeds(rawValue: 1 << 13)
+    package static let commitmentPeriod = FactNeeds(rawValue: 1 << 14)
+    package static let appleWinBack = FactNeeds(rawValue: 1 << 15)
+    /// What the App Store alone tells.
+    package static let ofAppStore: FactNeeds = [
+        .storefront, .renewalProduct, .billingPlan, .commitmentEnd, .commitmentPeriod, .appleWinBack,
+    ]
 
     /// Each need by itself.
-    fileprivate static let each = (0..<12).map { FactNeeds(rawValue: 1 << $0) }
+    fileprivate static let each = (0..<16).map { FactNeeds(rawValue: 1 << $0) }
 
     /// What one call of Get All Subscription Statuses tells.
     package static let fromStatuses: FactNeeds = [
         .subscribedBefore, .status, .expiry, .autoRenew, .ownership, .storefront, .environment, .renewalProduct,
+        .billingPlan, .commitmentEnd, .commitmentPeriod, .appleWinBack,
     ]
     /// What takes all pages of Get Transaction History.
     package static let fromHistory: FactNeeds = [.offersUsed, .refunds]
@@ -42,6 +51,10 @@ extension Rule {
         case .status, .isActive: .status
         case .cancelled: [.cancellation, .autoRenew]
         case .renewsTo: .renewalProduct
+        case .billingPlan: .billingPlan
+        case .commitmentEnds: .commitmentEnd
+        case .commitmentPeriod: .commitmentPeriod
+        case .appleWinBackEligible: .appleWinBack
         case .lapsed: [.status, .expiry]
         case .autoRenew: .autoRenew
         case .usedOffers: .offersUsed
@@ -100,6 +113,10 @@ extension CustomerFacts {
         case .status: status?.observedAt ?? isActive?.observedAt
         case .cancellation: cancelledAt?.observedAt
         case .renewalProduct: renewsTo?.observedAt
+        case .billingPlan: billingPlan?.observedAt
+        case .commitmentEnd: commitmentEndsAt?.observedAt
+        case .commitmentPeriod: commitmentPeriod?.observedAt
+        case .appleWinBack: appleWinBackEligible?.observedAt
         case .expiry: expiresAt?.observedAt
         case .autoRenew: autoRenews?.observedAt
         case .ownership: ownership?.observedAt

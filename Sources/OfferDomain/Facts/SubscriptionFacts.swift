@@ -36,6 +36,15 @@ package enum Ownership: String, CaseIterable, Sendable {
     case familyShared
 }
 
+/// How a customer pays for a subscription in the App Store.
+///
+/// Source: Apple, [billingPlanType](https://developer.apple.com/documentation/appstoreserverapi/billingplantype).
+package enum BillingPlan: String, CaseIterable, Sendable {
+    /// Month by month, with a commitment to several months.
+    case monthly
+    case billedUpfront
+}
+
 /// Which of the store's two worlds a purchase belongs to.
 ///
 /// Source: Apple, [environment](https://developer.apple.com/documentation/appstoreserverapi/environment).

@@ -24,7 +24,7 @@ struct CustomerFactsReader {
         if let status, let isActive, status.isActive.map({ $0 != isActive }) ?? false {
             reader.note("isActive", "contradicts the status \(status.rawValue); leave one of them out")
         }
-        return CustomerFacts(
+        var facts = CustomerFacts(
             statedAt: observedAt,
             subscribedBefore: reader.optional("subscribedBefore", "true or false", \.bool),
             status: status,
@@ -42,6 +42,19 @@ struct CustomerFactsReader {
             cancelledAt: reader.optional("cancelledAt", Self.instant, timestamp),
             renewsTo: reader.optional("renewsTo", text: ProductID.init)
         )
+        facts.state(
+            billingPlan: choice(&reader, "billingPlan"),
+            commitmentEndsAt: reader.optional("commitmentEndsAt", Self.instant, timestamp),
+            commitmentPeriod: reader.optional("commitmentPeriod", "a whole number from 1", period),
+            appleWinBackEligible: reader.optional("appleWinBackEligible", "true or false", \.bool),
+            at: observedAt
+        )
+        return facts
+    }
+
+    /// A number that a commitment can have.
+    private func period(_ value: JSONValue) -> Int? {
+        value.integer.flatMap { Int(exactly: $0) }.flatMap { (1...1_000).contains($0) ? $0 : nil }
     }
 
     private static let instant =

@@ -178,7 +178,7 @@ extension CatalogOffer {
         case .appStore: FactNeeds.fromStatuses.union(.fromHistory)
         case .googlePlay:
             FactNeeds.fromStatuses.union(.fromHistory).union([.region, .cancellation])
-                .subtracting([.storefront, .renewalProduct])
+                .subtracting(.ofAppStore)
         }
     }
 }

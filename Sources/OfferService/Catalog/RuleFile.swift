@@ -63,6 +63,9 @@ struct RuleFile {
             return mismatches.none(value, expected("“on” or “off”", value))
         case "isActive":
             return value.bool.map(Rule.isActive) ?? mismatches.none(value, expected("true or false", value))
+        case "appleWinBackEligible":
+            return value.bool.map(Rule.appleWinBackEligible) ?? mismatches.none(value, expected("true or false", value))
+        case "billingPlan": return choice(value).map(Rule.billingPlan)
         case "ownership": return choice(value).map(Rule.ownership)
         case "environment": return choice(value).map(Rule.environment)
         default: return members(name, value)
@@ -86,6 +89,9 @@ struct RuleFile {
         case "cooldown":
             let (scope, stores) = (scope(&reader), stores(&reader))
             rule = requiredDays(&reader, "days").map { .cooldown(days: $0, per: scope, stores: stores) }
+        case "commitmentEnds": rule = requiredDays(&reader, "withinDays").map(Rule.commitmentEnds)
+        case "commitmentPeriod":
+            rule = .commitmentPeriod(atLeast: days(&reader, "atLeast"), atMost: days(&reader, "atMost"))
         case "refunded": rule = requiredDays(&reader, "withinDays").map(Rule.refunded)
         case "grants":
             let (perDays, scope, stores) = (days(&reader, "perDays"), scope(&reader), stores(&reader))

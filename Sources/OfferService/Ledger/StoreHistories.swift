@@ -39,8 +39,8 @@ struct StoreHistories {
         return canTellRefunds(googlePlay) ? tellable : tellable.subtracting(.refunds)
     }
 
-    /// The keys of the subscription that the offer is for, in its own store; of Google Play's, those too that the
-    /// request names and nobody has read.
+    /// The keys of the subscription that the offer is for, in its own store; of the App Store's, with the chains that the
+    /// customer moved from or to; of Google Play's, those too that the request names and nobody has read.
     var subscriptions: [[UInt8]] {
         switch request.offer.listing {
         case .appStore(let listing):
@@ -50,7 +50,8 @@ struct StoreHistories {
                 environment: environment,
                 at: request.receivedAt
             )
-            return chain.map { [$0.bytes] } ?? []
+            guard let appStore, let chain else { return [] }
+            return appStore.linked(to: chain).map(\.bytes)
         case .googlePlay:
             guard let googlePlay, let scope = request.googlePlayScope else { return [] }
             let known = googlePlay.relevantPurchases(scope.within(environment), at: request.receivedAt)

@@ -27,6 +27,7 @@ UNKNOWN_VALUES = {
     "offerDiscountType": "BARTER",
     "transactionReason": "WHIM",
     "revocationType": "REGRET",
+    "billingPlanType": "WEEKLY",
     "expirationIntent": 77,
     "priceIncreaseStatus": 12,
     "storefront": "XQZ",

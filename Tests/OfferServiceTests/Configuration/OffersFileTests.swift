@@ -39,7 +39,8 @@ struct OffersFileTests {
         """
 
     private static let ruleNames =
-        " (known: all, any, attribute, autoRenew, budget, cancelled, cooldown, environment, grants, isActive, lapsed, "
+        " (known: all, any, appleWinBackEligible, attribute, autoRenew, billingPlan, budget, cancelled, commitmentEnds, "
+        + "commitmentPeriod, cooldown, environment, grants, isActive, lapsed, "
         + "not, ownership, refunded, region, renewsTo, status, storefront, subscribedBefore, usedOffers, window)"
 
     private static let floor =

@@ -47,7 +47,7 @@ enum SignedKind: String, CaseIterable {
             payload.names.filter {
                 ![
                     "webOrderLineItemId", "quantity", "revocationReason", "revocationPercentage", "offerPeriod",
-                    "storefrontId", "currency", "price", "billingPlanType", "commitmentInfo", "advancedCommerceInfo",
+                    "storefrontId", "currency", "price", "commitmentInfo", "advancedCommerceInfo",
                 ].contains($0)
             }
         case .renewalInfo:

@@ -89,6 +89,7 @@ extension PayloadText {
         "offerPeriod": #""P1M""#, "environment": #""Production""#, "storefront": #""USA""#,
         "storefrontId": #""143441""#, "transactionReason": #""RENEWAL""#, "currency": #""USD""#, "price": "4990",
         "appTransactionId": #""704000000000000001""#, "previousOriginalTransactionId": #""2000000800000001""#,
+        "bundleOriginalTransactionId": #""2000000700000001""#,
         "billingPlanType": #""MONTHLY""#, "commitmentInfo": #"{"billingPeriodNumber": 2}"#,
         "advancedCommerceInfo": #"{"requestReferenceId": "x", "items": [{"SKU": "a"}]}"#,
     ])

@@ -121,6 +121,7 @@ func withStoreService(
     environments: [StoreEnvironment] = StoreEnvironment.allCases,
     portions: GrantPortions = GrantPortions(),
     identityProviders: String = "[]",
+    moreOffers: String = "",
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
@@ -133,6 +134,7 @@ func withStoreService(
     )
     let listed = environments.map { #""\#($0.rawValue)""# }.joined(separator: ", ")
     files.offers = storeOffers.replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
+    files.offers = files.offers.replacing(#"{id: "open","#, with: moreOffers + #"{id: "open","#)
     files.privateKeys = ["active.p8"]
     files.showsFindingsToApps = true
     // Tests ask more than one device may.

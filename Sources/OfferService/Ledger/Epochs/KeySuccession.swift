@@ -35,6 +35,7 @@ extension AppPseudonyms {
         for transaction in evidence.transactions {
             identities.append(.originalTransaction(transaction.originalTransactionID))
             identities.append(.originalTransaction(transaction.transactionID))
+            identities += transaction.linkedOriginalTransactionIDs.map(CustomerIdentity.originalTransaction)
             if let token = transaction.appAccountToken { identities.append(.appAccountToken(token)) }
             if let account = transaction.appTransactionID { identities.append(.appTransaction(account)) }
         }

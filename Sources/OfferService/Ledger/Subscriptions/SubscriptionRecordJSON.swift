@@ -23,6 +23,9 @@ extension TransactionRecord {
         writer.member("offerDiscountType", offerDiscountType?.storeText)
         writer.member("transactionReason", reason?.storeText)
         writer.member("storefront", storefront?.text)
+        writer.member("billingPlanType", billingPlan?.storeText)
+        writer.member("commitmentExpiresDate", commitmentEndsAt)
+        writer.member("billingPeriodNumber", commitmentPeriod.map { "\($0)" })
         writer.member("account", (account?.bytes).map { String(decoding: Base64.encodeURL($0), as: UTF8.self) })
         writer.member("environment", environment.storeText)
         writer.member("signedDate", signedAt)
@@ -56,6 +59,9 @@ extension TransactionRecord {
             signedAt: signedAt,
             source: source
         )
+        billingPlan = reader.reported("billingPlanType")
+        commitmentEndsAt = reader.instant("commitmentExpiresDate")
+        commitmentPeriod = reader.text("billingPeriodNumber").flatMap { Int($0) }
     }
 }
 

@@ -41,6 +41,8 @@ package struct SubscriptionReport: Sendable {
     /// Files evidence; a transaction that names its buyer by an account token, or by the id that the store gave the
     /// buyer's account in the app, links the buyer to its chain.
     ///
+    /// Another chain that it names becomes a customer of both chains, which links the two.
+    ///
     /// `customers` are names of the customer that a trusted caller vouches for; they are linked to every chain.
     package init(
         _ evidence: SubscriptionEvidence,
@@ -57,6 +59,10 @@ package struct SubscriptionReport: Sendable {
             if let token = transaction.appAccountToken { names.append(.appAccountToken(token)) }
             if let account = transaction.appTransactionID { names.append(.appTransaction(account)) }
             links.formUnion(names.map { SubscriptionLink(subject: keys.key(of: $0), chain: chain) })
+            for other in transaction.linkedOriginalTransactionIDs {
+                let other = keys.chainKey(of: other)
+                links.formUnion([chain, other].map { SubscriptionLink(subject: other.bytes, chain: $0) })
+            }
         }
         self.init(
             bundleID: bundleID,

@@ -27,21 +27,34 @@ package struct SubscriptionTables {
         chains: some Sequence<ChainKey>
     ) throws(StorageError) -> SubscriptionHistory {
         let named = Set(chains)
-        let keys = try reached(from: named, subjects)
         var history = SubscriptionHistory()
+        let keys = try reached(from: named, subjects, &history)
         history.isCutShort = keys.count > Self.mostChains
         for key in history.isCutShort ? named : keys { try add(key, to: &history) }
         return history
     }
 
-    /// Some of the chains, and more than ``mostChains``, if there are that many.
-    private func reached(from named: Set<ChainKey>, _ subjects: [[UInt8]]) throws(StorageError) -> Set<ChainKey> {
+    /// Some of the chains, and more than ``mostChains``, if there are that many; adds the links between them.
+    private func reached(
+        from named: Set<ChainKey>,
+        _ subjects: [[UInt8]],
+        _ history: inout SubscriptionHistory
+    ) throws(StorageError) -> Set<ChainKey> {
         var keys = named
         for subject in subjects {
             keys.formUnion(try chainKeys(of: subject))
             keys.formUnion(try chainKeys(ofTransaction: subject))
         }
-        for chain in keys where keys.count <= Self.mostChains { keys.formUnion(try siblings(of: chain)) }
+        // Links are followed to their end; a customer leads to chains, and no chain from there to other customers.
+        var (waiting, asked) = (Array(keys), keys)
+        while let chain = waiting.popLast(), keys.count <= Self.mostChains {
+            for (sibling, isLinked) in try siblings(of: chain) {
+                keys.insert(sibling)
+                guard isLinked else { continue }
+                history.link(chain, sibling)
+                if asked.insert(sibling).inserted { waiting.append(sibling) }
+            }
+        }
         return keys
     }
 
@@ -90,18 +103,26 @@ package struct SubscriptionTables {
         try keys(SQL("SELECT chain FROM app_store_transactions WHERE transaction_key = ?", .blob(key)))
     }
 
-    /// The chains that share a customer with this one; at most one more than ``mostChains``.
-    private func siblings(of chain: ChainKey) throws(StorageError) -> Set<ChainKey> {
-        try keys(
+    /// The chains that share a customer with this one, and whether the store links the two.
+    ///
+    /// A link is a chain that is a customer of itself and of the other. A chain may be there twice; of more chains than
+    /// ``mostChains``, there are at least one more than these.
+    private func siblings(of chain: ChainKey) throws(StorageError) -> [(chain: ChainKey, isLinked: Bool)] {
+        try connection.all(
             SQL(
                 """
-                SELECT DISTINCT other.chain FROM app_store_customers AS this
+                SELECT DISTINCT other.chain,
+                    CASE WHEN other.subject = this.chain OR other.subject = other.chain THEN 1 ELSE 0 END
+                FROM app_store_customers AS this
                 JOIN app_store_customers AS other ON other.subject = this.subject WHERE this.chain = ? LIMIT ?
                 """,
                 .blob(chain.bytes),
-                .integer(Int64(Self.mostChains + 1))
+                .integer(Int64(2 * (Self.mostChains + 1)))
             )
-        )
+        ) { row in
+            let sibling = ChainKey(row.blob(0))
+            return (sibling, sibling != chain && row.integer(1) == 1)
+        }
     }
 
     private func keys(_ sql: SQL) throws(StorageError) -> Set<ChainKey> {

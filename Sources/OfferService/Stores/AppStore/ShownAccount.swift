@@ -19,11 +19,12 @@ struct ShownAccount: Sendable {
         } + (appTransaction?.appTransactionID.map { [$0] } ?? [])
     }
 
-    /// Every name that is shown to be the customer's, each once: of whatever group, each original transaction, account of
-    /// the store, and account token.
+    /// Every name that is shown to be the customer's, each once: of whatever group, each original transaction, those that
+    /// it is linked to, account of the store, and account token.
     var names: [CustomerIdentity] {
         let shown = transactions.flatMap { transaction in
             [.originalTransaction(transaction.originalTransactionID)]
+                + transaction.linkedOriginalTransactionIDs.map(CustomerIdentity.originalTransaction)
                 + (transaction.appAccountToken.map { [CustomerIdentity.appAccountToken($0)] } ?? [])
         }
         return (shown + accounts).reduce(into: []) { names, name in

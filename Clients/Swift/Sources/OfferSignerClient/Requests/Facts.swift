@@ -20,6 +20,11 @@ public struct Facts: Encodable, Hashable, Sendable {
         case purchased, familyShared
     }
 
+    /// How the customer pays in the App Store.
+    public enum BillingPlan: String, Encodable, Sendable {
+        case monthly, billedUpfront
+    }
+
     /// Where a purchase was made.
     public enum Environment: String, Encodable, Sendable {
         case production, sandbox
@@ -50,6 +55,11 @@ public struct Facts: Encodable, Hashable, Sendable {
     public var isActive: Bool?
     public var cancelledAt: Date?
     public var renewsTo: String?
+    public var billingPlan: BillingPlan?
+    public var commitmentEndsAt: Date?
+    /// Which period of the commitment runs, from 1.
+    public var commitmentPeriod: Int?
+    public var appleWinBackEligible: Bool?
     public var expiresAt: Date?
     public var autoRenew: AutoRenewal?
     public var ownership: Ownership?

@@ -21,6 +21,7 @@ extension AppStoreTransaction {
         )
         try readPurchase(reader)
         try readOffer(reader)
+        try readPlan(reader)
     }
 
     private mutating func readPurchase(_ reader: PayloadReader) throws(SignedDataFault) {
@@ -37,11 +38,19 @@ extension AppStoreTransaction {
         appAccountToken = try reader.uuid("appAccountToken")
         appTransactionID = try reader.identifierIfKnown("appTransactionId")
         previousOriginalTransactionID = try reader.identifierIfKnown("previousOriginalTransactionId")
+        bundleOriginalTransactionID = try reader.identifierIfKnown("bundleOriginalTransactionId")
     }
 
     private mutating func readOffer(_ reader: PayloadReader) throws(SignedDataFault) {
         offerType = try reader.numberedCode("offerType")
         offerID = try reader.text("offerIdentifier")
         offerDiscountType = try reader.code("offerDiscountType")
+    }
+
+    private mutating func readPlan(_ reader: PayloadReader) throws(SignedDataFault) {
+        billingPlan = try reader.code("billingPlanType")
+        guard let commitment = try reader.object("commitmentInfo") else { return }
+        commitmentEndsAt = try commitment.instant("commitmentExpiresDate")
+        commitmentPeriod = try commitment.integer("billingPeriodNumber").flatMap { Int(exactly: $0) }
     }
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the App Store alone knows of the subscription.
+extension Rule {
+    func billingPlan(_ wanted: BillingPlan, _ fact: Fact<BillingPlan>?) -> Finding {
+        guard let fact else { return Finding(self, .undecided, .billingPlanUnknown) }
+        let isMet = fact.value == wanted
+        return Finding(self, Answer(isMet), isMet ? .billingPlanMatches : .billingPlanDiffers)
+    }
+
+    /// Takes a plan that is billed upfront for none with a commitment.
+    func commitmentEnds(_ days: Int, _ context: EvaluationContext) -> Finding {
+        if let absence = noCommitment(context) { return absence }
+        guard let end = context.facts.commitmentEndsAt?.value else {
+            return Finding(self, .undecided, .commitmentEndUnknown)
+        }
+        guard end > context.now else { return Finding(self, .notMet, .commitmentOver) }
+        let beginsAt = end.adding(days: -days)
+        guard context.now >= beginsAt else { return Finding(self, .notMet, .commitmentEndsLater, turnsAt: beginsAt) }
+        return Finding(self, .met, .commitmentEndsSoon, turnsAt: end)
+    }
+
+    func commitmentPeriod(atLeast: Int?, atMost: Int?, _ context: EvaluationContext) -> Finding {
+        if let absence = noCommitment(context) { return absence }
+        guard let period = context.facts.commitmentPeriod?.value else {
+            return Finding(self, .undecided, .commitmentPeriodUnknown)
+        }
+        let isMet = (atLeast ?? period) <= period && period <= (atMost ?? period)
+        return Finding(
+            self,
+            Answer(isMet),
+            isMet ? .commitmentPeriodMatches : .commitmentPeriodDiffers,
+            .count(period)
+        )
+    }
+
+    func appleWinBack(_ wanted: Bool, _ fact: Fact<Bool>?) -> Finding {
+        guard let fact else { return Finding(self, .undecided, .appleWinBackUnknown) }
+        return Finding(self, Answer(fact.value == wanted), fact.value ? .appleWinBack : .noAppleWinBack)
+    }
+
+    private func noCommitment(_ context: EvaluationContext) -> Finding? {
+        context.facts.billingPlan?.value == .billedUpfront ? Finding(self, .notMet, .noCommitment) : nil
+    }
+}
+
+extension Finding {
+    /// The reason, of the rules above.
+    var appStoreSentence: String {
+        switch (code, subject) {
+        case (.billingPlanMatches, .billingPlan(let plan)): "the billing plan is \(plan.rawValue)"
+        case (.billingPlanDiffers, .billingPlan(let plan)): "the billing plan is not \(plan.rawValue)"
+        case (.billingPlanUnknown, _): "the billing plan is not known; \(Self.sending("billingPlan"))"
+        case (.commitmentEndsSoon, .commitmentEnds(let days)): "the commitment ends within \(Self.days(days))"
+        case (.commitmentEndsLater, .commitmentEnds(let days)): "the commitment does not end within \(Self.days(days))"
+        case (.commitmentOver, _): "the commitment has ended"
+        case (.noCommitment, _): "the billing plan has no commitment"
+        case (.commitmentEndUnknown, _):
+            "it is not known when the commitment ends; \(Self.sending("commitmentEndsAt"))"
+        case (.commitmentPeriodMatches, _), (.commitmentPeriodDiffers, _): commitmentPeriodSentence
+        case (.commitmentPeriodUnknown, _):
+            "it is not known which period of the commitment runs; \(Self.sending("commitmentPeriod"))"
+        case (.appleWinBack, _): "the App Store has a win-back offer for the customer"
+        case (.noAppleWinBack, _): "the App Store has no win-back offer for the customer"
+        default:
+            "it is not known whether the App Store has a win-back offer for the customer; "
+                + Self.sending("appleWinBackEligible")
+        }
+    }
+
+    private var commitmentPeriodSentence: String {
+        guard case .commitmentPeriod(let atLeast, let atMost) = subject else { return "" }
+        let bounds = [atLeast.map { "at least \($0) needed" }, atMost.map { "at most \($0) allowed" }]
+        return ["period \(counted) of the commitment", bounds[0], bounds[1]].compactMap(\.self).joined(separator: ", ")
+    }
+
+    private static func days(_ count: Int) -> String { count == 1 ? "1 day" : "\(count) days" }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the App Store alone tells of a subscription: its billing plan, and its own win-back offers.
+extension CustomerFacts {
+    /// Adds what a trusted caller states at one instant.
+    package mutating func state(
+        billingPlan: BillingPlan?,
+        commitmentEndsAt: Timestamp?,
+        commitmentPeriod: Int?,
+        appleWinBackEligible: Bool?,
+        at instant: Timestamp
+    ) {
+        func stated<Value>(_ value: Value?) -> Fact<Value>? {
+            value.map { Fact($0, source: .statedByCaller, observedAt: instant) }
+        }
+        self.billingPlan = stated(billingPlan)
+        self.commitmentEndsAt = stated(commitmentEndsAt)
+        self.commitmentPeriod = stated(commitmentPeriod)
+        self.appleWinBackEligible = stated(appleWinBackEligible)
+    }
+
+    /// Leaves out what is of one subscription.
+    mutating func forgetPlan() {
+        (billingPlan, commitmentEndsAt, commitmentPeriod) = (nil, nil, nil)
+    }
+}
+
+extension ChainState {
+    /// Adds the billing plan of the latest purchase, unless a later one may exist unseen.
+    func tellPlan(_ facts: inout CustomerFacts) {
+        guard isLatestCertain else { return }
+        func told<Value>(_ value: Value?) -> Fact<Value>? {
+            value.map { Fact($0, source: latest.source, observedAt: latest.signedAt) }
+        }
+        facts.billingPlan = told(latest.billingPlan?.known)
+        facts.commitmentEndsAt = told(latest.commitmentEndsAt)
+        facts.commitmentPeriod = told(latest.commitmentPeriod)
+    }
+
+    /// Adds whether the App Store has a win-back offer for the customer.
+    ///
+    /// Time alone makes a lapsed customer eligible, so that there was no offer before the end tells nothing after it.
+    func tellWinBack(_ facts: inout CustomerFacts, at now: Timestamp) {
+        guard let renewal else { return }
+        let isEligible = !renewal.eligibleWinBackOfferIDs.isEmpty
+        guard let end = end?.value, isEligible || end > now || renewal.signedAt >= end else { return }
+        facts.appleWinBackEligible = Fact(isEligible, source: renewal.source, observedAt: renewal.signedAt)
+    }
+}
