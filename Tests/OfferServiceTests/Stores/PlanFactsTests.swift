@@ -70,7 +70,7 @@ import Testing
 
     @Test(arguments: rows, Way.allCases)
     func `decides on them, in whatever way they came`(row: Row, way: Way) async throws {
-        try await withStoreService(asksStore: way == .api, moreOffers: Self.offers) { world in
+        try await withStoreService(asksStore: way == .api, retries: RetryPolicy(), moreOffers: Self.offers) { world in
             let id = try world.customer([row.subscription]).subscriptions[0].originalTransactionID
             if way == .notifications { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
             var answers: [String] = []
