@@ -24,6 +24,7 @@ export const undecidable = {
   "needs-public-key": "Which key made it. The service has no key or pin to check it with.",
   "needs-second-signature": "Whether an unknown key made it. Run offer-signer diagnose with a second report (--with).",
   "needs-fields": "What was signed. The report lacks fields: fill in all that the app attached.",
+  "needs-attempt-time": "Whether the signature was too old. Fill in when the app asked to buy.",
   "same-signature-twice": "Whether one key made both signatures. The second report must hold another signature.",
   "search-not-complete": "Whether another mistake explains it. There are more combinations than a search may try.",
   "unknown-mistake": "Which mistake it is. Log the bytes that the server signs, and compare them with the seven fields.",
