@@ -121,6 +121,8 @@ func withStoreService(
     environments: [StoreEnvironment] = StoreEnvironment.allCases,
     portions: GrantPortions = GrantPortions(),
     identityProviders: String = "[]",
+    offers: String? = nil,
+    retentionMilliseconds: Int64 = 60_000,
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
@@ -132,7 +134,8 @@ func withStoreService(
         with: "identityProviders: \(identityProviders), customerIds:"
     )
     let listed = environments.map { #""\#($0.rawValue)""# }.joined(separator: ", ")
-    files.offers = storeOffers.replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
+    files.offers = (offers ?? storeOffers).replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
+    files.retentionMilliseconds = retentionMilliseconds
     files.privateKeys = ["active.p8"]
     files.showsFindingsToApps = true
     // Tests ask more than one device may.
