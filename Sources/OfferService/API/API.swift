@@ -142,10 +142,8 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
-        case .appStoreNotification:
-            return try await evidence.appStoreNotifications.respond(to: request, under: current.value, at: now)
-        case .googlePlayNotification:
-            return try await evidence.googlePlayNotifications.respond(to: request, under: current.value, at: now)
+        case .appStoreNotification, .googlePlayNotification, .retentionRequest:
+            return try await answer(request, ofStore: match, requestID: requestID, at: now)
         case .transactions: return try await evidence.transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await evidence.transfers.respond(to: request, under: current.value, at: now)
         case .grant: return try await records.grants.respond(to: request, match, under: current.value, at: now)
@@ -170,6 +168,30 @@ package final class API: Responder {
         case .console, .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters.first ?? [])
         case .consoleDoor: return ConsoleCall.redirect
         case .unknown: throw .request(.noSuchPath)
+        }
+    }
+
+    /// The calls that the stores make.
+    private func answer(
+        _ request: Request,
+        ofStore match: RouteMatch,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let snapshot = current.value
+        switch match.route {
+        case .appStoreNotification:
+            return try await evidence.appStoreNotifications.respond(to: request, under: snapshot, at: now)
+        case .googlePlayNotification:
+            return try await evidence.googlePlayNotifications.respond(to: request, under: snapshot, at: now)
+        default:
+            return try await offers.retention.respond(
+                to: request,
+                match,
+                under: snapshot,
+                requestID: requestID,
+                at: now
+            )
         }
     }
 

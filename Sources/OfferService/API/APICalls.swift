@@ -16,6 +16,7 @@ struct OfferCalls: Sendable {
     let authorizations: AuthorizationCall
     let eligibility: EligibilityCall
     let compatible: CompatibilityCall
+    let retention: RetentionCall
 }
 
 /// The calls that bring evidence of purchases, and say whose it is.

@@ -21,7 +21,8 @@ extension Route {
     var isOfAdministration: Bool {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
-            .googlePlayNotification, .eligibility, .googlePlayAuthorization, .transactions, .customerTransfers,
+            .googlePlayNotification, .retentionRequest, .eligibility, .googlePlayAuthorization, .transactions,
+            .customerTransfers,
             .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .grant, .events, .unknown:
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,

@@ -8,6 +8,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
     case appStoreNotification = "/v1/notifications/app-store"
     case googlePlayNotification = "/v1/notifications/google-play"
+    case retentionRequest = "/v1/retention/app-store/{app}"
     case eligibility = "/v1/eligibility"
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
@@ -52,7 +53,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     package var allowedMethods: [HTTP.Method] {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
-            .eligibility, .googlePlayAuthorization, .googlePlayNotification, .transactions, .customerTransfers,
+            .eligibility, .googlePlayAuthorization, .googlePlayNotification, .retentionRequest, .transactions,
+            .customerTransfers,
             .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .disableKey, .enableKey, .unseal, .auditLookups,
             .auditCustomers, .diagnoses:
             [.post]

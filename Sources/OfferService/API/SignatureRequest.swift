@@ -48,6 +48,8 @@ package final class SignatureRequest: Sendable {
     package let client: ReportedClient?
     /// Members that only a `backend` may send and that this request has, as pointers.
     package let assertions: [String]
+    /// Whether the App Store itself asks, which shows whose the transaction is; there is no time to ask back.
+    let isFromAppStore: Bool
 
     /// Enough nodes for the longest lists of facts; the HTTP server has already limited the bytes.
     private static let limits = JSONLimits(
@@ -93,6 +95,7 @@ package final class SignatureRequest: Sendable {
         (customerID, binding, assertions) = (names.customerID, names.binding, names.assertions)
         (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
         client = reader.member("client").flatMap { ReportedClient($0, into: mismatches) }
+        isFromAppStore = false
         let subject: Subject?
         switch call {
         case .promotionalOffer:
@@ -125,6 +128,7 @@ package final class SignatureRequest: Sendable {
         attributes = request.attributes
         client = nil
         assertions = request.assertions
+        isFromAppStore = false
     }
 
     /// What another vendor's SDK asks for, as a request for an original signature.
@@ -139,6 +143,26 @@ package final class SignatureRequest: Sendable {
         signedData = request.signedData
         (facts, attributes, assertions) = request.told
         client = request.client
+        isFromAppStore = false
+    }
+
+    /// What the App Store asks of a subscriber, as a request for a JWS of that offer, bound to the subscription.
+    ///
+    /// What Apple signed shows that there is one. All else must be known already.
+    init(_ request: RealtimeRequest, for listing: AppStoreListing, _ offerID: OfferID, receivedAt now: Timestamp) {
+        bundleID = listing.bundleID
+        productID = listing.productID
+        subject = .promotionalOffer(offerID, forms: [.jws])
+        binding = .none
+        customerID = nil
+        anonymousID = nil
+        transactionID = request.originalTransactionID
+        signedData = SignedDataMembers()
+        facts = SharedFacts(CustomerFacts(of: request, receivedAt: now))
+        attributes = nil
+        client = nil
+        assertions = []
+        isFromAppStore = true
     }
 
     /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.
@@ -185,5 +209,26 @@ package final class SignatureRequest: Sendable {
         if Set(forms).count != forms.count { mismatches.add(value, "names a format twice") }
         if value.array?.isEmpty == true { mismatches.add(value, "expected “v1”, “jws” or both") }
         return SignatureForm.allCases.filter(forms.contains)
+    }
+}
+
+extension CustomerFacts {
+    /// What a real-time request shows: who is asked to stay has subscribed.
+    fileprivate init(of request: RealtimeRequest, receivedAt now: Timestamp) {
+        self.init(
+            statedAt: now,
+            subscribedBefore: true,
+            status: nil,
+            expiresAt: nil,
+            autoRenews: nil,
+            ownership: nil,
+            environment: request.environment,
+            storefront: nil,
+            region: nil,
+            originalTransactionID: request.originalTransactionID,
+            subscriptionGroup: nil,
+            refundedAt: nil,
+            offersUsed: nil
+        )
     }
 }

@@ -41,7 +41,7 @@ package final class Catalog: Sendable {
     package let apps: [BundleID: AppStoreApp]
     /// Those at Google Play, by package name.
     package let googlePlayApps: [PackageName: GooglePlayApp]
-    private let customerPolicies: [AppName: CustomerPolicy]
+    private let policies: AppPolicies
     /// Over the bytes of the file; responses and records name the policy by it.
     package let digest: SHA256Digest
     /// The same as text, `sha256:` and 64 hex digits.
@@ -53,7 +53,7 @@ package final class Catalog: Sendable {
         apps: [AppStoreApp],
         googlePlayApps: [GooglePlayApp] = [],
         offers: [CatalogOffer],
-        customerPolicies: [AppName: CustomerPolicy] = [:],
+        policies: AppPolicies = AppPolicies(),
         digest: SHA256Digest
     ) {
         var offersByName: [Name: CatalogOffer] = [:]
@@ -78,13 +78,21 @@ package final class Catalog: Sendable {
         self.apps = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         self.googlePlayApps = Dictionary(googlePlayApps.map { ($0.packageName, $0) }) { first, _ in first }
         self.offers = offers
-        self.customerPolicies = customerPolicies
+        self.policies = policies
         self.digest = digest
         policyName = "sha256:\(digest.hex)"
     }
 
     /// How an app's customers may be called.
-    package func customerPolicy(of app: AppName) -> CustomerPolicy { customerPolicies[app] ?? CustomerPolicy() }
+    package func customerPolicy(of app: AppName) -> CustomerPolicy { policies.customers[app] ?? CustomerPolicy() }
+
+    /// The app of that bundle id, with what the App Store may show to its subscribers; `nil` if there is nothing.
+    func retention(of bundleID: ArraySlice<UInt8>) -> (app: AppStoreApp, shown: AppRetention)? {
+        guard let (id, shown) = policies.retention.first(where: { $0.key.text.utf8.elementsEqual(bundleID) }),
+            let app = apps[id]
+        else { return nil }
+        return (app, shown)
+    }
 
     /// What the ledger calls an app of Google Play; of one that isn't in the catalogue, its own name.
     package func ledgerName(of packageName: PackageName) -> AppName {
@@ -206,6 +214,20 @@ extension Catalog {
             else { return .introductory }
             return offers[path.offerID]?.googlePlay?.offerID.text == path.offerID ? .promotional : .introductory
         }
+    }
+}
+
+/// What holds for all offers of an app.
+package struct AppPolicies: Sendable {
+    var customers: [AppName: CustomerPolicy] = [:]
+    /// What the App Store may show to subscribers who are about to cancel.
+    var retention: [BundleID: AppRetention] = [:]
+
+    package init() {}
+
+    init(customers: [(AppName, CustomerPolicy)], retention: [(BundleID, AppRetention)]) {
+        self.customers = Dictionary(customers) { first, _ in first }
+        self.retention = Dictionary(retention) { first, _ in first }
     }
 }
 

@@ -22,7 +22,10 @@ package enum CatalogFile {
             apps: apps.compactMap(\.appStore),
             googlePlayApps: apps.compactMap(\.googlePlay),
             offers: apps.flatMap(\.offers),
-            customerPolicies: Dictionary(apps.compactMap(\.customerPolicy)) { first, _ in first },
+            policies: AppPolicies(
+                customers: apps.compactMap(\.customerPolicy),
+                retention: apps.compactMap(\.retention)
+            ),
             digest: file.digest
         )
     }
@@ -32,6 +35,7 @@ package enum CatalogFile {
         let appStore: AppStoreApp?
         let googlePlay: GooglePlayApp?
         let customerPolicy: (AppName, CustomerPolicy)?
+        let retention: (BundleID, AppRetention)?
         let offers: [CatalogOffer]
     }
 
@@ -70,6 +74,7 @@ package enum CatalogFile {
             isOnlyIn: isInAppStore == isAtGooglePlay ? nil : isInAppStore ? .appStore : .googlePlay
         )
         let offers = app.elements("plans") { plans.read($0) }
+        let retention = plans.retention.readApp(&app, namesApp: appleID != nil || !environments.contains(.production))
         app.finish()
         let name = bundleID.map(AppName.init) ?? packageName.map(AppName.init)
         return ReadApp(
@@ -78,6 +83,7 @@ package enum CatalogFile {
                 name.map { GooglePlayApp(packageName: packageName, name: $0, hideTags: hideTags) }
             },
             customerPolicy: name.map { ($0, customerPolicy) },
+            retention: bundleID.flatMap { id in retention.map { (id, $0) } },
             offers: offers.flatMap(\.self)
         )
     }

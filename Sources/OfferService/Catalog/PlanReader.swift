@@ -11,6 +11,8 @@ final class PlanReader {
     private let packageName: PackageName?
     /// The store that the app is in, if it is said to be in one alone.
     private let onlyStore: Store?
+    /// What is shown to subscribers who are about to cancel.
+    let retention: RetentionReader
     private var offerNames: Set<String> = []
     private var products: Set<ProductID> = []
     private var basePlans: Set<String> = []
@@ -18,6 +20,7 @@ final class PlanReader {
     init(_ mismatches: Mismatches, bundleID: BundleID?, packageName: PackageName?, isOnlyIn onlyStore: Store?) {
         self.onlyStore = onlyStore
         self.mismatches = mismatches
+        retention = RetentionReader(mismatches)
         self.bundleID = bundleID
         self.packageName = packageName
     }
@@ -52,7 +55,8 @@ final class PlanReader {
         if value.object != nil, plan.member("appStore") == nil, plan.member("googlePlay") == nil {
             plan.note("appStore", "is missing, and so is googlePlay; a plan is of a product of one store at least")
         }
-        let offers = plan.elements("offers") { readOffer($0, place) }.flatMap(\.self)
+        retention.readPlan(&plan, of: place.appStore?.productID, in: place.appStore?.groupID)
+        let offers = plan.elements("offers") { retention.readOffer($0, readOffer($0, place)) }.flatMap(\.self)
         reportAmbiguousNames(offers, plan)
         let introductory = readIntroductoryOffer(&plan, place.appStore)
         plan.finish()
@@ -102,6 +106,7 @@ final class PlanReader {
             offer.note("appStore", "is missing, and so is googlePlay; an offer is in one store at least")
         }
         let hasFloor = Self.hasFloor(&offer, googlePlay?.admitsNewCustomers)
+        _ = offer.member("retention")
         guard let (id, terms) = readTerms(&offer, id, hasFloor: hasFloor) else { return nil }
         var offers: [CatalogOffer] = []
         if let appStore {

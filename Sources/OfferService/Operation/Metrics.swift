@@ -53,6 +53,8 @@ package enum Metric: Hashable, Sendable {
     case notifications(type: String, environment: String, outcome: String)
     /// What came as a notification and was refused, by reason.
     case notificationsRefused(reason: String)
+    /// What the App Store was answered that asked what to show to a subscriber, by kind and reason.
+    case retentionAnswers(app: String, answer: String, reason: String)
     /// Questions to OCSP responders, by what they were about and what came of them.
     case ocspQuestions(certificate: String, outcome: String)
     /// Readings of an identity provider's keys, by what came of them.

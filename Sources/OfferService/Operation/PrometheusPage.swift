@@ -8,6 +8,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions, unrecordedSignatures
     case offersSigned, offersRedeemed, boughtWithoutDiscount, identityProviderRequests, tokensRefused
+    case retentionAnswers
 
     var name: String {
         switch self {
@@ -36,6 +37,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .boughtWithoutDiscount: "offer_signer_offers_bought_without_discount_total"
         case .identityProviderRequests: "offer_signer_identity_provider_requests_total"
         case .tokensRefused: "offer_signer_tokens_refused_total"
+        case .retentionAnswers: "offer_signer_retention_answers_total"
         }
     }
 
@@ -68,6 +70,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
             "Purchases within ten minutes of a grant for the same product, without its offer, by client library"
         case .identityProviderRequests: "Readings of an identity provider's keys, by outcome"
         case .tokensRefused: "Users' tokens that were refused, by issuer and reason"
+        case .retentionAnswers: "Answers to the App Store's real-time requests, by what is shown and why"
         }
     }
 }
@@ -100,6 +103,7 @@ extension Metric {
         case .boughtWithoutDiscount: .boughtWithoutDiscount
         case .identityProviderRequests: .identityProviderRequests
         case .tokensRefused: .tokensRefused
+        case .retentionAnswers: .retentionAnswers
         }
     }
 
@@ -135,6 +139,8 @@ extension Metric {
         case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
         case .identityProviderRequests(let issuer, let outcome): [("issuer", issuer), ("outcome", outcome)]
         case .tokensRefused(let issuer, let reason): [("issuer", issuer), ("reason", reason)]
+        case .retentionAnswers(let app, let answer, let reason):
+            [("app", app), ("answer", answer), ("reason", reason)]
         }
     }
 }

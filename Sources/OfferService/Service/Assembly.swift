@@ -88,7 +88,13 @@ extension APICalls {
         let play =
             dependencies.googlePlay ?? GooglePlaySources(purchases: stores.googlePlayAPI, push: stores.googlePush)
         let deciding = OfferParts(writing, stores, play, settings, dependencies.verify)
-        offers = OfferCalls(deciding, writing.admission, records.noise, writing.runtime)
+        offers = OfferCalls(
+            deciding,
+            writing.admission,
+            noise: records.noise,
+            patience: Patience(milliseconds: dependencies.retentionMilliseconds),
+            runtime: writing.runtime
+        )
         evidence = EvidenceCalls(writing, stores, play)
         self.records = RecordCalls(records, writing, stores.appStore, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)

@@ -34,6 +34,8 @@ package struct Dependencies: Sendable {
     package var storeRetries = RetryPolicy()
     /// By which it is seen whether threads stand still; a test that sets the time of day does not set this one.
     package var steadyClock = WallClock.system
+    /// After how long the App Store is answered with a message, if nothing is decided by then; it waits for 700 ms.
+    package var retentionMilliseconds: Int64 = 300
     /// Where Google Play's purchases and messages come from; `nil`: from Google, as the settings say.
     package var googlePlay: GooglePlaySources?
     /// How the service verifies its own signatures.

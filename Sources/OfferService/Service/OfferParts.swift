@@ -5,6 +5,8 @@ struct OfferParts: Sendable {
     let signer: OfferSigner
     let authorizer: OfferAuthorizer
     let previewer: OfferPreviewer
+    let appStore: AppStore
+    let committer: Committer
 
     init(
         _ writing: WritingParts,
@@ -13,7 +15,8 @@ struct OfferParts: Sendable {
         _ settings: Settings,
         _ verify: @escaping SelfVerification.Verify
     ) {
-        let (runtime, committer) = (writing.runtime, writing.committer)
+        let runtime = writing.runtime
+        (appStore, committer) = (stores.appStore, writing.committer)
         let decider = OfferDecider(
             committer: committer,
             admission: writing.admission,
@@ -47,7 +50,13 @@ struct OfferParts: Sendable {
 }
 
 extension OfferCalls {
-    init(_ parts: OfferParts, _ admission: Admission, _ noise: MinuteCounter<Noise>, _ runtime: Runtime) {
+    init(
+        _ parts: OfferParts,
+        _ admission: Admission,
+        noise: MinuteCounter<Noise>,
+        patience: Patience,
+        runtime: Runtime
+    ) {
         let decisions = DecisionLog(runtime)
         signatures = SignatureCall(signer: parts.signer, admission: admission, decisions: decisions)
         batches = SignatureBatchCall(
@@ -67,6 +76,13 @@ extension OfferCalls {
             signer.showsFindings(to: $0)
         }
         compatible = CompatibilityCall(signer: parts.signer, admission: admission, decisions: decisions, noise: noise)
+        retention = RetentionCall(
+            store: parts.appStore,
+            decider: RetentionDecider(signer: parts.signer, committer: parts.committer, decisions: decisions),
+            admission: admission,
+            patience: patience,
+            runtime: runtime
+        )
     }
 }
 

@@ -122,6 +122,8 @@ func withStoreService(
     portions: GrantPortions = GrantPortions(),
     identityProviders: String = "[]",
     moreOffers: String = "",
+    offers: String? = nil,
+    retentionMilliseconds: Int64 = 60_000,
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
@@ -133,8 +135,9 @@ func withStoreService(
         with: "identityProviders: \(identityProviders), customerIds:"
     )
     let listed = environments.map { #""\#($0.rawValue)""# }.joined(separator: ", ")
-    files.offers = storeOffers.replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
+    files.offers = (offers ?? storeOffers).replacing("appAppleId:", with: "environments: [\(listed)], appAppleId:")
     files.offers = files.offers.replacing(#"{id: "open","#, with: moreOffers + #"{id: "open","#)
+    files.retentionMilliseconds = retentionMilliseconds
     files.privateKeys = ["active.p8"]
     files.showsFindingsToApps = true
     // Tests ask more than one device may.

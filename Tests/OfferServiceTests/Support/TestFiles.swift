@@ -93,6 +93,9 @@ struct TestFiles: Sendable {
     /// A Google Play that pushes and is asked; nil leaves the call for its notifications unset.
     var googlePlay: ScriptedPlay?
 
+    /// After how long a retention request is answered with a message; longer than by default, since a test may be slow.
+    var retentionMilliseconds: Int64 = 60_000
+
     /// Whether callers of role `app` are told which rule said no.
     var showsFindingsToApps = false
 }

@@ -69,6 +69,7 @@ extension TestService {
         // Never, unless it is asked to look: a test says when what is in the database comes into force.
         dependencies.housekeepingMilliseconds = 86_400_000
         dependencies.verify = files.verifies
+        dependencies.retentionMilliseconds = files.retentionMilliseconds
         if let disk = files.disk { dependencies.diskReserve = { _ in DiskReserve { disk } } }
         if let retries = files.appStore?.retries { dependencies.storeRetries = retries }
         dependencies.googlePlay = files.googlePlay.map { GooglePlaySources(purchases: $0, push: $0) }

@@ -168,6 +168,11 @@ final class KnownByStore: Sendable {
             let keys = configuration.keys(of: bundleID)
             knowledge.subjects = [keys.key(of: .originalTransaction(id))]
             knowledge.successions = keys.successions(of: [.originalTransaction(id)])
+            if request.isFromAppStore {
+                let name = CustomerIdentity.originalTransaction(id)
+                knowledge.shownNames = [PseudonymizedName(name, keys.pseudonym(of: name))]
+                knowledge.chains = [keys.chainKey(of: id)]
+            }
         }
         knowledge.mayAsk = mayAsk(request, caller, evidence) && configuration.canAskAppStore(about: bundleID)
     }
@@ -248,6 +253,7 @@ final class KnownByStore: Sendable {
     /// account token that the answer has to name too.
     private static func mayAsk(_ request: SignatureRequest, _ caller: Caller, _ evidence: SubscriptionEvidence) -> Bool
     {
+        if request.isFromAppStore { return false }
         if !evidence.transactions.isEmpty { return true }
         guard request.transactionID != nil else { return false }
         if caller.role.mayAssertFacts { return true }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+// MARK: - Answers to requests that may come again
+
+extension LedgerWriter {
+    /// What was answered under an idempotency key; `nil` if nothing is known of it, or it was of another request.
+    func answer(under claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> [UInt8]? {
+        guard let earlier = try earlierGrant(claim, at: now), earlier.requestDigest == claim.requestDigest else {
+            return nil
+        }
+        return earlier.decisionJSON
+    }
+
+    /// Keeps an answer, unless another one was kept under the key before; answers the one that counts.
+    func keep(
+        _ answer: [UInt8],
+        under claim: IdempotencyClaim,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) throws(LedgerError) -> [UInt8] {
+        if let earlier = try earlierGrant(claim, at: now) {
+            return earlier.requestDigest == claim.requestDigest ? earlier.decisionJSON : answer
+        }
+        try remember(claim, GrantTerms(id: requestID, at: now), answer)
+        return answer
+    }
+}
+
+extension Committer {
+    /// What was answered under an idempotency key before; `nil` if nothing is known of it.
+    func answer(under claim: IdempotencyClaim, at now: Timestamp) async throws(LedgerError) -> [UInt8]? {
+        let found = Guarded<[UInt8]?>(nil)
+        try await look { writer throws(LedgerError) in
+            let answer = try writer.answer(under: claim, at: now)
+            found.withLock { $0 = answer }
+        }
+        return found.withLock { $0 }
+    }
+
+    /// Keeps an answer, unless another one was kept under the key before; answers the one that counts once it is durable.
+    func keep(
+        _ answer: [UInt8],
+        under claim: IdempotencyClaim,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(LedgerError) -> [UInt8] {
+        let kept = Guarded(answer)
+        try await look { writer throws(LedgerError) in
+            let counts = try writer.keep(answer, under: claim, requestID: requestID, at: now)
+            kept.withLock { $0 = counts }
+        }
+        return kept.withLock { $0 }
+    }
+}

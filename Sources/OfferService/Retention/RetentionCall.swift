@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+import JSON
+import OfferDomain
+
+/// `POST /v1/retention/app-store/{app}`: Apple asks what to show to a subscriber who is about to cancel.
+///
+/// Apple proves itself by its signature. It waits for 700 ms, and what it shows when it gets no answer is not ours to choose,
+/// so a message is answered wherever nothing better can be.
+struct RetentionCall: Sendable {
+    private let store: AppStore
+    private let decider: RetentionDecider
+    private let admission: Admission
+    private let metrics: Metrics
+    private let log: Log
+    private let patience: Patience
+
+    /// How old a request may be.
+    static let minutes = 5
+
+    init(store: AppStore, decider: RetentionDecider, admission: Admission, patience: Patience, runtime: Runtime) {
+        self.store = store
+        self.decider = decider
+        self.admission = admission
+        (metrics, log) = (runtime.metrics, runtime.log)
+        self.patience = patience
+    }
+
+    func respond(
+        to request: Request,
+        _ match: RouteMatch,
+        under snapshot: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        guard let found = match.parameters.first.flatMap({ snapshot.catalog.retention(of: $0) }) else {
+            throw .request(.notConfigured)
+        }
+        let asked = Asked(
+            signedPayload: try signedPayload(request.body),
+            party: admission.stranger(request),
+            app: found.app,
+            shown: found.shown,
+            configuration: snapshot,
+            id: requestID,
+            receivedAt: now
+        )
+        let message = Guarded(RetentionAnswer.message(found.shown.message.standard))
+        let outcome = await patience.value {
+            await decided(asked, fallingBackTo: message)
+        } late: {
+            .success(.init(message.withLock { $0 }, "late"))
+        }
+        let answer = try outcome.get()
+        metrics.count(
+            .retentionAnswers(app: found.app.bundleID.text, answer: answer.answer, reason: answer.reason)
+        )
+        return .json(answer.body)
+    }
+
+    /// A request that may be anybody's.
+    private struct Asked: Sendable {
+        let signedPayload: [UInt8]
+        let party: Party
+        let app: AppStoreApp
+        let shown: AppRetention
+        let configuration: Snapshot
+        let id: UniqueID
+        let receivedAt: Timestamp
+    }
+
+    /// What is answered; once the request is known to be genuine, the `message` is the one for its product and language.
+    private func decided(
+        _ asked: Asked,
+        fallingBackTo message: Guarded<RetentionAnswer>
+    ) async -> Result<RetentionDecider.Decided, Refusal> {
+        do throws(Refusal) {
+            guard let genuine = try await verified(asked) else {
+                return .success(.init(message.withLock { $0 }, "not-verified"))
+            }
+            let question = RetentionQuestion(
+                request: genuine,
+                app: asked.app,
+                shown: asked.shown,
+                configuration: asked.configuration,
+                id: asked.id,
+                receivedAt: asked.receivedAt
+            )
+            message.withLock { $0 = question.message }
+            return .success(await decider.decide(question))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Members that Apple may add to the body are passed over.
+    private func signedPayload(_ body: [UInt8]) throws(Refusal) -> [UInt8] {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(body, limits: JSONLimits(maximumBytes: 65_536, maximumStringBytes: 65_536))
+        } catch {
+            throw .request(.malformedJSON(error))
+        }
+        let mismatches = Mismatches()
+        var reader = ObjectReader(document.root, into: mismatches)
+        let payload = reader.required("signedPayload", "a compact JWS in a string") { $0.stringBytes }
+        guard let payload, mismatches.all.isEmpty else { throw .invalid(mismatches) }
+        return payload
+    }
+
+    /// The request inside; `nil` if it can't be told just now whether it is genuine, where a message does no harm.
+    private func verified(_ asked: Asked) async throws(Refusal) -> RealtimeRequest? {
+        let (jws, now, reader) = (asked.signedPayload, asked.receivedAt, store.reader(of: [asked.app]))
+        let result: Result<RealtimeRequest, SignedDataFault>? = await store.verifying([jws], for: asked.party) {
+            do throws(SignedDataFault) {
+                let oldest = now.adding(minutes: -Self.minutes)
+                let request = try reader.realtimeRequest(jws, at: now, notSignedBefore: oldest)
+                try request.requireNumber(of: asked.app)
+                return .success(request)
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let result else { return nil }
+        do throws(SignedDataFault) { return try result.get() } catch {
+            if error.isTemporary { return nil }
+            refuse(error, of: asked.app)
+            throw .signedData(error, pointer: "/signedPayload")
+        }
+    }
+
+    /// Counts and logs a refusal; what is not Apple's only for those who look closely, or strangers could fill the log.
+    private func refuse(_ fault: SignedDataFault, of app: AppStoreApp) {
+        metrics.count(.retentionAnswers(app: app.bundleID.text, answer: "refused", reason: fault.label))
+        let text: StaticString = "a real-time request was refused"
+        guard fault.isOfGenuineData else { return log(.debug, text, ["reason": .text(fault.label)]) }
+        log.onceAMinute(.warning, text, reason: fault.label, app: app.bundleID.text, ["detail": .text("\(fault)")])
+    }
+}
+
+extension RealtimeRequest {
+    /// Refuses a request of the sandbox that names another app; it may name none there.
+    fileprivate func requireNumber(of app: AppStoreApp) throws(SignedDataFault) {
+        guard let found = appAppleID, found != 0, let expected = app.appAppleID, found != expected else { return }
+        throw .otherAppAppleID(pointer: "/appAppleId")
+    }
+}

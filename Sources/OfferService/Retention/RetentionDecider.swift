@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// A real-time request of the App Store that is known to be genuine, and what may be answered.
+struct RetentionQuestion: Sendable {
+    let request: RealtimeRequest
+    let app: AppStoreApp
+    let shown: AppRetention
+    let configuration: Snapshot
+    /// UUIDv7 of the call; a grant has it too.
+    let id: UniqueID
+    let receivedAt: Timestamp
+
+    /// What is answered where nothing else can be.
+    var message: RetentionAnswer { .message(shown.message(for: request.productID).id(for: request.userLocale)) }
+
+    /// Under which a grant, or the answer, is found again if the App Store asks once more.
+    func claim(_ kind: StaticString) -> IdempotencyClaim {
+        let key = "\(kind) \(app.bundleID) \(request.environment.rawValue) \(request.requestIdentifier)"
+        let body = "\(request.originalTransactionID) \(request.productID)"
+        return IdempotencyClaim(callerID: .retention, key: Array(key.utf8), body: Array(body.utf8))
+    }
+}
+
+/// Decides what the App Store shows to a subscriber who is about to cancel: the first offer that the rules allow, or else
+/// another product, or a message.
+///
+/// Offers are decided, recorded and signed as those of every other caller, on what the ledger knows; no store is asked.
+struct RetentionDecider: Sendable {
+    private let signer: OfferSigner
+    private let committer: Committer
+    private let decisions: DecisionLog
+
+    init(signer: OfferSigner, committer: Committer, decisions: DecisionLog) {
+        self.signer = signer
+        self.committer = committer
+        self.decisions = decisions
+    }
+
+    /// A body, and why it is that one, for metrics.
+    struct Decided: Sendable {
+        let body: [UInt8]
+        let answer: String
+        let reason: String
+
+        init(_ answer: RetentionAnswer, _ reason: String) {
+            (body, self.answer, self.reason) = (answer.body, answer.name, reason)
+        }
+
+        fileprivate init(repeated body: [UInt8]) { (self.body, answer, reason) = (body, "repeated", "repeated") }
+    }
+
+    /// The answer, which is kept for a repetition of the request where that can be.
+    func decide(_ question: RetentionQuestion) async -> Decided {
+        let claim = question.claim("answer")
+        do throws(LedgerError) {
+            let kept = try await committer.answer(under: claim, at: question.receivedAt).map(KeptRetentionAnswer.init)
+            if let body = kept?.body { return Decided(repeated: body) }
+            let decided = await chosen(question)
+            // Too late to be sent: a repetition gets what was sent meanwhile.
+            if Task.isCancelled { return await keep(question.message, "late", of: question, under: claim) }
+            return await keep(decided.answer, decided.reason, of: question, under: claim)
+        } catch {
+            // Nothing can be granted either.
+            return Decided(question.message, ServiceFault(error).retentionReason)
+        }
+    }
+
+    /// Answers what counts: this, or what an earlier or parallel request was answered.
+    private func keep(
+        _ answer: RetentionAnswer,
+        _ reason: String,
+        of question: RetentionQuestion,
+        under claim: IdempotencyClaim
+    ) async -> Decided {
+        let own = KeptRetentionAnswer(answer)
+        let bytes: [UInt8]
+        do throws(LedgerError) {
+            bytes = try await committer.keep(own.bytes, under: claim, requestID: question.id, at: question.receivedAt)
+        } catch {
+            // What was granted is on record, and is given out.
+            return Decided(answer, reason)
+        }
+        let counts = KeptRetentionAnswer(bytes)
+        if let body = counts.body { return counts == own ? Decided(answer, reason) : Decided(repeated: body) }
+        guard case .promotionalOffer(let message, let jws) = answer else {
+            return Decided(question.message, "repeated")
+        }
+        return Decided(.promotionalOffer(message, jws: counts.restored(jws)), reason)
+    }
+
+    /// What is to be shown, and why.
+    private func chosen(_ question: RetentionQuestion) async -> (answer: RetentionAnswer, reason: String) {
+        let (request, shown) = (question.request, question.shown)
+        let offers = shown.offers(for: request.productID)
+        for candidate in offers where !Task.isCancelled {
+            do throws(Refusal) {
+                guard let jws = try await signed(candidate.offer, question) else { continue }
+                return (.promotionalOffer(candidate.message.id(for: request.userLocale), jws: jws), "eligible")
+            } catch {
+                switch error {
+                case .decision, .request: continue
+                case .service(let fault): return (question.message, fault.retentionReason)
+                case .caller: return (question.message, "not-allowed")
+                }
+            }
+        }
+        let reason = offers.isEmpty ? "no-offer" : "not-eligible"
+        guard let alternative = shown.alternative(to: request.productID) else { return (question.message, reason) }
+        let message = alternative.message.id(for: request.userLocale)
+        return (.alternateProduct(message, alternative.productID, alternative.billingPlan), reason)
+    }
+
+    /// The JWS of an offer that the customer may have; a refusal is logged as of every other caller.
+    private func signed(_ offer: CatalogOffer, _ question: RetentionQuestion) async throws(Refusal) -> [UInt8]? {
+        guard let listing = offer.appStore, let offerID = listing.offerID else { return nil }
+        let caller = Caller(id: .retention, role: .backend, apps: [offer.app])
+        do throws(Refusal) {
+            let signed = try await signer.sign(
+                SignatureRequest(question.request, for: listing, offerID, receivedAt: question.receivedAt),
+                for: caller,
+                idempotency: question.claim("grant"),
+                under: question.configuration,
+                requestID: question.id,
+                at: question.receivedAt
+            )
+            decisions.granted(offer.id.text, .eligible, to: caller, requestID: question.id, since: question.receivedAt)
+            return signed.jws
+        } catch {
+            decisions.refused(error, offer.id.text, to: caller, requestID: question.id, since: question.receivedAt)
+            throw error
+        }
+    }
+}
+
+extension ServiceFault {
+    /// Why only a message is shown, for metrics: the name of the problem that other callers are told.
+    fileprivate var retentionReason: String { Problem(.service(self)).name }
+}

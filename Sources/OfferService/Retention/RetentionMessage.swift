@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// A message of Retention Messaging, by the identifiers that App Store Connect has for it: one for all languages, or one for
+/// each.
+package struct RetentionMessage: Hashable, Sendable {
+    /// For languages that have none of their own.
+    package let standard: UniqueID
+    /// By tags such as `de-at`, as ``key(_:)`` writes them.
+    private let byLanguage: [String: UniqueID]
+
+    package init(_ standard: UniqueID, byLanguage: [String: UniqueID] = [:]) {
+        self.standard = standard
+        self.byLanguage = byLanguage
+    }
+
+    /// The message for a locale such as `de-AT`: its own, that of `de`, or the standard one.
+    package func id(for locale: String) -> UniqueID {
+        guard !byLanguage.isEmpty else { return standard }
+        var tag = Self.key(locale)[...]
+        while !tag.isEmpty {
+            if let id = byLanguage[String(tag)] { return id }
+            tag = tag.lastIndex(of: "-").map { tag[..<$0] } ?? ""
+        }
+        return standard
+    }
+
+    /// A locale as messages are kept by it.
+    static func key(_ locale: String) -> String { locale.lowercased().replacing("_", with: "-") }
+}
+
+/// Another product that a subscriber may change to instead of canceling.
+package struct RetentionSwitch: Hashable, Sendable {
+    package let productID: ProductID
+    package let message: RetentionMessage
+    /// `nil` of a product that has one plan.
+    package let billingPlan: BillingPlan?
+
+    /// As Apple spells it.
+    package enum BillingPlan: String, CaseIterable, Sendable {
+        case monthly = "MONTHLY"
+        case billedUpfront = "BILLED_UPFRONT"
+    }
+}
+
+/// An offer that may be shown to a subscriber who is about to cancel, and the message that goes with it.
+package struct RetentionOffer: Sendable {
+    package let offer: CatalogOffer
+    package let message: RetentionMessage
+}
+
+/// What the App Store may show to those of an app's subscribers who are about to cancel.
+package struct AppRetention: Sendable {
+    /// What is said of the subscribers of one product.
+    struct Plan: Sendable {
+        let groupID: SubscriptionGroupID?
+        var message: RetentionMessage?
+        var alternative: RetentionSwitch?
+    }
+
+    /// Shown where nothing else can be.
+    package let message: RetentionMessage
+    /// By product.
+    let plans: [String: Plan]
+    /// In the order of the file.
+    let offers: [RetentionOffer]
+
+    /// The message without an offer for subscribers of a product.
+    func message(for productID: String) -> RetentionMessage { plans[productID]?.message ?? message }
+
+    /// What subscribers of a product may change to.
+    func alternative(to productID: String) -> RetentionSwitch? { plans[productID]?.alternative }
+
+    /// The offers for subscribers of a product, the first one to try first: those of the product, then those of other
+    /// products in its group.
+    func offers(for productID: String) -> [RetentionOffer] {
+        let own = offers.filter { $0.offer.appStore?.productID.text == productID }
+        guard let groupID = plans[productID]?.groupID else { return own }
+        return own
+            + offers.filter { candidate in
+                guard let listing = candidate.offer.appStore else { return false }
+                return listing.productID.text != productID && listing.subscriptionGroupID == groupID
+            }
+    }
+}
