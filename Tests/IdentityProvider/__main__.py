@@ -135,7 +135,7 @@ def after_restart(service, bound_user):
 
 
 def rotation(caller, login, authority, old):
-    """A new key is followed at once; a withdrawn one is forgotten with it."""
+    """A new key is followed at once, while the one before it stays."""
     login.rotate(keep=True)
     reads = login.reads
     new = logged_in(login, authority)["access_token"]
@@ -149,6 +149,7 @@ def rotation(caller, login, authority, old):
 
 
 def withdrawal(caller, provider, authority):
+    """The same where tokens name no key, and where the old key is withdrawn with the change."""
     old = logged_in(provider, authority)["access_token"]
     expect("before the withdrawal", caller.ask(old), 200)
     provider.rotate(keep=False)
@@ -191,7 +192,7 @@ def run(binary, place, store):
     login, bound, late = (Provider(certificate, algorithm, port) for algorithm, port in zip(("RS256", "ES256", "ES256"), ports))
     strange = Provider(stranger.certify("strange"), "ES256", ports[3])
     strange.authority = stranger.path
-    brief = Provider(certificate, "ES256", ports[4])
+    brief = Provider(certificate, "ES256", ports[4], names_keys=False)
     entries = [entry(login, "login"), entry(bound, "bound", dpop="required"), entry(late, "late"), entry(strange, "strange"),
                entry(brief, "brief")]
     for provider in (login, bound, strange, brief):

@@ -133,8 +133,8 @@ class AccessTokens(JWTBearerTokenGenerator):
         self.provider = provider
 
     def get_jwks(self):
-        # A set, because its keys' IDs go into the header.
-        return KeySet(self.provider.keys[:1])
+        # The ID of a set's key goes into the header, and that of a key alone does not.
+        return KeySet(self.provider.keys[:1]) if self.provider.names_keys else self.provider.keys[0]
 
     def get_audiences(self, client, user, scope):
         return CLIENTS[client.client_id][0]
@@ -151,8 +151,8 @@ class AccessTokens(JWTBearerTokenGenerator):
 class Provider:
     """Listens on a port of its own, also after it was stopped and started again."""
 
-    def __init__(self, certificate, algorithm, port):
-        self.certificate, self.algorithm, self.port = certificate, algorithm, port
+    def __init__(self, certificate, algorithm, port, names_keys=True):
+        self.certificate, self.algorithm, self.port, self.names_keys = certificate, algorithm, port, names_keys
         self.issuer = f"https://127.0.0.1:{port}"
         self.keys, self.reads, self.server = [self.new_key()], 0, None
         self.app = self.made_app()
