@@ -1,5 +1,7 @@
--- Sends each line of a file as a body, again and again. Usage: wrk -s bodies.lua URL -- API_KEY FILE [PATH]
+-- Sends each line of a file as a body, again and again; what a line has before a tab is its credential, instead of API_KEY.
+-- Usage: wrk -s bodies.lua URL -- API_KEY FILE [PATH]
 local bodies = {}
+local headers = {}
 local place = 0
 
 function init(arguments)
@@ -8,13 +10,15 @@ function init(arguments)
   wrk.headers["Authorization"] = "Bearer " .. arguments[1]
   wrk.headers["Content-Type"] = "application/json"
   for line in io.lines(arguments[2]) do
-    bodies[#bodies + 1] = line
+    local credential, body = line:match("^([^\t]+)\t(.*)$")
+    bodies[#bodies + 1] = body or line
+    headers[#bodies] = credential and { Authorization = "Bearer " .. credential, ["Content-Type"] = "application/json" }
   end
 end
 
 function request()
   place = place % #bodies + 1
-  return wrk.format(nil, nil, nil, bodies[place])
+  return wrk.format(nil, nil, headers[place], bodies[place])
 end
 
 -- What wrk doesn't print by itself: one line for programs, times in microseconds.

@@ -40,6 +40,9 @@ package final class FakeIdentityProvider: Sendable {
         )
     }
 
+    /// Publishes the keys at another path alone; with `nil` the discovery document can't be read any more.
+    package func move(to path: String?) throws { try program.perform("move", ["path": path]) }
+
     /// Publishes the keys of those names, and further ones as JSON.
     package func publish(_ keys: [String], extra: String = "[]") throws {
         struct Arguments: Encodable {

@@ -129,10 +129,9 @@ package final class ProviderKeys: Sendable {
     ) async -> Result<ProviderKeysEntry.Answered, ProviderFault> {
         let reading = ProviderReading(transport: transport, timeoutMilliseconds: timeoutMilliseconds)
         do throws(ProviderFault) {
-            var url = entry.jwksURL
-            if url == nil { url = try await reading.jwksURL(source) }
-            guard let url else { throw .jwksURLMissing }
-            let (answer, age) = try await reading.keys(url, unless: entry.held == nil ? nil : entry.entityTag)
+            let url = try await reading.jwksURL(source, lastKnown: entry.jwksURL)
+            let isSame = entry.held != nil && url == entry.jwksURL
+            let (answer, age) = try await reading.keys(url, unless: isSame ? entry.entityTag : nil)
             return .success(ProviderKeysEntry.Answered(answer: answer, maximumAge: age, jwksURL: url))
         } catch {
             return .failure(error)

@@ -17,7 +17,7 @@ struct ProviderKeysEntry {
 
     private(set) var held: Held?
     private(set) var entityTag: [UInt8]?
-    /// As the discovery document said it; read again after a failure.
+    /// As the discovery document last said it; providers move their keys.
     private(set) var jwksURL: String?
     var isAsking = false
     /// When they are read next, unasked.
@@ -58,7 +58,6 @@ struct ProviderKeysEntry {
             self.fault = fault
             // The provider answers, and has revoked all of them.
             if case .keys(.noneUsable) = fault { (held, entityTag) = (nil, nil) }
-            jwksURL = nil
             failures += 1
             nextAt = now + min(1000 << Int64(min(failures - 1, 4)), Self.longestPauseMilliseconds)
         }

@@ -35,6 +35,19 @@ package struct ProviderReading: Sendable {
         return url
     }
 
+    /// The same, or the address of before where the discovery document can't be read just now.
+    func jwksURL(_ source: IdentityProvider.KeySource, lastKnown: String?) async throws(ProviderFault) -> String {
+        do throws(ProviderFault) {
+            return try await jwksURL(source)
+        } catch {
+            switch error {
+            case .noAnswer, .status: if let lastKnown { return lastKnown }
+            default: break
+            }
+            throw error
+        }
+    }
+
     /// The keys at that address, unless they are those of the tag; and for how many seconds they may be used, if said.
     package func keys(
         _ url: String,

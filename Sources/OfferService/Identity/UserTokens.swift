@@ -25,6 +25,9 @@ final class UserTokens: Sendable {
         let provider: IdentityProvider
         let credential: TokenCredential
         let request: Request
+
+        /// Whether a proof comes with the scheme `Bearer`, where the provider's entry says that proofs count.
+        var offersProof: Bool { provider.proofs == .accepted && request.headers.count(of: "DPoP") > 0 }
     }
 
     /// Parses a token, and finds the provider that it names.
@@ -55,13 +58,17 @@ final class UserTokens: Sendable {
 
     /// The user, if one of the keys that are known has signed the token.
     ///
-    /// - Returns: `nil` if the provider has to be asked for its keys first.
-    func caller(_ presented: Presented, at now: Timestamp) throws(Refusal) -> Caller? {
+    /// - Returns: `nil` if the provider has to be asked for its keys first. A token without `kid` may be signed with a new key
+    ///   too, so it counts as forged only when `hasAsked`.
+    func caller(_ presented: Presented, at now: Timestamp, hasAsked: Bool = false) throws(Refusal) -> Caller? {
         guard let set = keys.known(of: presented.provider.keySource) else { return nil }
         let candidates = set.candidates(for: presented.token)
         guard !candidates.isEmpty else { return nil }
         do throws(TokenFault) {
-            guard candidates.contains(where: presented.token.isSigned) else { throw .signatureWrong }
+            guard candidates.contains(where: presented.token.isSigned) else {
+                if presented.token.keyID == nil, !hasAsked { return nil }
+                throw .signatureWrong
+            }
             return try verifiedCaller(presented, at: now)
         } catch {
             throw refusal(error, presented.provider.policy.issuer)
@@ -72,7 +79,7 @@ final class UserTokens: Sendable {
     func callerAfterAsking(_ presented: Presented, at now: Timestamp) async throws(Refusal) -> Caller {
         let source = presented.provider.keySource
         await keys.awaitKeys(of: source)
-        if let caller = try caller(presented, at: now) { return caller }
+        if let caller = try caller(presented, at: now, hasAsked: true) { return caller }
         guard keys.known(of: source) == nil else { throw refusal(.keyUnknown, source.issuer) }
         throw .caller(.identityProviderUnavailable(retryAfterSeconds: keys.retryAfterSeconds(of: source)))
     }
@@ -91,10 +98,10 @@ final class UserTokens: Sendable {
     /// entry says.
     private func checkPossession(_ presented: Presented, at now: Timestamp) throws(TokenFault) {
         let thumbprint = try presented.claims.keyThumbprint
-        guard presented.credential.isProven else {
+        if !presented.credential.isProven {
             guard thumbprint == nil else { throw .boundToKey }
             guard presented.provider.proofs != .required else { throw .proofMissing }
-            return
+            guard presented.offersProof else { return }
         }
         guard let origin = presented.provider.origin(of: presented.request) else { throw .proof(.otherURL) }
         do throws(ProofFault) {

@@ -42,8 +42,10 @@ class Handler(BaseHTTPRequestHandler):
         if mode == "short":
             return self.short()
         if self.path == "/.well-known/openid-configuration":
+            if not provider.discovers:
+                return self.answer(503, b"no", {})
             return self.answer(200, json.dumps(provider.discovery(mode)).encode(), {})
-        if self.path == "/jwks":
+        if self.path == provider.keys_path:
             body = provider.key_set(mode)
             tag = provider.entity_tag(body)
             fields = {"ETag": tag} | ({"Cache-Control": provider.cache_control} if provider.cache_control else {})

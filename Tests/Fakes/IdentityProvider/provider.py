@@ -88,6 +88,8 @@ class Provider:
         self.mode = "good"
         self.delay = 0
         self.cache_control = None
+        self.keys_path = "/jwks"
+        self.discovers = True
         self.published = ["es1"]
         self.extra = []
         self.ended = threading.Event()
@@ -100,7 +102,7 @@ class Provider:
 
     def discovery(self, mode):
         issuer = "https://other.example" if mode == "otherIssuer" else self.issuer
-        url = {"plainJWKS": "http://other.example/jwks", "noJWKS": None}.get(mode, f"{self.issuer}/jwks")
+        url = {"plainJWKS": "http://other.example/jwks", "noJWKS": None}.get(mode, f"{self.issuer}{self.keys_path}")
         return {"issuer": issuer, "token_endpoint": f"{self.issuer}/token"} | ({"jwks_uri": url} if url else {})
 
     def key_set(self, mode):
@@ -122,6 +124,11 @@ class Provider:
             self.ended.set()
             self.ended = threading.Event()
         self.mode, self.delay, self.cache_control = mode, delay, cacheControl
+        return {}
+
+    def control_move(self, path=None):
+        """Publishes the keys at another path alone; without one the discovery document can't be read any more."""
+        self.keys_path, self.discovers = path or self.keys_path, path is not None
         return {}
 
     def control_publish(self, keys, extra="[]"):

@@ -114,6 +114,8 @@ struct ProofOfPossessionTests {
         try await withPlace(dpop, isBound: false) { place async throws in
             #expect(try await place.ask([], scheme: "Bearer").status == status)
             #expect(try await place.ask(place.proof).status == 401, "a proof of a key that the token does not name")
+            let idle = try await place.ask(place.proof.with("jti", #""2""#), scheme: "Bearer")
+            #expect(idle.status == (dpop == "off" ? 200 : 401), "only where proofs are off, none is looked at")
         }
     }
 

@@ -25,7 +25,42 @@ struct ProviderKeysTests {
             try provider.publish(["es1", "es2"])
             #expect(try await status(service, provider, "es2") == 200)
             #expect(try provider.counts()[Self.readings] == 2)
-            #expect(try provider.counts()["/.well-known/openid-configuration"] == 1)
+            #expect(try provider.counts()["/.well-known/openid-configuration"] == 2)
+        }
+    }
+
+    @Test func `takes a new key of tokens that name none, and has the keys read once a minute for forged ones`()
+        async throws
+    {
+        let provider = try FakeIdentityProvider()
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            let good = UserToken(provider.issuer, at: service.clock.now)
+            #expect(try await status(service, provider) == 200)
+            try provider.publish(["es2"])
+            let new = try good.signed(by: "es2", "ES256").header("kid", nil).text(provider)
+            #expect(try await service.send(.preview(new)).status == 200)
+            let forged = try good.signed(by: "es3", "ES256").header("kid", nil).text(provider)
+            for _ in 0..<5 { #expect(try await service.send(.preview(forged)).status == 401) }
+            #expect(try provider.counts()[Self.readings] == 2)
+            let counted = Metric.tokensRefused(issuer: provider.issuer, reason: "signature-wrong")
+            #expect(service.metrics[counted] == 5)
+        }
+    }
+
+    @Test func `follows the keys to another address, and needs no discovery document for those it knows`() async throws
+    {
+        let provider = try FakeIdentityProvider()
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            #expect(try await status(service, provider) == 200)
+            try provider.move(to: "/moved")
+            try provider.publish(["es1", "es2"])
+            #expect(try await status(service, provider, "es2") == 200)
+            #expect(try provider.counts()["/moved"] == 1)
+            try provider.move(to: nil)
+            try provider.publish(["es3"])
+            service.clock.advance(seconds: 61)
+            #expect(try await status(service, provider, "es3") == 200)
+            #expect(try provider.counts()["/moved"] == 2)
         }
     }
 
