@@ -102,7 +102,9 @@ extension EndToEnd {
             for message in taken {
                 // What was told before a kill may be told again, and then counts no more.
                 guard let id = message.id, seen.insert(id).inserted, let index = message.index else { continue }
-                for customer in message.customers ?? [] {
+                let customers = try #require(message.customers)
+                #expect(!customers.isEmpty)
+                for customer in customers {
                     #expect(
                         index > last[customer] ?? -1,
                         "\(customer) is told of \(index) after \(last[customer] ?? -1)"
@@ -126,9 +128,11 @@ extension EndToEnd {
             )
             let service = try await RunningService(demo, options: options)
             for _ in 0..<3 { #expect(try service.sign(demo.request(customer: "anna")).status == 200) }
+            let begin = ContinuousClock.now
             try await eventually("two receivers have all") {
                 try receiver.taken(at: "/good").count == 3 && receiver.taken(at: "/later").count == 3
             }
+            #expect(begin.duration(to: .now) > .seconds(6), "the schedule alone would have waited for 5.5 s at most")
             #expect(try Set(receiver.messages.map(\.path)) == ["/good", "/later"])
             let words = ["--events", demo.path(of: "events")] + demo.databaseOptions()
             var list = ""

@@ -151,7 +151,9 @@ extension CommandError {
             self.init("no events file is set; name it with --events or OFFER_SIGNER_EVENTS")
         case .database(let error): self.init(error.description, .unavailable)
         case .notEndpointOfEvents:
-            self.init("a relay is sent what stores send, and nothing to test it with")
+            self.init(
+                "a relay is sent what stores send: there is nothing to test it with, and nothing is kept to send again"
+            )
         }
     }
 }

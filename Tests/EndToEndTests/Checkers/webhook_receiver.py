@@ -81,9 +81,9 @@ class Receiver(http.server.BaseHTTPRequestHandler):
                 return None
             if dice < 0.3:
                 time.sleep(random.random() / 20)
-        if self.path == "/later" and self.headers["webhook-id"] not in seen:
-            seen.add(self.headers["webhook-id"])
-            return self.answer(503, Retry_After="1")
+        if self.path == "/later" and self.path not in seen:
+            seen.add(self.path)
+            return self.answer(503, Retry_After="8")
         return self.take(body)
 
 

@@ -110,6 +110,24 @@ struct DeliveryQueueTests {
         #expect(queue.items.isEmpty)
     }
 
+    @Test func `what the endpoint rejected waits for its time, and new messages go first`() {
+        var queue = Self.queue("ab")
+        #expect(queue.start(at: Self.start)?.position.index == 0)
+        _ = queue.failed(0, "400", at: Self.start, isRejected: true) { _, _ in Self.start.adding(seconds: 60) }
+        queue.retryAll(at: Self.start)
+        #expect(started(&queue, at: Self.start.adding(seconds: 60)) == [1, 0])
+    }
+
+    @Test func `an endpoint that is enabled late has hours of attempts left`() {
+        var queue = Self.queue("a")
+        #expect(started(&queue) == [0])
+        fail(&queue, 0, in: 60)
+        let late = Self.start.adding(days: 30)
+        queue.resume(at: late)
+        #expect(started(&queue, at: late) == [0])
+        #expect(queue.items[0].firstAttemptAt == late.adding(hours: 6 - RetrySchedule.lastingHours))
+    }
+
     @Test func `reads no more while too much was not taken`() {
         var queue = Self.queue(String(repeating: "x", count: 1))
         let most = DeliveryQueue.mostHeldUp

@@ -17,6 +17,8 @@ package struct DeliveryQueue: Sendable {
         var isUnderWay = false
         /// Whether it is sent before it is due, to find out whether the endpoint is back.
         var isProbe = false
+        /// Whether the endpoint is up and would not take this one.
+        var isRejected = false
 
         package init(_ delivery: Delivery, nextAttemptAt: Timestamp = Timestamp(milliseconds: 0)) {
             self.delivery = delivery
@@ -25,6 +27,13 @@ package struct DeliveryQueue: Sendable {
 
         package var position: Int64 { delivery.position.number }
 
+        /// Nothing was sent for a while: some hours of attempts are left after that.
+        mutating func resume(at now: Timestamp) {
+            firstAttemptAt = firstAttemptAt.map { max($0, now.adding(hours: 6 - RetrySchedule.lastingHours)) }
+        }
+
+        /// What failed before does not keep new messages waiting.
+        fileprivate var order: (Int, Int64) { (min(attempts, 1), position) }
         fileprivate var probeOrder: (Int, Timestamp) { (min(attempts, 1), nextAttemptAt) }
     }
 
@@ -65,7 +74,7 @@ package struct DeliveryQueue: Sendable {
         let found =
             probes
             ? free.min { items[$0].probeOrder < items[$1].probeOrder }
-            : free.first { items[$0].nextAttemptAt <= now }
+            : free.filter { items[$0].nextAttemptAt <= now }.min { items[$0].order < items[$1].order }
         guard let index = found else { return nil }
         items[index].isUnderWay = true
         items[index].isProbe = items[index].nextAttemptAt > now
@@ -91,7 +100,10 @@ package struct DeliveryQueue: Sendable {
 
     /// It was not sent after all.
     package mutating func abandoned(_ position: Int64) {
-        change(position) { $0.isUnderWay = false }
+        change(position) { item in
+            item.isUnderWay = false
+            if item.attempts == 0 { item.firstAttemptAt = nil }
+        }
     }
 
     /// The endpoint has not taken it; it is sent again at `next`, or never.
@@ -101,11 +113,13 @@ package struct DeliveryQueue: Sendable {
         _ position: Int64,
         _ failure: String,
         at now: Timestamp,
+        isRejected: Bool = false,
         next: (_ attempts: Int, _ first: Timestamp) -> Timestamp?
     ) -> Item? {
         guard let index = items.firstIndex(where: { $0.position == position }) else { return nil }
         items[index].isUnderWay = false
         items[index].failure = failure
+        items[index].isRejected = isRejected
         // The attempt that is due is still to come.
         guard !items[index].isProbe else { return nil }
         items[index].attempts += 1
@@ -117,9 +131,17 @@ package struct DeliveryQueue: Sendable {
         return items.remove(at: index)
     }
 
-    /// The endpoint is back: all that failed is due.
+    /// The endpoint is back: all that failed is due, but not what it rejected.
     package mutating func retryAll(at now: Timestamp) {
-        for index in items.indices where items[index].attempts > 0 {
+        for index in items.indices where items[index].attempts > 0 && !items[index].isRejected {
+            items[index].nextAttemptAt = min(items[index].nextAttemptAt, now)
+        }
+    }
+
+    /// The endpoint is enabled again.
+    package mutating func resume(at now: Timestamp) {
+        for index in items.indices {
+            items[index].resume(at: now)
             items[index].nextAttemptAt = min(items[index].nextAttemptAt, now)
         }
     }

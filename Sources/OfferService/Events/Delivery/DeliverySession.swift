@@ -55,7 +55,7 @@ final class DeliverySession {
         for held in found.held {
             storedItems[held.position] = held
             guard held.givenUpAt == nil, let delivery = try source.delivery(at: held.position) else { continue }
-            items.append(DeliveryQueue.Item(delivery, held))
+            items.append(DeliveryQueue.Item(delivery, held, at: context.runtime.clock.now()))
         }
         queue = DeliveryQueue(next: row.nextPosition, items: items)
         if found.row == nil { addRow() }
@@ -76,7 +76,7 @@ final class DeliverySession {
             switch outcome {
             case .answered(let response) where (200..<300).contains(response.status): accept(position, permit)
             case .answered(let response): refuse(position, permit, response: response)
-            case .failed(.stopped), .failed(.cancelled):
+            case .failed(.stopped), .failed(.cancelled), .failed(.waitedTooLong), .failed(.tooManyWaiting):
                 breaker.settle(permit, .abandoned, at: milliseconds)
                 queue.abandoned(position)
             case .failed(let error): fail(position, permit, reason: error.description, kind: error.label)
@@ -112,9 +112,21 @@ final class DeliverySession {
             )
             return store()
         }
-        if let retryAt { pausedUntil = max(pausedUntil, retryAt) }
-        fail(position, permit, reason: "it answered with status \(response.status)", kind: "status", retryAt: retryAt)
+        // One message may have to wait for long, and all of them for an hour at most.
+        if let retryAt, [429, 503].contains(response.status) {
+            pausedUntil = max(pausedUntil, min(retryAt, now.adding(hours: 1)))
+        }
+        fail(
+            position,
+            permit,
+            reason: "it answered with status \(response.status)",
+            kind: "\(response.status)",
+            retryAt: retryAt
+        )
     }
+
+    /// Statuses of an endpoint that is up and can't read one message.
+    private static let rejections: Set = ["400", "413", "415", "422"]
 
     private func fail(
         _ position: Int64,
@@ -124,8 +136,9 @@ final class DeliverySession {
         retryAt: Timestamp? = nil
     ) {
         let instant = now
-        breaker.settle(permit, .failed, at: milliseconds)
-        let lost = queue.failed(position, reason, at: instant) { attempts, first in
+        let isRejected = Self.rejections.contains(kind)
+        breaker.settle(permit, isRejected ? .succeeded : .failed, at: milliseconds)
+        let lost = queue.failed(position, reason, at: instant, isRejected: isRejected) { attempts, first in
             RetrySchedule.next(after: attempts, firstAt: first, now: instant, context.runtime.random)
                 .map { max($0, retryAt ?? $0) }
         }
@@ -182,7 +195,7 @@ final class DeliverySession {
         if row.disabledAt != nil, storedRow.disabledAt != nil, found.disabledAt == nil {
             (row.disabledAt, row.disabledReason, storedRow.disabledAt) = (nil, nil, nil)
             storedRow.disabledReason = nil
-            queue.retryAll(at: now)
+            queue.resume(at: now)
         }
         isRewinding = found.rewindTo != nil
         guard let asked = found.rewindTo, permits.isEmpty else { return }
@@ -195,6 +208,7 @@ final class DeliverySession {
         }
         guard isDone else { return }
         storedItems = storedItems.filter { $0.key < position }
+        givenUp.removeAll { $0.position >= position }
         queue = DeliveryQueue(next: position, items: queue.items.filter { $0.position < position })
         (row.nextPosition, storedRow.nextPosition, isRewinding) = (position, position, false)
     }
@@ -239,10 +253,10 @@ final class DeliverySession {
 
     // MARK: - The database
 
-    /// Stores what has changed, a few times a second at most.
+    /// Stores what has changed, once a second at most.
     func storeIfDue() {
         // A position that moves over entries without events costs little to find again.
-        let interval: Int64 = mustStore ? 250 : 5000
+        let interval: Int64 = mustStore ? 1000 : 5000
         guard milliseconds - storedAt >= interval else { return }
         store()
     }
@@ -252,7 +266,8 @@ final class DeliverySession {
         (storedAt, mustStore) = (milliseconds, false)
         let stored = queue.stored
         row.nextPosition = stored.position
-        var wanted = storedItems.filter { $0.value.givenUpAt != nil }
+        let oldest = now.adding(hours: -24 * Self.givenUpDays)
+        var wanted = storedItems.filter { $0.value.givenUpAt.map { $0 > oldest } ?? false }
         for item in stored.items + givenUp { wanted[item.position] = EndpointTable.HeldUp(item) }
         let changed = wanted.values.filter { storedItems[$0.position] != $0 }
         let gone = storedItems.keys.filter { wanted[$0] == nil }
@@ -268,6 +283,9 @@ final class DeliverySession {
         guard isDone else { return }
         (storedRow, storedItems, givenUp) = (row, wanted, [])
     }
+
+    /// For so long it is on record what was given up.
+    private static let givenUpDays = 90
 
     private func addRow() {
         let row = row
@@ -297,16 +315,17 @@ final class DeliverySession {
             oldestFirstAttemptAt: queue.items.compactMap { $0.attempts > 0 ? $0.firstAttemptAt : nil }.min(),
             disabledReason: row.disabledReason,
             failure: failure,
-            isCircuitOpen: breaker.state(at: milliseconds) != .closed,
+            isCircuitOpen: breaker.state(at: milliseconds) != .closed || now < pausedUntil,
             deliveredAt: row.deliveredAt
         )
     }
 }
 
 extension DeliveryQueue.Item {
-    fileprivate init(_ delivery: Delivery, _ held: EndpointTable.HeldUp) {
+    fileprivate init(_ delivery: Delivery, _ held: EndpointTable.HeldUp, at now: Timestamp) {
         self.init(delivery, nextAttemptAt: held.nextAttemptAt)
         (attempts, firstAttemptAt, failure) = (Int(held.attempts), held.firstAttemptAt, held.failure)
+        if held.nextAttemptAt < now.adding(hours: -1) { resume(at: now) }
     }
 }
 

@@ -98,8 +98,20 @@ struct RelayTable {
         ) { Row(entryIndex: $0.integer(0), body: $0.blob(1)) }
     }
 
-    /// Removes what all relays have got: those before the entry that none has given up.
-    func remove(before entry: Int64) throws(StorageError) {
-        try connection.run(SQL("DELETE FROM relayed_notifications WHERE entry_index < ?", .integer(entry)))
+    /// Removes bodies, some hundred at a time.
+    ///
+    /// - Returns: How many.
+    @discardableResult
+    func remove(before entry: Int64, receivedBefore time: Timestamp) throws(StorageError) -> Int {
+        try connection.run(
+            SQL(
+                """
+                DELETE FROM relayed_notifications WHERE entry_index IN (SELECT entry_index FROM relayed_notifications
+                    WHERE entry_index < ? AND received_at < ? ORDER BY entry_index LIMIT 500)
+                """,
+                .integer(entry),
+                .integer(time.milliseconds)
+            )
+        )
     }
 }

@@ -158,6 +158,22 @@ package struct EndpointTable {
         )
     }
 
+    /// The first entry whose notification one of these relays has neither got nor given up.
+    func firstEntryToRelay(_ relays: [String]) throws(StorageError) -> Int64 {
+        var least = Int64.max
+        for relay in relays {
+            guard let row = try row(relay) else { return 0 }
+            let open = try connection.first(
+                SQL(
+                    "SELECT position FROM event_deliveries WHERE endpoint = ? AND given_up_at IS NULL ORDER BY position LIMIT 1",
+                    .text(relay)
+                )
+            ) { $0.integer(0) }
+            least = min(least, row.nextPosition, row.rewindTo ?? .max, open ?? .max)
+        }
+        return EventPosition(number: least).index
+    }
+
     // MARK: - Commands
 
     /// Has the endpoint go back to a position, within a second where the service runs.

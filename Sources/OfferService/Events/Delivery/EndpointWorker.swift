@@ -52,7 +52,7 @@ final class EndpointWorker: Sendable {
         inbox.wakeAll()
     }
 
-    func wait() { _ = hasEnded.wait { $0 ? true : nil } }
+    func wait() { hasEnded.wait(atMost: 5_000_000) { $0 } }
 
     // MARK: - The thread
 
@@ -66,11 +66,7 @@ final class EndpointWorker: Sendable {
                 do throws(AuditReadError) {
                     pause = try step(current)
                 } catch {
-                    context.runtime.log(
-                        .warning,
-                        "events could not be read",
-                        ["endpoint": .text(endpoint.id), "reason": .text(error.description)]
-                    )
+                    noteUnreadable("events could not be read", error)
                     (session, pause) = (nil, 1_000_000)
                 }
             } else {
@@ -101,13 +97,22 @@ final class EndpointWorker: Sendable {
         do throws(AuditReadError) {
             return try DeliverySession(endpoint, context, term: term)
         } catch {
-            context.runtime.log(
-                .warning,
-                "the position of an endpoint could not be read",
-                ["endpoint": .text(endpoint.id), "reason": .text(error.description)]
-            )
+            noteUnreadable("the position of an endpoint could not be read", error)
             return nil
         }
+    }
+
+    private func noteUnreadable(_ message: StaticString, _ error: AuditReadError) {
+        let isKnown = state.withLock { state in
+            defer { (state.failure, state.isCircuitOpen) = (error.description, true) }
+            return state.isCircuitOpen && state.failure == error.description
+        }
+        if isKnown { return }
+        context.runtime.log(
+            .warning,
+            message,
+            ["endpoint": .text(endpoint.id), "reason": .text(error.description)]
+        )
     }
 
     private func drained() -> [(position: Int64, outcome: DeliveryOutcome)] {

@@ -13,8 +13,6 @@ package final class EventDeliverer: Sendable {
     private struct State {
         /// Of the settings that the workers have.
         var fingerprint: [UInt8]?
-        /// Whether no body of a notification is kept, because there are no relays.
-        var isCleared = false
         var client: Client?
         var workers: [EndpointWorker] = []
         var isStopping = false
@@ -42,8 +40,9 @@ package final class EventDeliverer: Sendable {
             while !state.withLock({ $0.isStopping }) {
                 follow()
                 keepLease(&connection)
-                if ticks.isMultiple(of: 120) { removeRelayed() }
                 ticks += 1
+                // Without receivers, what an earlier configuration has left behind.
+                if ticks.isMultiple(of: isDelivering ? 120 : 7200) { removeRelayed() }
                 _ = wake.wait(timeout: .now() + .milliseconds(500))
             }
             end()
@@ -59,9 +58,15 @@ package final class EventDeliverer: Sendable {
         hasEnded.wait()
     }
 
+    private var isDelivering: Bool { state.withLock { !$0.workers.isEmpty } }
+
     private func keepLease(_ connection: inout (any DatabaseConnection)?) {
-        guard let lease, configuration.loaded.events != nil else { return }
+        guard let lease else { return }
         do throws(StorageError) {
+            guard isDelivering else {
+                if let connection { try lease.release(connection) }
+                return connection = nil
+            }
             let current: any DatabaseConnection = if let connection { connection } else { try parts.ledger.open() }
             connection = current
             try lease.beat(current)
@@ -71,23 +76,30 @@ package final class EventDeliverer: Sendable {
         }
     }
 
-    /// Removes bodies of notifications that every relay has got or given up, and all of them where there is no relay.
+    /// Removes bodies of notifications that every relay has got or given up, and those that are too old.
     private func removeRelayed() {
-        guard let settings = configuration.loaded.events, lease.map({ $0.term != nil }) ?? true else { return }
-        let relays = settings.endpoints.filter(\.isRelay).map(\.id)
-        if relays.isEmpty, state.withLock({ $0.isCleared }) { return }
+        let relays = (configuration.loaded.events?.endpoints ?? []).filter(\.isRelay).map(\.id)
+        let isHolder = lease.map { $0.term != nil } ?? true
+        let now = parts.runtime.clock.now()
         do throws(LedgerError) {
+            let lost = Guarded(0)
             try parts.committer.doBlocking { connection throws(StorageError) in
-                let table = EndpointTable(connection: connection)
-                var least = Int64.max
-                for relay in relays {
-                    guard let row = try table.row(relay) else { return }
-                    let open = try table.heldUp(relay).filter { $0.givenUpAt == nil }.map(\.position).min()
-                    least = min(least, row.nextPosition, row.rewindTo ?? .max, open ?? .max)
+                let table = RelayTable(connection: connection)
+                if isHolder, !relays.isEmpty {
+                    let entry = try EndpointTable(connection: connection).firstEntryToRelay(relays)
+                    // Another instance may have just learned of a relay.
+                    try table.remove(before: entry, receivedBefore: now.adding(minutes: -15))
                 }
-                try RelayTable(connection: connection).remove(before: EventPosition(number: least).index)
+                let count = try table.remove(before: .max, receivedBefore: now.adding(hours: -24 * Self.keptDays))
+                lost.withLock { $0 = count }
             }
-            state.withLock { $0.isCleared = relays.isEmpty }
+            let count = lost.withLock { $0 }
+            guard count > 0 else { return }
+            parts.runtime.log(
+                .error,
+                "notifications were removed before each relay had them",
+                ["count": .integer(Int64(count))]
+            )
         } catch {
             parts.runtime.log(
                 .warning,
@@ -96,6 +108,9 @@ package final class EventDeliverer: Sendable {
             )
         }
     }
+
+    /// No body of a notification is kept for longer.
+    private static let keptDays = 7
 
     /// Starts and ends workers as the configuration has them.
     private func follow() {
@@ -140,7 +155,7 @@ package final class EventDeliverer: Sendable {
             connectTimeoutMilliseconds: 10_000,
             timeoutMilliseconds: 20_000,
             maximumResponseBytes: 1 << 20,
-            connectionsPerHost: 8,
+            connectionsPerHost: 8 * max(1, settings.endpoints.count),
             trustedCertificatesFile: settings.trustedCertificatesPath,
             allowsPlainHTTP: true
         )
@@ -167,7 +182,7 @@ package final class EventDeliverer: Sendable {
 
     private func end() {
         let (client, workers) = state.withLock { state in
-            defer { (state.client, state.workers, state.fingerprint, state.isCleared) = (nil, [], nil, false) }
+            defer { (state.client, state.workers, state.fingerprint) = (nil, [], nil) }
             return (state.client, state.workers)
         }
         for worker in workers { worker.stop() }

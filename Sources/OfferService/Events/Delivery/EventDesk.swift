@@ -35,9 +35,9 @@ package struct EventDesk {
     }
 
     private static func line(_ endpoint: EventEndpoint, _ row: EndpointTable.Row?) -> String {
-        guard let row else { return "\(endpoint.id)\t\(endpoint.url)\tnot known yet" }
+        guard let row else { return "\(endpoint.id)\t\(endpoint.shownURL)\tnot known yet" }
         let next = EventPosition(number: row.nextPosition).index
-        var line = "\(endpoint.id)\t\(endpoint.url)\t\(row.delivered) delivered, next entry \(next)"
+        var line = "\(endpoint.id)\t\(endpoint.shownURL)\t\(row.delivered) delivered, next entry \(next)"
         if let time = row.deliveredAt { line += ", last \(time.rfc3339)" }
         if let time = row.disabledAt {
             line += ", disabled since \(time.rfc3339): \(row.disabledReason ?? "")"
@@ -64,7 +64,8 @@ package struct EventDesk {
 
     /// Has events delivered again from an entry on; false if the database does not know it.
     package func replay(_ id: String, from index: Int64) throws(EventDeskError) -> Bool {
-        try write { table throws(StorageError) in
+        guard !settings.endpoints.contains(where: { $0.id == id && $0.isRelay }) else { throw .notEndpointOfEvents }
+        return try write { table throws(StorageError) in
             try table.askToRewind(id, to: EventPosition(index: index).number)
         }
     }

@@ -65,6 +65,9 @@ package struct EventEndpoint: Sendable {
         case notifications(Store, token: RelayToken?)
     }
 
+    /// The URL without path and query, which often are secret.
+    var shownURL: String { url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//") + "/…" }
+
     /// Whether it is sent notifications of a store.
     var isRelay: Bool {
         if case .notifications = source { true } else { false }
