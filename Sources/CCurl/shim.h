@@ -25,6 +25,9 @@ static inline CURLcode shim_easy_set_list(CURL *easy, CURLoption option, struct 
 static inline CURLcode shim_easy_set_receiver(CURL *easy, CURLoption option, curl_write_callback value) {
     return curl_easy_setopt(easy, option, value);
 }
+static inline CURLcode shim_easy_set_socket_opener(CURL *easy, curl_opensocket_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
 static inline CURLcode shim_easy_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }

@@ -8,6 +8,8 @@ package final class Snapshot: Sendable {
     package let pseudonyms: Pseudonyms
     package let callers: CallerDirectory
     package let identity: IdentityProviders
+    /// The stores whose notifications are relayed.
+    package let relayedStores: Set<Store>
 
     package init(
         catalog: Catalog,
@@ -21,6 +23,17 @@ package final class Snapshot: Sendable {
         self.pseudonyms = pseudonyms
         self.callers = callers
         self.identity = identity
+        relayedStores = []
+    }
+
+    /// The same, with notifications relayed.
+    package init(_ other: Snapshot, relaying stores: Set<Store>) {
+        catalog = other.catalog
+        keyRing = other.keyRing
+        pseudonyms = other.pseudonyms
+        callers = other.callers
+        identity = other.identity
+        relayedStores = stores
     }
 }
 

@@ -10,7 +10,8 @@ enum CommandLineTool {
     static let commands: [any Command.Type] = [
         DemoCommand.self, InitCommand.self, CheckCommand.self, ServeCommand.self, HealthCommand.self,
         VerifyCommand.self, CallersCommand.self, KeysCommand.self, CustomersCommand.self, SealCommand.self,
-        UnsealCommand.self, NotificationsCommand.self, TokensCommand.self, AuditCommand.self, DiagnoseCommand.self,
+        UnsealCommand.self, NotificationsCommand.self, TokensCommand.self, AuditCommand.self, EventsCommand.self,
+        DiagnoseCommand.self,
         BackupCommand.self,
         RestoreCommand.self, MigrateCommand.self, CompletionCommand.self,
     ]

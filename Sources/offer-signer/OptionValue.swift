@@ -29,7 +29,7 @@ enum OptionValue: Hashable {
     static func of(_ setting: Setting) -> OptionValue {
         switch setting {
         case .listen, .adminListen: .other("ADDRESS:PORT")
-        case .keys, .offers, .checkpointFile, .logPolicy, .tlsCertificate, .tlsKey, .appStoreRoots,
+        case .keys, .offers, .checkpointFile, .logPolicy, .events, .tlsCertificate, .tlsKey, .appStoreRoots,
             .trustedCertificates,
             .sealFile:
             .file("FILE")
@@ -63,6 +63,7 @@ enum OptionValue: Hashable {
         "--role": .words(["app", "backend", "auditor", "admin"]), "--order": .words(["oldest", "newest"]),
         "--environment": .words(["production", "sandbox"]), "--only-failures": .words(["yes", "no"]),
         "--outcome": .words(["eligible", "notEligible", "undecided"]), "--format": .words(["ndjson", "csv", "table"]),
+        "--endpoint": .other("ID"), "--enable": .other("ID"),
         "--event": .named("EVENT", AuditEventName.allCases.map(\.rawValue)),
         "--exclude": .named("EVENT,…", AuditEventName.allCases.map(\.rawValue)), "--reason": .other("CODE"),
         "--caller": .other("NAME"),

@@ -13,8 +13,13 @@ package final class HMACKey: Sendable {
     /// Prepares a key of at least 32 bytes.
     ///
     /// The secret itself is not kept, here nor in OpenSSL: it can go.
-    package init(_ secret: SecureBytes) throws(HMACKeyError) {
-        guard secret.count >= Self.minimumByteCount else { throw .tooShort(byteCount: secret.count) }
+    package convenience init(_ secret: SecureBytes) throws(HMACKeyError) {
+        try self.init(secret, minimumByteCount: Self.minimumByteCount)
+    }
+
+    /// The same for who says by themselves how short a secret may be.
+    init(_ secret: SecureBytes, minimumByteCount: Int) throws(HMACKeyError) {
+        guard secret.count >= minimumByteCount else { throw .tooShort(byteCount: secret.count) }
         do {
             contexts = try Self.contexts(keyedWith: secret)
         } catch {

@@ -24,6 +24,8 @@ package struct ClientConfiguration: Hashable, Sendable {
     package var allowsPlainHTTP: Bool
     /// Whether any certificate will do: for a service that asks itself on its own machine, and for nothing else.
     package var trustsAnyServer = false
+    /// Which addresses may be connected to; `nil` admits all.
+    package var addresses: AddressFilter?
 
     package init(
         connectTimeoutMilliseconds: Int = 3000,

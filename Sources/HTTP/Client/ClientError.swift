@@ -11,6 +11,8 @@ package enum ClientError: Error, Hashable, Sendable {
     case plainHTTPNotAllowed
     case cannotResolve
     case cannotConnect
+    /// The host has no address that may be connected to.
+    case addressNotAllowed
     /// No connection, TLS included, within its own time.
     case connectTimeout
     /// No whole answer within the request's time.
@@ -43,6 +45,7 @@ package enum ClientError: Error, Hashable, Sendable {
         case .plainHTTPNotAllowed: "plain-http-not-allowed"
         case .cannotResolve: "cannot-resolve"
         case .cannotConnect: "cannot-connect"
+        case .addressNotAllowed: "address-not-allowed"
         case .connectTimeout: "connect-timeout"
         case .timeout: "timeout"
         case .certificateNotTrusted: "certificate-not-trusted"
@@ -68,6 +71,7 @@ extension ClientError: CustomStringConvertible {
         case .plainHTTPNotAllowed: "The request would go over plain HTTP, which is not allowed."
         case .cannotResolve: "The host's name has no address."
         case .cannotConnect: "No connection could be made."
+        case .addressNotAllowed: "The host has no public address, and no listed network has one of its addresses."
         case .connectTimeout: "No connection was made in time."
         case .timeout: "The whole answer did not arrive in time."
         case .certificateNotTrusted(let reason): "The server's certificate is not trusted: \(reason)."

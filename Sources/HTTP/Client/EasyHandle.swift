@@ -57,6 +57,12 @@ final class EasyHandle {
         unsafe note(shim_easy_set_pointer(pointer, contextOption, context))
     }
 
+    /// Has `opener` open each socket, with `context`, which must outlive the transfer.
+    func setSocketOpener(_ opener: curl_opensocket_callback, _ context: UnsafeMutableRawPointer) {
+        unsafe note(shim_easy_set_socket_opener(pointer, opener))
+        unsafe note(shim_easy_set_pointer(pointer, CURLOPT_OPENSOCKETDATA, context))
+    }
+
     /// Sets a body, which libcurl copies.
     func setBody(_ body: [UInt8]) {
         unsafe note(shim_easy_set_size(pointer, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count)))

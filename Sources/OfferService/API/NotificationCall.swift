@@ -23,6 +23,7 @@ struct NotificationCall: Sendable {
         do throws(NotificationRefusal) {
             _ = try await receiver.receive(
                 signedPayload,
+                relayed: snapshot.relayedStores.contains(.appStore) ? request.body : nil,
                 from: admission.stranger(request),
                 under: snapshot,
                 at: now

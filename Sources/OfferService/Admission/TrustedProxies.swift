@@ -3,17 +3,17 @@ import HTTP
 
 /// The proxies that are believed in whom they forward for; nobody else's `Forwarded` or `X-Forwarded-For` is read.
 package struct TrustedProxies: Sendable {
-    private let networks: [Network]
+    private let networks: [AddressNetwork]
 
     /// None are believed.
     package static let none = TrustedProxies(networks: [])
 
-    private init(networks: [Network]) { self.networks = networks }
+    private init(networks: [AddressNetwork]) { self.networks = networks }
 
     /// Reads a list of addresses and networks, as `10.0.0.0/8,fd00::/8,192.0.2.7`; `nil` of anything else.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        let networks = parts.compactMap { Network($0.trimmed) }
+        let networks = parts.compactMap { AddressNetwork($0.trimmed) }
         guard networks.count == parts.count else { return nil }
         self.networks = networks
     }
@@ -65,41 +65,6 @@ package struct TrustedProxies: Sendable {
         }
         if let address = PeerAddress(text, port: 0) { return address }
         return text.split(separator: ":").first.flatMap { PeerAddress(String($0), port: 0) }
-    }
-}
-
-/// The addresses that begin with the same bits.
-private struct Network: Sendable {
-    private let base: PeerAddress.Address
-    private let bits: Int
-
-    /// Reads `ADDRESS` or `ADDRESS/BITS`.
-    init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard let first = parts.first, parts.count <= 2, let base = PeerAddress(String(first), port: 0)?.address else {
-            return nil
-        }
-        let (isIPv4, isWrittenAsIPv6) = if case .ipv4 = base { (true, first.contains(":")) } else { (false, true) }
-        let width = isWrittenAsIPv6 ? 128 : 32
-        guard var bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else { return nil }
-        // Of an IPv4 address that IPv6 wraps, the first 96 bits say no more than that.
-        if isIPv4, isWrittenAsIPv6 { bits -= 96 }
-        guard bits >= 0 else { return nil }
-        (self.base, self.bits) = (base, bits)
-    }
-
-    func contains(_ address: PeerAddress.Address) -> Bool {
-        switch (base, address) {
-        case (.ipv4(let one), .ipv4(let other)): return Self.agree(UInt64(one) << 32, UInt64(other) << 32, bits)
-        case (.ipv6(let upper, let lower), .ipv6(let otherUpper, let otherLower)):
-            return Self.agree(upper, otherUpper, min(bits, 64)) && Self.agree(lower, otherLower, max(0, bits - 64))
-        default: return false
-        }
-    }
-
-    /// Whether the first bits are the same.
-    private static func agree(_ one: UInt64, _ other: UInt64, _ bits: Int) -> Bool {
-        bits == 0 || (one ^ other) >> UInt64(64 - bits) == 0
     }
 }
 

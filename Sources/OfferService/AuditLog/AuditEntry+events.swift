@@ -36,8 +36,8 @@ extension AuditEntry {
             ]
         case .ledgerMoved(let entries): [("entries", .integer(entries))]
         case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
-        case .configurationLoaded(let policy, let keys, let settings):
-            [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]
+        case .configurationLoaded(let policy, let keys, let settings, let events):
+            configuration(policy, keys: keys, settings: settings, events: events)
         case .configurationRefused(let issues, let parts):
             [("issues", .integer(Int64(issues))), ("why", .list(parts.map { .text($0.rawValue) }))]
         case .callerCreated(let caller, let role, let keyID):
@@ -68,6 +68,16 @@ extension AuditEntry {
         case .googleAssertionSigned(let name, let digest, let expiresAt):
             [("account", .text(name.email.text))] + details(ofTokenBy: name.keyID.text, digest: digest, expiresAt)
         }
+    }
+
+    private static func configuration(
+        _ policy: String,
+        keys: String,
+        settings: String,
+        events: String?
+    ) -> [Member] {
+        [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]
+            + (events.map { [("events", .text($0))] } ?? [])
     }
 
     private static func details(ofTokenBy keyID: String, digest: String, _ expiresAt: Timestamp) -> [Member] {

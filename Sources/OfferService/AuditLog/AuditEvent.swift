@@ -43,7 +43,12 @@ package enum AuditEvent: Sendable {
     /// The history was moved from here into another database: the last entry, to which nothing is added.
     case ledgerLeft
     /// A new configuration is in force.
-    case configurationLoaded(policyName: String, keysDigest: String, settingsDigest: String)
+    case configurationLoaded(
+        policyName: String,
+        keysDigest: String,
+        settingsDigest: String,
+        eventsDigest: String? = nil
+    )
     /// A new configuration was refused; the old one stays in force.
     case configurationRefused(issues: Int, parts: [ConfigurationPart])
     case callerCreated(CallerID, role: CallerRole, keyID: String)

@@ -7,6 +7,7 @@ package enum ConfigurationPart: String, CaseIterable, Hashable, Sendable {
     case keys
     case offers
     case tls
+    case events
     /// An epoch of customers' ids is not the one that the database knows.
     case customerIDs = "customerIds"
     /// What the database holds could not be read, or the change not be recorded.
@@ -37,6 +38,7 @@ extension Settings {
         func isOf(_ path: String) -> Bool { issue.place == path || issue.place.hasPrefix("\(path):") }
         if isOf(keysPath) { return issue.pointer.hasPrefix("/customerIds") ? .customerIDs : .keys }
         if isOf(offersPath) { return .offers }
+        if let eventsPath, isOf(eventsPath) { return .events }
         if let tls, isOf(tls.certificateChainFile) || isOf(tls.privateKeyFile) { return .tls }
         return .other
     }

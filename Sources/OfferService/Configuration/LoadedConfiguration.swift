@@ -10,6 +10,8 @@ package struct LoadedConfiguration: Sendable {
     package let catalog: Catalog
     /// Which witnesses sign the log; `nil` without a policy.
     package let logPolicy: LogPolicy?
+    /// The receivers of events; `nil` without an events file.
+    package let events: EventSettings?
     /// Over the settings that were in force when the files were read.
     package let settingsDigest: SHA256Digest
     let keysPath: String
@@ -41,10 +43,14 @@ package struct LoadedConfiguration: Sendable {
         } catch {
             issues += error.issues
         }
+        var events: EventSettings?
+        do throws(ConfigurationError) {
+            events = try EventsFile.load(settings.eventsPath, policy: policy)
+        } catch {
+            issues += error.issues
+        }
         guard issues.isEmpty, let keys, let catalog else { throw ConfigurationError(issues) }
-        self.logPolicy = logPolicy
-        self.keys = keys
-        self.catalog = catalog
+        (self.logPolicy, self.events, self.keys, self.catalog) = (logPolicy, events, keys, catalog)
         settingsDigest = settings.digest
         keysPath = settings.keysPath
         offersPath = settings.offersPath
@@ -168,13 +174,15 @@ package struct LoadedConfiguration: Sendable {
 
     /// What requests are decided by, with the callers and disabled keys that the database holds.
     package func snapshot(_ connection: any DatabaseConnection) throws(StorageError) -> Snapshot {
-        Snapshot(
+        let snapshot = Snapshot(
             catalog: catalog,
             keyRing: keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),
             pseudonyms: keys.pseudonyms.without(try EpochTable(connection: connection).destroyed()),
             callers: try CallerStore(connection: connection).directory(),
             identity: keys.identity
         )
+        guard let events, !events.relayedStores.isEmpty else { return snapshot }
+        return Snapshot(snapshot, relaying: events.relayedStores)
     }
 
     /// Lets go of secrets that were destroyed while they were loaded.

@@ -9,6 +9,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case database
     case checkpointFile = "checkpoint-file"
     case logPolicy = "log-policy"
+    case events
     case tlsCertificate = "tls-certificate"
     case tlsKey = "tls-key"
     case appStoreRoots = "app-store-roots"
@@ -56,7 +57,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
         case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
-            .checkpointFile, .logPolicy, .sealFile, .trustedProxy, .adminListen, .logFormat:
+            .checkpointFile, .logPolicy, .events, .sealFile, .trustedProxy, .adminListen, .logFormat:
             nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
@@ -87,7 +88,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
             "ADDRESS:PORT, such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or :8080 for every IPv4 address"
         case .tlsKey: "the path of a file, or credential:NAME"
         case .keys, .offers, .tlsCertificate, .appStoreRoots, .trustedCertificates, .checkpointFile,
-            .logPolicy, .sealFile:
+            .logPolicy, .events, .sealFile:
             "the path of a file"
         case .appStoreURL, .appStoreSandboxURL, .appStoreConnectURL:
             "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
@@ -123,6 +124,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .checkpointFile:
             "the audit log's newest checkpoint, outside of the database; else the database's path and .checkpoint"
         case .logPolicy: "the witnesses that sign the audit log's checkpoints (tlog-policy)"
+        case .events: "the receivers of events, JSON5; without it there are none"
         case .tlsCertificate: "certificate chain in PEM; with it the service speaks TLS 1.3"
         case .tlsKey: "private key of that certificate in PEM; a credential is one that systemd passed"
         case .appStoreRoots: "additional roots, in PEM, for signed data of the App Store; for tests only"

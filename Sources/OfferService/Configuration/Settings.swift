@@ -47,6 +47,8 @@ package struct Settings: Sendable {
     package let checkpointPath: String
     /// Which witnesses sign the log; `nil` has none.
     package let logPolicyPath: String?
+    /// The file that names the receivers of events; `nil` has none.
+    package let eventsPath: String?
     package let tls: TLSConfiguration?
     /// PEM with roots that are trusted beside Apple's own.
     package let appStoreRootsPath: String?
@@ -94,7 +96,7 @@ package struct Settings: Sendable {
         offersPath = reader.path(.offers) ?? ""
         let database = reader.database()
         let checkpoint = reader.path(.checkpointFile)
-        logPolicyPath = reader.path(.logPolicy)
+        (logPolicyPath, eventsPath) = (reader.path(.logPolicy), reader.path(.events))
         tls = reader.tls()
         appStoreRootsPath = reader.path(.appStoreRoots)
         let production = reader.origin(.appStoreURL)

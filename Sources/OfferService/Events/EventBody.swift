@@ -17,7 +17,7 @@ enum EventBody {
     }
 
     /// The members of `data`; what an event does not have is left out.
-    private static func writeData(_ event: ServiceEvent, in catalog: Catalog, to writer: inout JSONWriter) {
+    static func writeData(_ event: ServiceEvent, in catalog: Catalog, to writer: inout JSONWriter) {
         let details = event.details
         writer.member("index", integer: event.position.index)
         if let id = details.grantID { writer.member("grantId", id: id) }

@@ -19,7 +19,10 @@ package struct ServiceEvent: Hashable, Sendable {
 }
 
 /// Where an event is in the order of all.
-package struct EventPosition: Hashable, Sendable {
+package struct EventPosition: Hashable, Comparable, Sendable {
+    /// More than an entry makes.
+    private static let mostPerEntry: Int64 = 4
+
     /// The index of the entry.
     package let index: Int64
     /// Which of the entry's events it is, from 0.
@@ -29,6 +32,16 @@ package struct EventPosition: Hashable, Sendable {
         self.index = index
         self.ordinal = ordinal
     }
+
+    /// Reads what ``number`` has written.
+    package init(number: Int64) {
+        self.init(index: number / Self.mostPerEntry, ordinal: number % Self.mostPerEntry)
+    }
+
+    /// As one number, in the same order.
+    package var number: Int64 { index * Self.mostPerEntry + ordinal }
+
+    package static func < (one: EventPosition, other: EventPosition) -> Bool { one.number < other.number }
 }
 
 /// What an event says beside its type and time, as the entry has it.

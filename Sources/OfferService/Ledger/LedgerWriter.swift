@@ -352,7 +352,8 @@ package final class LedgerWriter {
             guard try database({ () throws(StorageError) in try subscriptions.remember(notification) }) else {
                 return .repeated
             }
-            try append(.notificationReceived(notification, report.bundleID))
+            let index = try append(.notificationReceived(notification, report.bundleID))
+            try relay(notification.relayedBody, of: .appStore, entry: index)
             try noteTold(NotifiedApp(store: .appStore, name: report.bundleID.text))
         }
         try merge(report)

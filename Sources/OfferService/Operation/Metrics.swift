@@ -39,6 +39,8 @@ package enum Metric: Hashable, Sendable {
         match: RedemptionMatch,
         offer: String
     )
+    /// Attempts to deliver an event to an endpoint, by what came of them.
+    case eventDeliveries(endpoint: String, outcome: String)
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
     /// Requests to a store, each attempt and each one that was not let through, by what came of it.

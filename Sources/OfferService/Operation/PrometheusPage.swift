@@ -9,6 +9,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
     case notificationsRefused, ocspQuestions, unrecordedSignatures
     case offersSigned, offersRedeemed, boughtWithoutDiscount, identityProviderRequests, tokensRefused
     case retentionAnswers
+    case eventDeliveries
 
     var name: String {
         switch self {
@@ -38,6 +39,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .identityProviderRequests: "offer_signer_identity_provider_requests_total"
         case .tokensRefused: "offer_signer_tokens_refused_total"
         case .retentionAnswers: "offer_signer_retention_answers_total"
+        case .eventDeliveries: "offer_signer_event_deliveries_total"
         }
     }
 
@@ -61,6 +63,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .authorizationFaults: "Authorizations not given because the offer is not set up at the store as required"
         case .notifications: "Notifications of the stores by type, environment and result"
         case .notificationsRefused: "Notifications refused, by reason"
+        case .eventDeliveries: "Attempts to deliver an event to an endpoint, by outcome"
         case .ocspQuestions: "Questions whether a certificate of the App Store has been revoked, by outcome"
         case .unrecordedSignatures:
             "Presented signatures that a key of this service made and that are not on record, by key"
@@ -104,6 +107,7 @@ extension Metric {
         case .identityProviderRequests: .identityProviderRequests
         case .tokensRefused: .tokensRefused
         case .retentionAnswers: .retentionAnswers
+        case .eventDeliveries: .eventDeliveries
         }
     }
 
@@ -136,6 +140,7 @@ extension Metric {
         case .notifications(let type, let environment, let outcome):
             [("type", type), ("environment", environment), ("outcome", outcome)]
         case .notificationsRefused(let reason): [("reason", reason)]
+        case .eventDeliveries(let endpoint, let outcome): [("endpoint", endpoint), ("outcome", outcome)]
         case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
         case .identityProviderRequests(let issuer, let outcome): [("issuer", issuer), ("outcome", outcome)]
         case .tokensRefused(let issuer, let reason): [("issuer", issuer), ("reason", reason)]

@@ -48,7 +48,8 @@ package final class ActiveConfiguration: Sendable {
         let configuration = AuditEvent.configurationLoaded(
             policyName: snapshot.catalog.policyName,
             keysDigest: loaded.keys.digest.hex,
-            settingsDigest: loaded.settingsDigest.hex
+            settingsDigest: loaded.settingsDigest.hex,
+            eventsDigest: loaded.events?.digest.hex
         )
         let logKey = loaded.keys.logKey
         return [configuration] + keys + accounts

@@ -9,6 +9,7 @@ struct Assembly: Sendable {
     let watch: SealWatch
     /// `nil` where no other service may use the database.
     let membership: Membership?
+    let events: EventDeliverer
     let serverGauges = ServerGauges()
     private let process: ProcessGauges
     private let trustsFurtherRoots: Bool
@@ -41,12 +42,13 @@ struct Assembly: Sendable {
         providers = try ProviderConnection(writing.admission.tokens.keys, of: writing.current, settings)
         records = try RecordParts(writing, after: opened.log, dependencies)
         membership = writing.membership(opened.reloads, reload: reload)
+        events = EventDeliverer(writing)
     }
 
     /// What whoever runs the service should know, and what keeps nothing from being done.
     var warnings: [Obstacle] {
         furtherRoots + stores.warnings + writing.admission.tokens.keys.warnings + watch.warnings
-            + records.signedLog.warnings + (membership?.warnings ?? [])
+            + records.signedLog.warnings + events.warnings + (membership?.warnings ?? [])
     }
 
     /// Whoever has the key of a further root can make up any fact about any customer.
@@ -65,7 +67,7 @@ struct Assembly: Sendable {
     var gauges: [Gauge] {
         serverGauges.read(writing.committer) + stores.gauges + writing.admission.tokens.keys.gauges
             + records.signedLog.gauges + records.reconciler.gauges
-            + (membership?.gauges ?? []) + process.gauges + [
+            + events.gauges + (membership?.gauges ?? []) + process.gauges + [
                 writing.current.value.callers.expiryGauge(at: writing.runtime.clock.now()),
                 Gauge(
                     "offer_signer_further_roots",

@@ -43,6 +43,7 @@ extension Service {
             ServicePart(.logReaders, start: records.readers.start, stop: records.readers.stop),
             ServicePart(.diagnosisReaders, start: records.diagnosisReaders.start, stop: records.diagnosisReaders.stop),
             ServicePart(.eventReaders, start: records.eventReaders.start, stop: records.eventReaders.stop),
+            ServicePart(.events, start: assembly.events.start, stop: assembly.events.stop),
             storesPart,
             ServicePart(.identityProviders, start: assembly.providers.start, stop: assembly.providers.stop),
             serverPart,

@@ -7,7 +7,7 @@ package struct ServicePart: Sendable {
         case locks, databaseFile, secretsOnRecord, committer
         case startOnRecord, signedLog, endOnRecord
         case membership, sealWatch, housekeeper
-        case reconciler, unredeemedGrants, auditIndex, logReaders, diagnosisReaders, eventReaders
+        case reconciler, unredeemedGrants, auditIndex, logReaders, diagnosisReaders, eventReaders, events
         case stores, identityProviders, server, pulse, logVerification
     }
 

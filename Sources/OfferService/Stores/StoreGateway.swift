@@ -286,7 +286,7 @@ extension StoreReading {
         case .cancelled: self = .failure(.cancelled, server: .abandoned)
         case .requestInvalid(let reason):
             self = .failure(.badAnswer(reason: "our request: \(reason)"), server: .abandoned)
-        case .plainHTTPNotAllowed, .tooManyWaiting, .waitedTooLong, .stopped:
+        case .plainHTTPNotAllowed, .addressNotAllowed, .tooManyWaiting, .waitedTooLong, .stopped:
             self = .failure(.unavailable(retryAfter: nil), server: .abandoned)
         case .responseTooLarge, .headTooLarge, .protocolViolation:
             self = .failure(.badAnswer(reason: error.label), server: .failed)

@@ -331,6 +331,23 @@ import Testing
         }
     }
 
+    @Test func `keeps what is relayed byte for byte, once, also of a purchase that there is not`() async throws {
+        try await withPlayService { world in
+            let current = world.service.current
+            current.swap(Snapshot(current.value, relaying: [.googlePlay]))
+            let calls = [
+                PlayService.push(PlayService.change(4, "nothing"), id: "1"),
+                PlayService.push(PlayService.notification(#""testNotification":{"version":"1.0"}"#), id: "2"),
+            ]
+            for call in calls + calls { #expect(try await world.service.send(call).status == 204) }
+            let connection = try world.service.ledger.openPatiently()
+            let bodies = try connection.all(SQL("SELECT body FROM relayed_notifications ORDER BY entry_index")) { row in
+                row.blob(0)
+            }
+            #expect(bodies == calls.map(\.body))
+        }
+    }
+
     static let outages: [StoreError] = [
         .unavailable(retryAfter: nil), .rateLimited(retryAfter: nil),
         .budgetSpent(retryAfter: PlaySample.now.adding(seconds: 77)), .credentialsRefused, .appUnknown(code: 1),

@@ -38,7 +38,9 @@ extension LedgerMove {
     /// Every table with rows of its own, those first that others refer to.
     ///
     /// Left out: the list of migrations, and the instances that use a database with their reloads.
-    static let tables = [
+    static let tables = ledgerTables + eventTables
+
+    private static let ledgerTables = [
         Table(
             name: "audit_entries",
             columns: 2,

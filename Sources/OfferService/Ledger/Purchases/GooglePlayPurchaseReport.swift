@@ -119,6 +119,8 @@ package struct GooglePlayMessage: Hashable, Sendable {
     package let sentAt: Timestamp
     /// Of the purchase that it is about, if it is about one.
     package let environment: StoreEnvironment?
+    /// What is relayed of it, byte for byte; `nil` if nothing is.
+    var relayedBody: [UInt8]?
 
     package init(id: String, type: String, sentAt: Timestamp, environment: StoreEnvironment?) {
         self.id = id

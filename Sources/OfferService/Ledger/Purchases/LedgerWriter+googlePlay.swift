@@ -10,7 +10,8 @@ extension LedgerWriter {
                 try googlePlay.remember(message, of: report.place.app.packageName)
             }
             guard isNew else { return .repeated }
-            try append(.googlePlayMessageReceived(message, report.place.app))
+            let index = try append(.googlePlayMessageReceived(message, report.place.app))
+            try relay(message.relayedBody, of: .googlePlay, entry: index)
             try noteTold(NotifiedApp(store: .googlePlay, name: report.place.app.packageName.text))
         }
         try merge(report)

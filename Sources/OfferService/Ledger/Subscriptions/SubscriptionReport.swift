@@ -134,6 +134,8 @@ package struct NotificationReceipt: Hashable, Sendable {
     package let subtype: String?
     package let signedAt: Timestamp
     package let environment: String
+    /// What is relayed of it, byte for byte; `nil` if nothing is.
+    var relayedBody: [UInt8]?
 
     package init(id: UniqueID, type: String, subtype: String?, signedAt: Timestamp, environment: String) {
         self.id = id

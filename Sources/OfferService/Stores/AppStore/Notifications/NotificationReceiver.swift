@@ -40,21 +40,24 @@ package struct NotificationReceiver: Sendable {
 
     /// Verifies a notification with all that is in it; returns when it is durable that it was received.
     ///
-    /// `signedPayload` is a compact JWS; the party is who brings it.
+    /// `signedPayload` is a compact JWS, `body` what is relayed of it; the party is who brings it.
     package func receive(
         _ signedPayload: [UInt8],
+        relayed body: [UInt8]? = nil,
         from party: Party,
         under configuration: Snapshot,
         at now: Timestamp
     ) async throws(NotificationRefusal) -> Absorption {
         let reader = store.reader(of: Array(configuration.catalog.apps.values))
         let (notification, evidence) = try await opened(signedPayload, from: party, reader, at: now)
+        var receipt = NotificationReceipt(notification)
+        receipt.relayedBody = body
         let report = SubscriptionReport(
             evidence,
             keys: AppPseudonyms(configuration.pseudonyms, in: AppName(notification.bundleID)),
             bundleID: notification.bundleID,
             catalog: configuration.catalog,
-            notification: NotificationReceipt(notification)
+            notification: receipt
         )
         do throws(LedgerError) {
             let absorption = try await committer.absorb(report)

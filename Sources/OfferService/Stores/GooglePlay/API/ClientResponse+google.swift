@@ -3,9 +3,9 @@ import HTTP
 import OfferDomain
 
 extension ClientResponse {
-    /// `Retry-After` as RFC 9110 section 10.2.3 has it, in seconds or as a date; what is not within the next hour is
+    /// `Retry-After` as RFC 9110 section 10.2.3 has it, in seconds or as a date; what is not within the next hours is
     /// ignored.
-    func retryAfter(at now: Timestamp) -> Timestamp? {
+    func retryAfter(at now: Timestamp, withinHours hours: Int = 1) -> Timestamp? {
         guard let text = headers.only("retry-after"), (1...40).contains(text.count) else { return nil }
         let time: Timestamp?
         if text.allSatisfy({ (0x30...0x39).contains($0) }) {
@@ -13,7 +13,7 @@ extension ClientResponse {
         } else {
             time = httpDate(String(decoding: text, as: UTF8.self))
         }
-        guard let time, time > now, time <= now.adding(hours: 1) else { return nil }
+        guard let time, time > now, time <= now.adding(hours: hours) else { return nil }
         return time
     }
 

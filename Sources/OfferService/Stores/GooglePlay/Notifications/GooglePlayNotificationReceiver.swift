@@ -92,7 +92,8 @@ package struct GooglePlayNotificationReceiver: Sendable {
             count(notification, nil, "repeated")
             return .repeated
         }
-        let outcome = try await take(notification, message, place, at: now)
+        let relayed = configuration.relayedStores.contains(.googlePlay) ? request.body : nil
+        let outcome = try await take(notification, (message, relayed), place, at: now)
         if outcome == .recorded || outcome == .repeated { recent.withLock { $0[delivery] = true } }
         return outcome
     }
@@ -120,9 +121,25 @@ package struct GooglePlayNotificationReceiver: Sendable {
 
     // MARK: - What it tells
 
+    /// Of a message that is of no use here, the receipt is recorded if it is relayed: a relay follows the log.
+    private func drop(
+        _ label: String,
+        _ notification: DeveloperNotification,
+        message: ReceivedMessage,
+        in place: GooglePlayPlace,
+        at now: Timestamp
+    ) async throws(GooglePlayNotificationRefusal) -> Outcome {
+        if message.relayed != nil {
+            _ = try await record(notification, GooglePlayEvidence(observedAt: now), message, place)
+        }
+        return drop(label, notification)
+    }
+
+    private typealias ReceivedMessage = (push: PushMessage, relayed: [UInt8]?)
+
     private func take(
         _ notification: DeveloperNotification,
-        _ message: PushMessage,
+        _ message: ReceivedMessage,
         _ place: GooglePlayPlace,
         at now: Timestamp
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
@@ -136,9 +153,13 @@ package struct GooglePlayNotificationReceiver: Sendable {
                 count(notification, nil, "failed")
                 throw .storeSilent(error)
             }
-            if !told.tellsByItself { return drop("purchase-refused", notification) }
+            if !told.tellsByItself {
+                return try await drop("purchase-refused", notification, message: message, in: place, at: now)
+            }
         }
-        if told.isOfNothing, !told.tellsByItself { return drop("purchase-not-found", notification) }
+        if told.isOfNothing, !told.tellsByItself {
+            return try await drop("purchase-not-found", notification, message: message, in: place, at: now)
+        }
         return try await record(notification, told, message, place)
     }
 
@@ -175,19 +196,17 @@ package struct GooglePlayNotificationReceiver: Sendable {
     private func record(
         _ notification: DeveloperNotification,
         _ evidence: GooglePlayEvidence,
-        _ message: PushMessage,
+        _ message: ReceivedMessage,
         _ place: GooglePlayPlace
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
-        let report = GooglePlayPurchaseReport(
-            evidence,
-            place: place,
-            message: GooglePlayMessage(
-                id: message.id,
-                type: notification.type,
-                sentAt: notification.sentAt,
-                environment: evidence.environment
-            )
+        var receipt = GooglePlayMessage(
+            id: message.push.id,
+            type: notification.type,
+            sentAt: notification.sentAt,
+            environment: evidence.environment
         )
+        receipt.relayedBody = message.relayed
+        let report = GooglePlayPurchaseReport(evidence, place: place, message: receipt)
         do throws(LedgerError) {
             let absorption = try await committer.absorb(report)
             count(notification, evidence.environment, absorption == .recorded ? "recorded" : "repeated")

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import OfferDomain
+import Storage
+
+/// Reads the deliveries of an endpoint out of the log; used by one thread.
+struct DeliverySource {
+    let endpoint: EventEndpoint
+    let connection: any DatabaseConnection
+    let catalog: Catalog
+
+    /// Some deliveries from a position on, and the position after what was looked at.
+    func deliveries(from position: Int64, limit: Int) throws(AuditReadError) -> (found: [Delivery], next: Int64) {
+        let first = EventPosition(number: position)
+        switch endpoint.source {
+        case .events:
+            let page = try EventReader(connection: connection).page(from: first.index, limit: limit) { event in
+                event.position >= first && endpoint.wants(event, catalog)
+            }
+            return (page.events.map { Delivery($0) }, EventPosition(index: page.next).number)
+        case .notifications(let store, _):
+            return try notifications(of: store, from: first.index, limit: limit)
+        }
+    }
+
+    /// The delivery of a position; `nil` if the endpoint does not get it, or no longer.
+    func delivery(at position: Int64) throws(AuditReadError) -> Delivery? {
+        let place = EventPosition(number: position)
+        switch endpoint.source {
+        case .events:
+            let page = try EventReader(connection: connection).page(from: place.index, limit: 1, mostEntries: 1)
+            return page.events.first { $0.position == place && endpoint.wants($0, catalog) }.map { Delivery($0) }
+        case .notifications(let store, _):
+            return try notifications(of: store, from: place.index, limit: 1).found.first { $0.position == place }
+        }
+    }
+
+    /// Those that were taken in while the events file had relays; the log has the receipt of each, and a table its body.
+    private func notifications(
+        of store: Store,
+        from first: Int64,
+        limit: Int
+    ) throws(AuditReadError) -> (found: [Delivery], next: Int64) {
+        let reader = AuditReader(connection: connection)
+        let size = try reader.size()
+        let table = RelayTable(connection: connection)
+        var found: [Delivery] = []
+        let rows: [RelayTable.Row]
+        do { rows = try table.rows(of: store, from: first, limit: limit) } catch { throw .database(error) }
+        for row in rows {
+            guard let entry = try reader.entry(row.entryIndex), wants(entry) else { continue }
+            found.append(Delivery(store, row.body, at: EventPosition(index: row.entryIndex)))
+        }
+        let afterLast = (rows.last?.entryIndex ?? first - 1) + 1
+        let end = rows.count < limit ? max(size, afterLast) : afterLast
+        return (found, EventPosition(index: end).number)
+    }
+
+    private func wants(_ entry: [UInt8]) -> Bool {
+        guard !endpoint.apps.isEmpty else { return true }
+        let app = (try? JSONDocument(entry))?.root.object?["bundle"]?.string
+        return app.flatMap { try? AppName($0) }.map(endpoint.apps.contains) ?? false
+    }
+}
+
+/// Bodies of notifications that are still to be relayed.
+struct RelayTable {
+    let connection: any DatabaseConnection
+
+    struct Row {
+        let entryIndex: Int64
+        let body: [UInt8]
+    }
+
+    func add(_ body: [UInt8], of store: Store, entry: Int64, at instant: Timestamp) throws(StorageError) {
+        try connection.enqueue(
+            SQL(
+                "INSERT INTO relayed_notifications (entry_index, store, body, received_at) VALUES (?, ?, ?, ?)",
+                .integer(entry),
+                .text(store.recordName),
+                .blob(body),
+                .integer(instant.milliseconds)
+            )
+        )
+    }
+
+    func rows(of store: Store, from first: Int64, limit: Int) throws(StorageError) -> [Row] {
+        try connection.all(
+            SQL(
+                """
+                SELECT entry_index, body FROM relayed_notifications WHERE store = ? AND entry_index >= ?
+                ORDER BY entry_index LIMIT ?
+                """,
+                .text(store.recordName),
+                .integer(first),
+                .integer(Int64(limit))
+            )
+        ) { Row(entryIndex: $0.integer(0), body: $0.blob(1)) }
+    }
+
+    /// Removes bodies, some hundred at a time.
+    ///
+    /// - Returns: How many.
+    @discardableResult
+    func remove(before entry: Int64, receivedBefore time: Timestamp) throws(StorageError) -> Int {
+        try connection.run(
+            SQL(
+                """
+                DELETE FROM relayed_notifications WHERE entry_index IN (SELECT entry_index FROM relayed_notifications
+                    WHERE entry_index < ? AND received_at < ? ORDER BY entry_index LIMIT 500)
+                """,
+                .integer(entry),
+                .integer(time.milliseconds)
+            )
+        )
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// How far each endpoint is, as the database has it; used by one thread.
+package struct EndpointTable {
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// One endpoint.
+    package struct Row: Hashable, Sendable {
+        package let id: String
+        package var nextPosition: Int64
+        package var rewindTo: Int64?
+        package var delivered: Int64 = 0
+        package var deliveredAt: Timestamp?
+        package var disabledAt: Timestamp?
+        package var disabledReason: String?
+    }
+
+    /// A message that an endpoint has not taken.
+    package struct HeldUp: Hashable, Sendable {
+        package let position: Int64
+        package var attempts: Int64
+        package var firstAttemptAt: Timestamp?
+        package var nextAttemptAt: Timestamp
+        package var givenUpAt: Timestamp?
+        package var failure: String?
+    }
+
+    package func all() throws(StorageError) -> [Row] {
+        try connection.all(SQL(Self.rows), Self.row)
+    }
+
+    package func row(_ id: String) throws(StorageError) -> Row? {
+        try connection.first(SQL(Self.oneRow, .text(id)), Self.row)
+    }
+
+    private static let rows: StaticString = """
+        SELECT endpoint, next_position, rewind_to, delivered, delivered_at, disabled_at, disabled_reason
+        FROM event_endpoints ORDER BY endpoint
+        """
+
+    private static let oneRow: StaticString = """
+        SELECT endpoint, next_position, rewind_to, delivered, delivered_at, disabled_at, disabled_reason
+        FROM event_endpoints WHERE endpoint = ?
+        """
+
+    private static func row(_ row: borrowing Storage.Row) -> Row {
+        Row(
+            id: row.text(0),
+            nextPosition: row.integer(1),
+            rewindTo: row.optionalInteger(2),
+            delivered: row.integer(3),
+            deliveredAt: row.optionalInteger(4).map(Timestamp.init(milliseconds:)),
+            disabledAt: row.optionalInteger(5).map(Timestamp.init(milliseconds:)),
+            disabledReason: row.optionalText(6)
+        )
+    }
+
+    /// What an endpoint has not taken, those that are given up too, by position.
+    package func heldUp(_ id: String) throws(StorageError) -> [HeldUp] {
+        try connection.all(
+            SQL(
+                """
+                SELECT position, attempts, first_attempt_at, next_attempt_at, given_up_at, failure
+                FROM event_deliveries WHERE endpoint = ? ORDER BY position
+                """,
+                .text(id)
+            )
+        ) { row in
+            HeldUp(
+                position: row.integer(0),
+                attempts: row.integer(1),
+                firstAttemptAt: row.optionalInteger(2).map(Timestamp.init(milliseconds:)),
+                nextAttemptAt: Timestamp(milliseconds: row.integer(3)),
+                givenUpAt: row.optionalInteger(4).map(Timestamp.init(milliseconds:)),
+                failure: row.optionalText(5)
+            )
+        }
+    }
+
+    /// Makes the row of an endpoint that is new.
+    func add(_ row: Row) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO event_endpoints (endpoint, next_position, delivered) VALUES (?, ?, 0) ON CONFLICT DO NOTHING
+                """,
+                .text(row.id),
+                .integer(row.nextPosition)
+            )
+        )
+    }
+
+    /// Stores a row; `rewind_to` is what commands write, and only ``rewound(_:to:asked:)`` takes it back.
+    func update(_ row: Row) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                UPDATE event_endpoints SET next_position = ?, delivered = ?, delivered_at = ?, disabled_at = ?,
+                    disabled_reason = ? WHERE endpoint = ?
+                """,
+                .integer(row.nextPosition),
+                .integer(row.delivered),
+                row.deliveredAt.map { .integer($0.milliseconds) } ?? .null,
+                row.disabledAt.map { .integer($0.milliseconds) } ?? .null,
+                SQLValue(row.disabledReason),
+                .text(row.id)
+            )
+        )
+    }
+
+    func put(_ item: HeldUp, of id: String) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO event_deliveries (endpoint, position, attempts, first_attempt_at, next_attempt_at,
+                    given_up_at, failure) VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (endpoint, position) DO UPDATE SET attempts = excluded.attempts,
+                    first_attempt_at = excluded.first_attempt_at, next_attempt_at = excluded.next_attempt_at,
+                    given_up_at = excluded.given_up_at, failure = excluded.failure
+                """,
+                .text(id),
+                .integer(item.position),
+                .integer(item.attempts),
+                item.firstAttemptAt.map { .integer($0.milliseconds) } ?? .null,
+                .integer(item.nextAttemptAt.milliseconds),
+                item.givenUpAt.map { .integer($0.milliseconds) } ?? .null,
+                SQLValue(item.failure)
+            )
+        )
+    }
+
+    func remove(_ position: Int64, of id: String) throws(StorageError) {
+        try connection.run(
+            SQL("DELETE FROM event_deliveries WHERE endpoint = ? AND position = ?", .text(id), .integer(position))
+        )
+    }
+
+    /// Notes that the endpoint goes back to a position, as a command has asked.
+    func rewound(_ id: String, to position: Int64, asked: Int64) throws(StorageError) {
+        try connection.run(
+            SQL("DELETE FROM event_deliveries WHERE endpoint = ? AND position >= ?", .text(id), .integer(position))
+        )
+        try connection.run(
+            SQL(
+                """
+                UPDATE event_endpoints SET next_position = ?, rewind_to = NULL WHERE endpoint = ? AND rewind_to = ?
+                """,
+                .integer(position),
+                .text(id),
+                .integer(asked)
+            )
+        )
+    }
+
+    /// The first entry whose notification one of these relays has neither got nor given up.
+    func firstEntryToRelay(_ relays: [String]) throws(StorageError) -> Int64 {
+        var least = Int64.max
+        for relay in relays {
+            guard let row = try row(relay) else { return 0 }
+            let open = try connection.first(
+                SQL(
+                    "SELECT position FROM event_deliveries WHERE endpoint = ? AND given_up_at IS NULL ORDER BY position LIMIT 1",
+                    .text(relay)
+                )
+            ) { $0.integer(0) }
+            least = min(least, row.nextPosition, row.rewindTo ?? .max, open ?? .max)
+        }
+        return EventPosition(number: least).index
+    }
+
+    // MARK: - Commands
+
+    /// Has the endpoint go back to a position, within a second where the service runs.
+    ///
+    /// - Returns: False if there is no such endpoint.
+    package func askToRewind(_ id: String, to position: Int64) throws(StorageError) -> Bool {
+        try connection.run(
+            SQL(
+                "UPDATE event_endpoints SET rewind_to = ? WHERE endpoint = ?",
+                .integer(position),
+                .text(id)
+            )
+        ) > 0
+    }
+
+    /// Enables an endpoint that answered 410.
+    ///
+    /// - Returns: False if there is no such endpoint.
+    package func enable(_ id: String) throws(StorageError) -> Bool {
+        try connection.run(
+            SQL(
+                "UPDATE event_endpoints SET disabled_at = NULL, disabled_reason = NULL WHERE endpoint = ?",
+                .text(id)
+            )
+        ) > 0
+    }
+}

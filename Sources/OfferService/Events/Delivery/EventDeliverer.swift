@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Dispatch
+package import HTTP
+import OfferDomain
+import Storage
+
+/// Delivers to every endpoint of the events file; a reload of the configuration changes them.
+///
+/// One thread keeps the lease and follows the configuration; each endpoint has a thread of its own. Nothing of a request
+/// waits for them: they read the log, and store how far they are between two batches of the committer.
+package final class EventDeliverer: Sendable {
+    private struct State {
+        /// Of the settings that the workers have.
+        var fingerprint: [UInt8]?
+        var client: Client?
+        var workers: [EndpointWorker] = []
+        var isStopping = false
+    }
+
+    private let configuration: ActiveConfiguration
+    private let parts: WritingParts
+    private let lease: EventLease?
+    private let state = Guarded(State())
+    private let wake = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    init(_ parts: WritingParts) {
+        self.parts = parts
+        configuration = parts.configuration
+        lease = parts.identity.map { EventLease($0.id, clock: parts.runtime.clock) }
+    }
+
+    /// New endpoints get the events of all that is recorded from now on.
+    package func start() {
+        follow()
+        Worker.start(named: "event-lease") { [self] in
+            var connection: (any DatabaseConnection)?
+            var ticks = 0
+            while !state.withLock({ $0.isStopping }) {
+                follow()
+                keepLease(&connection)
+                ticks += 1
+                // Without receivers, what an earlier configuration has left behind.
+                if ticks.isMultiple(of: isDelivering ? 120 : 7200) { removeRelayed() }
+                _ = wake.wait(timeout: .now() + .milliseconds(500))
+            }
+            end()
+            if let connection { try? lease?.release(connection) }
+            hasEnded.signal()
+        }
+    }
+
+    /// Waits a moment for what is under way.
+    package func stop() {
+        state.withLock { $0.isStopping = true }
+        wake.signal()
+        hasEnded.wait()
+    }
+
+    private var isDelivering: Bool { state.withLock { !$0.workers.isEmpty } }
+
+    private func keepLease(_ connection: inout (any DatabaseConnection)?) {
+        guard let lease else { return }
+        do throws(StorageError) {
+            guard isDelivering else {
+                if let connection { try lease.release(connection) }
+                return connection = nil
+            }
+            let current: any DatabaseConnection = if let connection { connection } else { try parts.ledger.open() }
+            connection = current
+            try lease.beat(current)
+        } catch {
+            connection = nil
+            parts.runtime.log(.warning, "who delivers events is not known", ["reason": .text(error.description)])
+        }
+    }
+
+    /// Removes bodies of notifications that every relay has got or given up, and those that are too old.
+    private func removeRelayed() {
+        let relays = (configuration.loaded.events?.endpoints ?? []).filter(\.isRelay).map(\.id)
+        let isHolder = lease.map { $0.term != nil } ?? true
+        let now = parts.runtime.clock.now()
+        do throws(LedgerError) {
+            let lost = Guarded(0)
+            try parts.committer.doBlocking { connection throws(StorageError) in
+                let table = RelayTable(connection: connection)
+                if isHolder, !relays.isEmpty {
+                    let entry = try EndpointTable(connection: connection).firstEntryToRelay(relays)
+                    // Another instance may have just learned of a relay.
+                    try table.remove(before: entry, receivedBefore: now.adding(minutes: -15))
+                }
+                let count = try table.remove(before: .max, receivedBefore: now.adding(hours: -24 * Self.keptDays))
+                lost.withLock { $0 = count }
+            }
+            let count = lost.withLock { $0 }
+            guard count > 0 else { return }
+            parts.runtime.log(
+                .error,
+                "notifications were removed before each relay had them",
+                ["count": .integer(Int64(count))]
+            )
+        } catch {
+            parts.runtime.log(
+                .warning,
+                "relayed notifications could not be removed",
+                ["reason": .text(error.description)]
+            )
+        }
+    }
+
+    /// No body of a notification is kept for longer.
+    private static let keptDays = 7
+
+    /// Starts and ends workers as the configuration has them.
+    private func follow() {
+        let settings = configuration.loaded.events
+        guard settings?.fingerprint != state.withLock({ $0.fingerprint }) else { return }
+        end()
+        guard let settings, !settings.endpoints.isEmpty else {
+            return state.withLock { $0.fingerprint = settings?.fingerprint }
+        }
+        register(settings.endpoints.map(\.id))
+        do throws(ClientError) {
+            let client = try Client(Self.clientConfiguration(settings))
+            try client.start()
+            let context = context(client)
+            let workers = settings.endpoints.map { EndpointWorker($0, context) }
+            for worker in workers { worker.start() }
+            state.withLock { ($0.fingerprint, $0.client, $0.workers) = (settings.fingerprint, client, workers) }
+        } catch {
+            parts.runtime.log(.error, "events can't be delivered", ["reason": .text(error.description)])
+        }
+    }
+
+    /// Has endpoints that are new begin at the end of the log as it is now.
+    private func register(_ ids: [String]) {
+        do throws(LedgerError) {
+            let committer = parts.committer
+            try committer.doBlocking { connection throws(StorageError) in
+                let table = EndpointTable(connection: connection)
+                let size = try connection.first(SQL("SELECT size FROM log_head")) { $0.integer(0) } ?? 0
+                for id in ids {
+                    try table.add(EndpointTable.Row(id: id, nextPosition: EventPosition(index: size).number))
+                }
+            }
+        } catch {
+            parts.runtime.log(.error, "endpoints could not be registered", ["reason": .text(error.description)])
+        }
+    }
+
+    /// How receivers are connected to; ``EventsFile`` admits plain HTTP to this machine alone.
+    package static func clientConfiguration(_ settings: EventSettings) -> ClientConfiguration {
+        var configuration = ClientConfiguration(
+            connectTimeoutMilliseconds: 10_000,
+            timeoutMilliseconds: 20_000,
+            maximumResponseBytes: 1 << 20,
+            connectionsPerHost: 8 * max(1, settings.endpoints.count),
+            trustedCertificatesFile: settings.trustedCertificatesPath,
+            allowsPlainHTTP: true
+        )
+        configuration.addresses = AddressFilter(listed: settings.privateNetworks)
+        return configuration
+    }
+
+    private func context(_ client: Client) -> DeliveryContext {
+        let committer = parts.committer
+        let current = parts.current
+        // An instance that has the database to itself knows the size of the log.
+        let ownSize: @Sendable () -> Int64 = { committer.treeHead.size }
+        return DeliveryContext(
+            transport: client,
+            runtime: parts.runtime,
+            committer: committer,
+            open: parts.ledger.openForReading,
+            catalog: { current.value.catalog },
+            logSize: lease == nil ? ownSize : nil,
+            lease: lease,
+            origin: configuration.loaded.keys.logKey.origin.text
+        )
+    }
+
+    private func end() {
+        let (client, workers) = state.withLock { state in
+            defer { (state.client, state.workers, state.fingerprint) = (nil, [], nil) }
+            return (state.client, state.workers)
+        }
+        for worker in workers { worker.stop() }
+        for worker in workers { worker.wait() }
+        client?.stop()
+    }
+}
+
+// MARK: - Health and metrics
+
+extension EventDeliverer {
+    private var standings: [(id: String, standing: EndpointWorker.Standing)] {
+        // Where another instance delivers, this one knows nothing of the endpoints.
+        if let lease, lease.term == nil { return [] }
+        return state.withLock { $0.workers }.map { ($0.endpoint.id, $0.standing) }
+    }
+
+    /// What whoever runs the service should know.
+    package var warnings: [Obstacle] {
+        standings.compactMap { id, standing in
+            if let reason = standing.disabledReason {
+                return Obstacle("event-endpoint-disabled", "The endpoint \(id) gets no events: \(reason).")
+            }
+            guard standing.isCircuitOpen, let failure = standing.failure else { return nil }
+            return Obstacle("event-endpoint-failing", "The endpoint \(id) takes no events: \(failure)")
+        }
+    }
+
+    /// For the metrics.
+    package var gauges: [Gauge] {
+        let (now, standings) = (parts.runtime.clock.now(), standings)
+        func samples(_ value: (EndpointWorker.Standing) -> Double) -> [Gauge.Sample] {
+            standings.map { .init(value($0.standing), labels: [("endpoint", $0.id)]) }
+        }
+        return [
+            Gauge(
+                "offer_signer_event_backlog_entries",
+                "Entries of the log whose events an endpoint has not received yet",
+                samples { Double($0.backlog) }
+            ),
+            Gauge(
+                "offer_signer_event_retrying",
+                "Events that an endpoint has not taken and that are sent again",
+                samples { Double($0.retrying) }
+            ),
+            Gauge(
+                "offer_signer_event_oldest_retry_seconds",
+                "Seconds since the first attempt of the oldest of them",
+                samples { standing in
+                    standing.oldestFirstAttemptAt.map { Double(now.milliseconds - $0.milliseconds) / 1000 } ?? 0
+                }
+            ),
+            Gauge(
+                "offer_signer_event_endpoint_up",
+                "1 while an endpoint takes events; 0 while it fails or is disabled",
+                samples { $0.disabledReason == nil && !$0.isCircuitOpen ? 1 : 0 }
+            ),
+        ]
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import Dispatch
+import HTTP
+import OfferDomain
+package import Storage
+
+/// What commands see and steer of the receivers of events.
+package struct EventDesk {
+    private let settings: EventSettings
+    private let ledger: LedgerAccess
+    private let clock = WallClock.system
+
+    /// Reads the events file; the database is opened when it is needed.
+    package init(_ settings: Settings) throws(EventDeskError) {
+        guard let path = settings.eventsPath else { throw .notConfigured }
+        do throws(ConfigurationError) {
+            let policy = SecretFilePolicy(allowsGroupRead: settings.admitsGroupReadableSecrets)
+            self.settings = try EventsFile(path: path, policy: policy).load()
+        } catch {
+            throw .configuration(error)
+        }
+        ledger = LedgerAccess(location: settings.database, clock: clock)
+    }
+
+    package var endpointIDs: [String] { settings.endpoints.map(\.id) }
+
+    /// One line for each receiver, and one for each of its public keys.
+    package func endpointLines() throws(EventDeskError) -> [String] {
+        let rows = try read { table throws(StorageError) in try table.all() }
+        return settings.endpoints.flatMap { endpoint in
+            let row = rows.first { $0.id == endpoint.id }
+            return [Self.line(endpoint, row)] + endpoint.publicKeys.map { "  public key \($0)" }
+        }
+    }
+
+    private static func line(_ endpoint: EventEndpoint, _ row: EndpointTable.Row?) -> String {
+        guard let row else { return "\(endpoint.id)\t\(endpoint.shownURL)\tnot known yet" }
+        let next = EventPosition(number: row.nextPosition).index
+        var line = "\(endpoint.id)\t\(endpoint.shownURL)\t\(row.delivered) delivered, next entry \(next)"
+        if let time = row.deliveredAt { line += ", last \(time.rfc3339)" }
+        if let time = row.disabledAt {
+            line += ", disabled since \(time.rfc3339): \(row.disabledReason ?? "")"
+        }
+        return line
+    }
+
+    /// One line for each message that was not taken.
+    package func deliveryLines(of id: String?) throws(EventDeskError) -> [String] {
+        var lines: [String] = []
+        for endpoint in endpointIDs where id == nil || id == endpoint {
+            for item in try read({ table throws(StorageError) in try table.heldUp(endpoint) }) {
+                let index = EventPosition(number: item.position).index
+                let state =
+                    item.givenUpAt.map { "given up \($0.rfc3339)" }
+                    ?? (item.attempts == 0 ? "waits" : "next attempt \(item.nextAttemptAt.rfc3339)")
+                lines.append(
+                    "\(endpoint)\tentry \(index)\t\(item.attempts) attempts\t\(state)\t\(item.failure ?? "")"
+                )
+            }
+        }
+        return lines
+    }
+
+    /// Has events delivered again from an entry on; false if the database does not know it.
+    package func replay(_ id: String, from index: Int64) throws(EventDeskError) -> Bool {
+        guard !settings.endpoints.contains(where: { $0.id == id && $0.isRelay }) else { throw .notEndpointOfEvents }
+        return try write { table throws(StorageError) in
+            try table.askToRewind(id, to: EventPosition(index: index).number)
+        }
+    }
+
+    /// Has events delivered again to a receiver that answered 410; false if the database does not know it.
+    package func enable(_ id: String) throws(EventDeskError) -> Bool {
+        try write { table throws(StorageError) in try table.enable(id) }
+    }
+
+    /// Sends a test message, and waits for the answer; blocks the thread.
+    package func test(_ id: String) throws(EventDeskError) -> (isTaken: Bool, text: String) {
+        guard let endpoint = settings.endpoints.first(where: { $0.id == id }), case .events = endpoint.source else {
+            throw .notEndpointOfEvents
+        }
+        let message = WebhookMessage.test(at: clock.now())
+        do {
+            let headers = try message.headers(
+                at: clock.now(),
+                secrets: endpoint.secrets,
+                signingKeys: endpoint.signingKeys
+            )
+            let request = try ClientRequest(.post, url: endpoint.url, headers: headers, body: message.body)
+            let client = try Client(EventDeliverer.clientConfiguration(settings))
+            try client.start()
+            defer { client.stop() }
+            let response = try Self.send(request, client).get()
+            let isTaken = (200..<300).contains(response.status)
+            return (isTaken, "\(id) answered with status \(response.status)")
+        } catch {
+            return (false, "\(id): \(error)")
+        }
+    }
+
+    private static func send(_ request: ClientRequest, _ client: Client) -> Result<ClientResponse, ClientError> {
+        let outcome = Guarded<Result<ClientResponse, ClientError>?>(nil)
+        Task {
+            let result: Result<ClientResponse, ClientError>
+            do throws(ClientError) { result = .success(try await client.send(request)) } catch {
+                result = .failure(error)
+            }
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        return outcome.wait { $0 }
+    }
+
+    private func read<Value>(
+        _ body: (EndpointTable) throws(StorageError) -> Value
+    ) throws(EventDeskError) -> Value {
+        do throws(StorageError) {
+            return try body(EndpointTable(connection: try ledger.openForReading()))
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    private func write<Value>(
+        _ body: (EndpointTable) throws(StorageError) -> Value
+    ) throws(EventDeskError) -> Value {
+        do throws(StorageError) {
+            return try body(EndpointTable(connection: try ledger.open()))
+        } catch {
+            throw .database(error)
+        }
+    }
+}
+
+/// Why a command about events ended early.
+package enum EventDeskError: Error, Sendable {
+    case notConfigured
+    case configuration(ConfigurationError)
+    case database(StorageError)
+    case notEndpointOfEvents
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+package import HTTP
+package import OfferDomain
+
+/// What the events file holds: the receivers of events, with every secret that it names loaded.
+package struct EventSettings: Sendable {
+    package let endpoints: [EventEndpoint]
+    /// Networks that are not public and may be connected to all the same.
+    package let privateNetworks: [AddressNetwork]
+    /// PEM: the only certificates that receivers may have; `nil` trusts the system's.
+    package let trustedCertificatesPath: String?
+    /// Over the bytes of the file.
+    package let digest: SHA256Digest
+
+    /// Differs once the file or a secret that it names has changed; discloses none of them.
+    let fingerprint: [UInt8]
+
+    init(
+        endpoints: [EventEndpoint],
+        privateNetworks: [AddressNetwork],
+        trustedCertificatesPath: String?,
+        digest: SHA256Digest
+    ) {
+        self.endpoints = endpoints
+        self.privateNetworks = privateNetworks
+        self.trustedCertificatesPath = trustedCertificatesPath
+        self.digest = digest
+        fingerprint = endpoints.reduce(into: digest.bytes) { bytes, endpoint in
+            for secret in endpoint.secrets { bytes += secret.authenticationCode(for: digest.bytes) }
+            for key in endpoint.signingKeys { bytes += key.publicKey.bytes }
+            if case .notifications(_, let token?) = endpoint.source {
+                bytes += SHA256.digest(of: Array(token.text.utf8)).bytes
+            }
+        }
+    }
+
+    /// The stores whose notifications are relayed.
+    package var relayedStores: Set<Store> {
+        Set(
+            endpoints.compactMap { endpoint in
+                if case .notifications(let store, _) = endpoint.source { store } else { nil }
+            }
+        )
+    }
+}
+
+/// One receiver.
+package struct EventEndpoint: Sendable {
+    /// Names it in the database, in metrics and in commands.
+    package let id: String
+    package let url: String
+    package let source: Source
+    /// HMAC secrets, each of which signs every message.
+    let secrets: [HMACKey]
+    /// Ed25519 keys, each of which signs every message.
+    let signingKeys: [Ed25519PrivateKey]
+    /// The apps whose events it gets; empty for all of them and the service.
+    package let apps: Set<AppName>
+
+    /// What it is sent.
+    package enum Source: Hashable, Sendable {
+        case events(types: Set<EventType>, WebhookFormat)
+        /// A store's notifications, byte for byte.
+        case notifications(Store, token: RelayToken?)
+    }
+
+    /// The URL without path and query, which often are secret.
+    var shownURL: String { url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//") + "/…" }
+
+    /// Whether it is sent notifications of a store.
+    var isRelay: Bool {
+        if case .notifications = source { true } else { false }
+    }
+
+    /// Whether it gets an event.
+    func wants(_ event: ServiceEvent, _ catalog: Catalog) -> Bool {
+        guard case .events(let types, let format) = source else { return false }
+        guard types.isEmpty || types.contains(event.type), format.has(event.type) else { return false }
+        guard !apps.isEmpty else { return true }
+        return event.details.appName(in: catalog).map(apps.contains) ?? false
+    }
+
+    /// The public halves of its Ed25519 keys, as Standard Webhooks writes them.
+    package var publicKeys: [String] {
+        signingKeys.map { "whpk_" + String(decoding: Base64.encode($0.publicKey.bytes), as: UTF8.self) }
+    }
+}
+
+/// What a relayed notification carries so that its receiver knows who sent it: `Authorization: Bearer …`.
+///
+/// Held as bytes of ordinary memory: it is sent in the clear of TLS, and is a password and no key.
+package struct RelayToken: Hashable, Sendable {
+    let text: String
+
+    /// 16 to 512 visible characters without spaces.
+    init?(_ text: String) {
+        guard (16...512).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            return nil
+        }
+        self.text = text
+    }
+}
+
+/// How an event is written for a receiver.
+package enum WebhookFormat: String, CaseIterable, Hashable, Sendable {
+    /// Standard Webhooks 1.0.0.
+    case standard
+    /// CloudEvents 1.0, in structured content mode.
+    case cloudevents
+    /// The names and members of Purchasely's webhook, version 3.
+    case purchasely
+
+    /// Whether it has a name for such events.
+    func has(_ type: EventType) -> Bool { self != .purchasely || PurchaselyBody.name(of: type) != nil }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension LedgerMove {
+    /// How far each receiver of events is, and what it is still to be sent.
+    static let eventTables = [
+        Table(
+            name: "event_endpoints",
+            columns: 7,
+            select: """
+                SELECT endpoint, next_position, rewind_to, delivered, delivered_at, disabled_at, disabled_reason
+                    FROM event_endpoints ORDER BY endpoint
+                """,
+            insert: """
+                INSERT INTO event_endpoints (endpoint, next_position, rewind_to, delivered, delivered_at, disabled_at,
+                    disabled_reason) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+        ),
+        Table(
+            name: "event_deliveries",
+            columns: 7,
+            select: """
+                SELECT endpoint, position, attempts, first_attempt_at, next_attempt_at, given_up_at, failure
+                    FROM event_deliveries ORDER BY endpoint, position
+                """,
+            insert: """
+                INSERT INTO event_deliveries (endpoint, position, attempts, first_attempt_at, next_attempt_at,
+                    given_up_at, failure) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+        ),
+        Table(
+            name: "relayed_notifications",
+            columns: 4,
+            select: "SELECT entry_index, store, body, received_at FROM relayed_notifications ORDER BY entry_index",
+            insert: "INSERT INTO relayed_notifications (entry_index, store, body, received_at) VALUES (?, ?, ?, ?)"
+        ),
+    ]
+}
