@@ -53,20 +53,18 @@ package final class OfferPreviewer: Sendable {
     private let log: Log
 
     package init(
-        committer: Committer,
+        decider: OfferDecider,
         seal: Seal,
         appStore: AppStore,
         catalogues: GooglePlayCatalogues,
         purchases: any GooglePlayPurchaseSource,
-        admission: Admission,
         log: Log
     ) {
-        self.committer = committer
+        (committer, admission) = (decider.committer, decider.admission)
         self.seal = seal
         self.appStore = appStore
         self.catalogues = catalogues
         self.purchases = purchases
-        self.admission = admission
         self.log = log
     }
 

@@ -127,8 +127,8 @@ extension EndToEnd {
                 #", types: ["offer.granted"]"#
             )
             let service = try await RunningService(demo, options: options)
-            for _ in 0..<3 { #expect(try service.sign(demo.request(customer: "anna")).status == 200) }
             let begin = ContinuousClock.now
+            for _ in 0..<3 { #expect(try service.sign(demo.request(customer: "anna")).status == 200) }
             try await eventually("two receivers have all") {
                 try receiver.taken(at: "/good").count == 3 && receiver.taken(at: "/later").count == 3
             }

@@ -38,12 +38,11 @@ struct OfferParts: Sendable {
             runtime: runtime
         )
         previewer = OfferPreviewer(
-            committer: committer,
+            decider: decider,
             seal: writing.seal,
             appStore: stores.appStore,
             catalogues: stores.catalogues,
             purchases: play.purchases,
-            admission: writing.admission,
             log: runtime.log
         )
     }

@@ -39,19 +39,14 @@ struct RecordParts: Sendable {
         seal.keep(.checkpoint) { [weak signedLog] in signedLog?.contradiction }
         self.signedLog = signedLog
         housekeeper = Housekeeper(
-            configuration: writing.configuration,
+            writing,
             counts: CountRecorder(
                 committer: committer,
                 fetches: reads.fetches,
                 noise: noise,
                 refusals: writing.appRefusals.counted,
                 clock: runtime.clock
-            ),
-            ledger: ledger,
-            committer: committer,
-            health: writing.health,
-            reserve: writing.reserve,
-            log: runtime.log
+            )
         )
     }
 }

@@ -34,7 +34,7 @@ enum NotificationsCommand: Command {
 
     private static let settings: [Setting] = [
         .keys, .offers, .database, .appStoreURL, .appStoreSandboxURL, .appStoreRoots, .trustedCertificates,
-        .groupReadableSecrets, .unlockedMemory,
+        .events, .groupReadableSecrets, .unlockedMemory,
     ]
     static let options = ["--since", "--app", "--environment", "--only-failures"]
     private static let standardDays = 7

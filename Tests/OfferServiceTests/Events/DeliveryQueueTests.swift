@@ -118,6 +118,15 @@ struct DeliveryQueueTests {
         #expect(started(&queue, at: Self.start.adding(seconds: 60)) == [1, 0])
     }
 
+    @Test func `what the endpoint rejected keeps nothing of its customer back, and stays stored`() {
+        var queue = Self.queue("aa")
+        #expect(queue.start(at: Self.start)?.position.index == 0)
+        _ = queue.failed(0, "400", at: Self.start, isRejected: true) { _, _ in Self.start.adding(seconds: 60) }
+        #expect(queue.stored.items.map(\.position) == [EventPosition(index: 0).number])
+        #expect(queue.stored.position == EventPosition(index: 1).number)
+        #expect(started(&queue, at: Self.start) == [1])
+    }
+
     @Test func `an endpoint that is enabled late has hours of attempts left`() {
         var queue = Self.queue("a")
         #expect(started(&queue) == [0])

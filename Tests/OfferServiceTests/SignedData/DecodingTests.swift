@@ -38,6 +38,8 @@ struct DecodingTests {
         expected.reason = .known(.renewal)
         expected.appAccountToken = UniqueID("7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60")
         expected.appTransactionID = try TransactionID("704000000000000001")
+        expected.billingPlan = .known(.monthly)
+        expected.commitmentPeriod = 2
         expected.previousOriginalTransactionID = try TransactionID("2000000800000001")
         expected.bundleOriginalTransactionID = try TransactionID("2000000700000001")
         #expect(transaction == expected)

@@ -88,7 +88,8 @@ package struct DeliveryQueue: Sendable {
         return items.indices.filter { index in
             let item = items[index]
             let isFree = !item.isUnderWay && item.delivery.keys.isDisjoint(with: held)
-            held.formUnion(item.delivery.keys)
+            // What the endpoint will not take keeps nothing back that it would.
+            if !item.isRejected { held.formUnion(item.delivery.keys) }
             return isFree
         }
     }
@@ -152,7 +153,7 @@ package struct DeliveryQueue: Sendable {
         for item in items {
             if item.attempts > 0 || !item.delivery.keys.isDisjoint(with: held) {
                 kept.append(item)
-                held.formUnion(item.delivery.keys)
+                if !item.isRejected { held.formUnion(item.delivery.keys) }
             } else {
                 position = min(position, item.position)
             }

@@ -127,6 +127,8 @@ final class DeliverySession {
 
     /// Statuses of an endpoint that is up and can't read one message.
     private static let rejections: Set = ["400", "413", "415", "422"]
+    /// After so many of these, a message is given up: about 15 hours.
+    private static let mostRejections = 6
 
     private func fail(
         _ position: Int64,
@@ -139,7 +141,8 @@ final class DeliverySession {
         let isRejected = Self.rejections.contains(kind)
         breaker.settle(permit, isRejected ? .succeeded : .failed, at: milliseconds)
         let lost = queue.failed(position, reason, at: instant, isRejected: isRejected) { attempts, first in
-            RetrySchedule.next(after: attempts, firstAt: first, now: instant, context.runtime.random)
+            if isRejected, attempts >= Self.mostRejections { return nil }
+            return RetrySchedule.next(after: attempts, firstAt: first, now: instant, context.runtime.random)
                 .map { max($0, retryAt ?? $0) }
         }
         context.runtime.metrics.count(.eventDeliveries(endpoint: endpoint.id, outcome: "failed"))

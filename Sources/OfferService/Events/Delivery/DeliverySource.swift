@@ -98,18 +98,25 @@ struct RelayTable {
         ) { Row(entryIndex: $0.integer(0), body: $0.blob(1)) }
     }
 
-    /// Removes bodies, some hundred at a time.
+    /// How many bodies are removed at once: signatures wait meanwhile.
+    static let mostRemoved = 500
+
+    /// Removes some of the oldest bodies; looks at no more than ``mostRemoved``, however many there are.
     ///
     /// - Returns: How many.
-    @discardableResult
     func remove(before entry: Int64, receivedBefore time: Timestamp) throws(StorageError) -> Int {
         try connection.run(
             SQL(
                 """
-                DELETE FROM relayed_notifications WHERE entry_index IN (SELECT entry_index FROM relayed_notifications
-                    WHERE entry_index < ? AND received_at < ? ORDER BY entry_index LIMIT 500)
+                DELETE FROM relayed_notifications WHERE entry_index IN (
+                    SELECT entry_index FROM (
+                        SELECT entry_index, received_at FROM relayed_notifications WHERE entry_index < ?
+                        ORDER BY entry_index LIMIT ?
+                    ) AS oldest WHERE received_at < ?
+                )
                 """,
                 .integer(entry),
+                .integer(Int64(Self.mostRemoved)),
                 .integer(time.milliseconds)
             )
         )

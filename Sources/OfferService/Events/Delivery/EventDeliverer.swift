@@ -40,9 +40,9 @@ package final class EventDeliverer: Sendable {
             while !state.withLock({ $0.isStopping }) {
                 follow()
                 keepLease(&connection)
-                ticks += 1
                 // Without receivers, what an earlier configuration has left behind.
                 if ticks.isMultiple(of: isDelivering ? 120 : 7200) { removeRelayed() }
+                ticks += 1
                 _ = wake.wait(timeout: .now() + .milliseconds(500))
             }
             end()
@@ -82,19 +82,15 @@ package final class EventDeliverer: Sendable {
         let isHolder = lease.map { $0.term != nil } ?? true
         let now = parts.runtime.clock.now()
         do throws(LedgerError) {
-            let lost = Guarded(0)
-            try parts.committer.doBlocking { connection throws(StorageError) in
-                let table = RelayTable(connection: connection)
-                if isHolder, !relays.isEmpty {
-                    let entry = try EndpointTable(connection: connection).firstEntryToRelay(relays)
-                    // Another instance may have just learned of a relay.
-                    try table.remove(before: entry, receivedBefore: now.adding(minutes: -15))
+            if isHolder, !relays.isEmpty {
+                // Another instance may have just learned of a relay.
+                _ = try removeRelayed(receivedBefore: now.adding(minutes: -15)) { connection throws(StorageError) in
+                    try EndpointTable(connection: connection).firstEntryToRelay(relays)
                 }
-                let count = try table.remove(before: .max, receivedBefore: now.adding(hours: -24 * Self.keptDays))
-                lost.withLock { $0 = count }
             }
-            let count = lost.withLock { $0 }
-            guard count > 0 else { return }
+            let oldest = now.adding(hours: -24 * Self.keptDays)
+            let count = try removeRelayed(receivedBefore: oldest) { _ throws(StorageError) in .max }
+            guard isHolder, !relays.isEmpty, count > 0 else { return }
             parts.runtime.log(
                 .error,
                 "notifications were removed before each relay had them",
@@ -106,6 +102,25 @@ package final class EventDeliverer: Sendable {
                 "relayed notifications could not be removed",
                 ["reason": .text(error.description)]
             )
+        }
+    }
+
+    /// Removes what is older and of an earlier entry, some at a time, so that signatures wait for no more than that.
+    private func removeRelayed(
+        receivedBefore time: Timestamp,
+        before entry: @escaping @Sendable (any DatabaseConnection) throws(StorageError) -> Int64
+    ) throws(LedgerError) -> Int {
+        var total = 0
+        while true {
+            let removed = Guarded(0)
+            try parts.committer.doBlocking { connection throws(StorageError) in
+                let table = RelayTable(connection: connection)
+                let count = try table.remove(before: try entry(connection), receivedBefore: time)
+                removed.withLock { $0 = count }
+            }
+            let count = removed.withLock { $0 }
+            total += count
+            if count < RelayTable.mostRemoved || state.withLock({ $0.isStopping }) { return total }
         }
     }
 

@@ -66,7 +66,11 @@ package struct EventEndpoint: Sendable {
     }
 
     /// The URL without path and query, which often are secret.
-    var shownURL: String { url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//") + "/…" }
+    var shownURL: String {
+        let parts = url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        let authority = parts.last?.prefix { !"/?#".contains($0) } ?? ""
+        return "\(parts.first ?? "")//\(authority.split(separator: "@").last ?? "")/…"
+    }
 
     /// Whether it is sent notifications of a store.
     var isRelay: Bool {

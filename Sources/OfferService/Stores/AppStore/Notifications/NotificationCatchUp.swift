@@ -144,6 +144,7 @@ package struct NotificationCatchUp: Sendable {
                 return .absorbed(
                     try await receiver.receive(
                         signedPayload,
+                        relayed: configuration.relayedStores.contains(.appStore) ? Self.body(signedPayload) : nil,
                         from: .service,
                         under: configuration,
                         at: clock.now()
@@ -159,6 +160,11 @@ package struct NotificationCatchUp: Sendable {
     }
 
     private static let mostAttempts = 20
+
+    /// What the App Store would have sent.
+    private static func body(_ signedPayload: [UInt8]) -> [UInt8] {
+        Array(#"{"signedPayload":""#.utf8) + signedPayload + Array(#""}"#.utf8)
+    }
 
     /// All of a page at once, so that they are committed together.
     private func take(

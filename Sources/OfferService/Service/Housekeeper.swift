@@ -22,22 +22,14 @@ final class Housekeeper: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    init(
-        configuration: ActiveConfiguration,
-        counts: CountRecorder,
-        ledger: LedgerAccess,
-        committer: Committer,
-        health: Health,
-        reserve: DiskReserve?,
-        log: Log
-    ) {
-        self.reserve = reserve
-        self.configuration = configuration
+    init(_ writing: WritingParts, counts: CountRecorder) {
         self.counts = counts
-        self.ledger = ledger
-        self.committer = committer
-        self.health = health
-        self.log = log
+        configuration = writing.configuration
+        ledger = writing.ledger
+        committer = writing.committer
+        health = writing.health
+        reserve = writing.reserve
+        log = writing.runtime.log
     }
 
     /// Looks every `interval` milliseconds.
