@@ -40,9 +40,9 @@ package final class EventDeliverer: Sendable {
             while !state.withLock({ $0.isStopping }) {
                 follow()
                 keepLease(&connection)
-                // Without receivers, what an earlier configuration has left behind.
-                if ticks.isMultiple(of: isDelivering ? 120 : 7200) { removeRelayed() }
                 ticks += 1
+                // Without receivers, what an earlier configuration has left behind: after five minutes, then each hour.
+                if isDelivering ? ticks.isMultiple(of: 120) : ticks % 7200 == 600 { removeRelayed() }
                 _ = wake.wait(timeout: .now() + .milliseconds(500))
             }
             end()
