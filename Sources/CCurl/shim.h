@@ -25,6 +25,10 @@ static inline CURLcode shim_easy_set_list(CURL *easy, CURLoption option, struct 
 static inline CURLcode shim_easy_set_receiver(CURL *easy, CURLoption option, curl_write_callback value) {
     return curl_easy_setopt(easy, option, value);
 }
+// Here and not in Swift: with two modules that have it, an optimized build finds SOCK_CLOEXEC in neither.
+static inline int shim_open_socket(int family, int type, int protocol) {
+    return socket(family, type | SOCK_CLOEXEC, protocol);
+}
 static inline CURLcode shim_easy_set_socket_opener(CURL *easy, curl_opensocket_callback value) {
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }

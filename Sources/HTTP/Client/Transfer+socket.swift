@@ -22,7 +22,7 @@ extension Transfer {
             hasRefusedAddress = true
             return -1
         }
-        return Glibc.socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
+        return shim_open_socket(family, kind, number)
     }
 
     private static func address(_ target: UnsafeMutablePointer<curl_sockaddr>) -> PeerAddress.Address? {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLibEvent
 import Glibc
 
 /// Sockets that listen on one address and port; the kernel spreads connections over them (`SO_REUSEPORT`).
@@ -45,8 +46,7 @@ struct ListeningSockets: ~Copyable {
     /// Opens a socket and binds it, which fails if one that is not shared is bound there.
     private static func open(_ address: PeerAddress, isShared: Bool) throws(ServerError) -> Int32 {
         let storage = SocketAddressStorage(address)
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(storage.family, type, 0)
+        let descriptor = shim_open_listening_socket(Int32(storage.family))
         guard descriptor >= 0 else { throw failure(address) }
         // Connections have it from the socket that accepts them.
         setOption(descriptor, SOL_SOCKET, SO_SNDBUF, to: sendBufferBytes)
