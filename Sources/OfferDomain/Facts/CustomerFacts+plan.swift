@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the App Store alone tells of a subscription: its billing plan, and its own win-back offers.
+// Facts that only the App Store has: the billing plan of a subscription, and Apple's own win-back offers.
 extension CustomerFacts {
     /// Adds what a trusted caller states at one instant.
     package mutating func state(

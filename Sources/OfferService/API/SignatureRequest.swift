@@ -213,7 +213,7 @@ package final class SignatureRequest: Sendable {
 }
 
 extension CustomerFacts {
-    /// What a real-time request shows: who is asked to stay has subscribed.
+    /// The facts that a real-time request proves: Apple sends it only for a subscriber.
     fileprivate init(of request: RealtimeRequest, receivedAt now: Timestamp) {
         self.init(
             statedAt: now,

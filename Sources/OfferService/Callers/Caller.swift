@@ -43,8 +43,7 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
 
     /// The service itself, for what it does on its own account.
     package static let service = CallerID(own: "service")
-    /// The App Store, which asks what to show to a subscriber who is about to cancel; no caller with an API key can be
-    /// called so.
+    /// The App Store as the sender of real-time requests; no caller with an API key can have this name.
     package static let retention = CallerID(own: "app-store:retention")
 
     package var description: String { text }

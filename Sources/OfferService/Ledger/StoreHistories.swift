@@ -39,8 +39,10 @@ struct StoreHistories {
         return canTellRefunds(googlePlay) ? tellable : tellable.subtracting(.refunds)
     }
 
-    /// The keys of the subscription that the offer is for, in its own store; of the App Store's, with the chains that the
-    /// customer moved from or to; of Google Play's, those too that the request names and nobody has read.
+    /// The keys of the subscription that the offer is for, in its own store.
+    ///
+    /// In the App Store, they include the chains that the customer moved from or to. At Google Play, they include purchases
+    /// that the request names and that the service has not read yet.
     var subscriptions: [[UInt8]] {
         switch request.offer.listing {
         case .appStore(let listing):

@@ -3,7 +3,7 @@ import HTTP
 import JSON
 import OfferDomain
 
-/// `POST /v1/retention/app-store/{app}`: Apple asks what to show to a subscriber who is about to cancel.
+/// `POST /v1/retention/app-store/{app}`: answers Apple's real-time request for a subscriber who is about to cancel.
 ///
 /// Apple proves itself by its signature. It waits for 700 ms, and what it shows when it gets no answer is not ours to choose,
 /// so a message is answered wherever nothing better can be.

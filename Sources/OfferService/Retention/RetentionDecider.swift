@@ -22,8 +22,7 @@ struct RetentionQuestion: Sendable {
     }
 }
 
-/// Decides what the App Store shows to a subscriber who is about to cancel: the first offer that the rules allow, or else
-/// another product, or a message.
+/// Chooses the answer to a real-time request: the first offer that the rules allow, else another product, else a message.
 ///
 /// Offers are decided, recorded and signed as those of every other caller, on what the ledger knows; no store is asked.
 struct RetentionDecider: Sendable {

@@ -30,7 +30,7 @@ final class EventLease: Sendable {
     /// A number for the time for which it is held without a gap; `nil` while another instance delivers.
     var term: Int? { state.withLock { now < $0.heldUntil ? $0.term : nil } }
 
-    /// Goes on with the lease, or takes it over if nobody goes on with it.
+    /// Renews the lease, or takes it over once it has expired.
     func beat(_ connection: any DatabaseConnection) throws(StorageError) {
         let began = now
         guard let row = try Self.row(connection) else { return }

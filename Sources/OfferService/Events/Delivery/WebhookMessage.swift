@@ -40,7 +40,7 @@ package struct WebhookMessage: Sendable {
 }
 
 extension WebhookMessage {
-    /// The message that tells of an event; `origin` is the log's name.
+    /// The message for an event; `origin` is the log's name.
     init(_ event: ServiceEvent, as format: WebhookFormat, in catalog: Catalog, origin: String) {
         var writer = JSONWriter(reserving: 768)
         writer.beginObject()
