@@ -22,6 +22,10 @@ class Failure(Exception):
     """Something on the page is not as it should be."""
 
 
+class Replaced(Failure):
+    """The page has drawn another element in the place of this one since it was found."""
+
+
 def wait_for(what, condition, patience=PATIENCE):
     """Asks again and again until the condition holds, and returns what it answered."""
     deadline = time.monotonic() + patience
@@ -108,7 +112,8 @@ class Browser:
         finally:
             connection.close()
         if isinstance(value, dict) and "error" in value:
-            raise Failure(f"{method} {path}: {value['error']}: {value['message'][:500]}")
+            kind = Replaced if value["error"] == "stale element reference" else Failure
+            raise kind(f"{method} {path}: {value['error']}: {value['message'][:500]}")
         return value
 
     def command(self, method, path, body=None):
@@ -159,8 +164,9 @@ class Browser:
                     node.checkVisibility() && (arguments[1] === null || node.textContent.includes(arguments[1])));
             """
             return self.run(script, selector, text)
-        found = wait_for(f"{selector} {text or ''}", look)
-        return Element(self, found[ELEMENT])
+        def find():
+            return wait_for(f"{selector} {text or ''}", look)[ELEMENT]
+        return Element(self, find(), find)
 
     def text(self, selector="body"):
         """What is shown, as text; empty while there is no such element."""
@@ -194,14 +200,22 @@ class Browser:
 
 
 class Element:
-    """Something on the page."""
+    """Something on the page; `find`, if it can be found anew where a view is drawn again while it is used."""
 
-    def __init__(self, browser, identity):
+    def __init__(self, browser, identity, find=None):
         self.browser = browser
         self.identity = identity
+        self.find = find
 
     def _command(self, method, path, body=None):
-        return self.browser.command(method, f"/element/{self.identity}{path}", body)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.browser.command(method, f"/element/{self.identity}{path}", body)
+            except Replaced:
+                if self.find is None or time.monotonic() > deadline:
+                    raise
+                self.identity = self.find()
 
     def click(self):
         self._command("POST", "/click", {})
