@@ -3,6 +3,7 @@
 #pragma once
 #include <fcntl.h>
 #include <linux/stat.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -33,6 +34,12 @@ int pthread_setname_np(unsigned long thread, const char *name);
 unsigned long pthread_self(void);
 static inline void shim_name_thread(const char *name) {
     pthread_setname_np(pthread_self(), name);
+}
+
+// SCHED_IDLE is a GNU extension. Applies to the calling thread alone.
+static inline int shim_run_when_idle(void) {
+    const struct sched_param none = {0};
+    return sched_setscheduler(0, 5 /* SCHED_IDLE */, &none);
 }
 
 // A GNU extension. Asks for the inode alone: since Linux 6.13, whoever has seen a file's times makes the next write set

@@ -12,24 +12,34 @@ package final class VerificationPool: Sendable {
         let drop: @Sendable () -> Void
     }
 
-    private static let mostOfClass = 1024
-
     private struct State {
-        var waiting = FairQueue<Party.Kind, Party, Job>(mostOfClass: VerificationPool.mostOfClass)
+        var waiting: FairQueue<Party.Kind, Party, Job>
         var threads = 0
         var idle = 0
     }
 
-    private let state = Guarded(State())
+    private let state: Guarded<State>
+    private let mostOfClass: Int
     private let mostThreads: Int
+    private let onlyWhenIdle: Bool
 
     /// Half as many threads as there are processors, or one; they are started when there is work, and end when there is none.
-    package init(threads: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)) {
+    ///
+    /// Of a kind of party at most `mostOfClass` jobs wait. With `onlyWhenIdle`, they run while the processors have nothing
+    /// else to do.
+    package init(
+        threads: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2),
+        mostOfClass: Int = 1024,
+        onlyWhenIdle: Bool = false
+    ) {
+        state = Guarded(State(waiting: FairQueue(mostOfClass: mostOfClass)))
+        self.mostOfClass = mostOfClass
         mostThreads = threads
+        self.onlyWhenIdle = onlyWhenIdle
     }
 
     /// What `body` returns on one of the threads, once it is the party's turn; `nil` if too much waits already.
-    func run<Value: Sendable>(for party: Party, _ body: @escaping @Sendable () -> Value) async -> Value? {
+    package func run<Value: Sendable>(for party: Party, _ body: @escaping @Sendable () -> Value) async -> Value? {
         await withCheckedContinuation { continuation in
             add(
                 Job(
@@ -43,7 +53,7 @@ package final class VerificationPool: Sendable {
 
     private func add(_ job: Job, for party: Party) {
         let (dropped, needsThread): (Job?, Bool) = state.withLock { state in
-            switch state.waiting.add(job, of: party.kind, for: party, atMost: Self.mostWaiting(of: party)) {
+            switch state.waiting.add(job, of: party.kind, for: party, atMost: mostWaiting(of: party)) {
             case .refused: return (job, false)
             case .displaced(let other): return (other, false)
             case .added: break
@@ -57,10 +67,10 @@ package final class VerificationPool: Sendable {
     }
 
     /// A backend asks for all its customers, and the store has answered already.
-    private static func mostWaiting(of party: Party) -> Int { party.kind == .callers ? mostOfClass : 64 }
+    private func mostWaiting(of party: Party) -> Int { party.kind == .callers ? mostOfClass : min(mostOfClass, 64) }
 
     private func work() {
-        Worker.yieldToOthers()
+        if onlyWhenIdle { Worker.runOnlyWhenIdle() } else { Worker.yieldToOthers() }
         while let job = nextJob() { job.run() }
     }
 

@@ -7,6 +7,8 @@ import SignatureDiagnosis
 struct DiagnosesCall: Sendable {
     /// Reads on threads of its own, so that a diagnosis keeps nobody waiting who reads the log.
     let desk: AuditDesk
+    /// Searches for what was signed, while the processors have nothing else to do.
+    let searches: VerificationPool
     let recorder: DiagnosisRecorder
     let store: AppStore
     let unrecorded: UnrecordedSignatures
@@ -22,7 +24,7 @@ struct DiagnosesCall: Sendable {
         try Self.authorize(asked.report.signedBundleID, caller)
         let question = try Self.transaction(asked, caller)
         let job = DiagnosisJob(request: asked, snapshot: snapshot, caller: caller, now: now)
-        var outcome = try await desk.read { connection, index throws(AuditReadError) in try job.run(connection, index) }
+        var outcome = try await run(job)
         try Self.authorize(outcome.report.bundleID, caller)
         if outcome.app == nil, !caller.apps.isEmpty {
             throw Self.missing("/bundleId", "the app that the signature is for")
@@ -32,6 +34,16 @@ struct DiagnosesCall: Sendable {
         if let key = outcome.unrecordedKey { unrecorded.note(key) }
         await recorder.record(DiagnosisRecord(outcome, by: caller.id))
         return .json(DiagnosisAnswer(outcome, facts).bytes)
+    }
+
+    private func run(_ job: DiagnosisJob) async throws(Refusal) -> DiagnosisJob.Outcome {
+        let evidence = try await desk.search { search throws(AuditReadError) in try job.evidence(search) }
+        guard let diagnosis = await searches.run(for: job.caller.party, { evidence.diagnose() }) else {
+            throw Refusal(LogReadersError.overloaded)
+        }
+        return try await desk.read { connection, index throws(AuditReadError) in
+            try job.outcome(of: diagnosis, from: evidence, connection, index)
+        }
     }
 
     private static func authorize(_ text: String?, _ caller: Caller) throws(Refusal) {

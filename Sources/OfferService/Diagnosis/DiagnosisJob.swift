@@ -4,7 +4,9 @@ import OfferDomain
 import SignatureDiagnosis
 import Storage
 
-/// Finds out why a signature was refused, with what the log and the ledger know; on a thread that may block and compute.
+/// Finds out why a signature was refused, with what the log and the ledger know.
+///
+/// What is on record is read before and after the search, which computes for up to 0.2 s and needs nothing of it meanwhile.
 struct DiagnosisJob: Sendable {
     let request: DiagnosisRequest
     let snapshot: Snapshot
@@ -24,8 +26,18 @@ struct DiagnosisJob: Sendable {
         var app: BundleID?
     }
 
-    func run(_ connection: any DatabaseConnection, _ index: AuditIndex) throws(AuditReadError) -> Outcome {
-        let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
+    /// The report, with what the log knows of it and what may be used to explain it.
+    struct Evidence: Sendable {
+        fileprivate let report: SignatureReport
+        fileprivate let entries: [RecordedSignature]
+        fileprivate let knowledge: DiagnosisKnowledge
+
+        /// Searches for the payload that was signed.
+        func diagnose() -> Diagnosis { SignatureDiagnoser(knowledge).diagnose(report) }
+    }
+
+    /// Reads what the search needs; on a thread that may block.
+    func evidence(_ search: AuditSearch) throws(AuditReadError) -> Evidence {
         var report = request.report
         let named = try search.signatures(of: request).filter(isInScope)
         let original = named.first(where: \.isOriginal) ?? named.first
@@ -33,11 +45,21 @@ struct DiagnosisJob: Sendable {
         let others =
             named.isEmpty ? try search.signatures(at: report.effective.timestamp).filter(isInScope) : []
         let entries = named + others
-        let knowledge = try knowledge(of: entries, report, search)
-        var outcome = Outcome(report: report, diagnosis: SignatureDiagnoser(knowledge).diagnose(report))
-        outcome.app = report.bundleID.flatMap { try? BundleID($0) }
-        outcome.digest = report.signatureDigest
-        try judge(entries, &outcome, search)
+        return Evidence(report: report, entries: entries, knowledge: try knowledge(of: entries, report, search))
+    }
+
+    /// Adds what log and ledger know of what was found; on a thread that may block.
+    func outcome(
+        of diagnosis: Diagnosis,
+        from evidence: Evidence,
+        _ connection: any DatabaseConnection,
+        _ index: AuditIndex
+    ) throws(AuditReadError) -> Outcome {
+        let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
+        var outcome = Outcome(report: evidence.report, diagnosis: diagnosis)
+        outcome.app = evidence.report.bundleID.flatMap { try? BundleID($0) }
+        outcome.digest = evidence.report.signatureDigest
+        try judge(evidence.entries, &outcome, search)
         try ask(connection, &outcome)
         return outcome
     }

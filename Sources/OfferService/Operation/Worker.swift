@@ -33,6 +33,13 @@ package enum Worker {
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     }
 
+    /// Lets this thread compute when a processor has nothing else to do, and be interrupted at once when it has.
+    ///
+    /// For what holds no lock that others wait for. A thread without privileges cannot take it back. Source: sched(7).
+    package static func runOnlyWhenIdle() {
+        _ = shim_run_when_idle()
+    }
+
     private final class Body: Sendable {
         let name: String
         let run: @Sendable () -> Void

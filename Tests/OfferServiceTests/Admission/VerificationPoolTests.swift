@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OfferService
+import Testing
+
+/// The threads that verify, and those that search while nothing else runs.
+struct VerificationPoolTests {
+    private let party: Party
+
+    init() throws { party = .caller(try #require(CallerID("backend"))) }
+
+    /// The scheduling policy of the thread that asks, as the kernel names it in field 41 of its `stat` (proc_pid_stat(5)),
+    /// with its nice value, field 19.
+    private static func scheduling() -> [Int] {
+        let line = (try? String(contentsOfFile: "/proc/thread-self/stat", encoding: .utf8)) ?? ""
+        // What follows the thread's name in parentheses begins with field 3.
+        let fields = line.split(separator: ")").last?.split(separator: " ").compactMap { Int($0) ?? 0 } ?? []
+        return fields.count > 38 ? [fields[38], fields[16]] : []
+    }
+
+    @Test(arguments: [(false, [0, 10]), (true, [5, 0])])
+    func `yields to those who answer, or runs only when a processor is idle`(
+        onlyWhenIdle: Bool,
+        policyAndNice: [Int]
+    ) async {
+        let pool = VerificationPool(threads: 1, onlyWhenIdle: onlyWhenIdle)
+        #expect(await pool.run(for: party) { Self.scheduling() } == policyAndNice)
+    }
+
+    @Test func `turns away what is more than may wait, and runs the rest`() async throws {
+        let pool = VerificationPool(threads: 1, mostOfClass: 2)
+        let gate = DispatchSemaphore(value: 0)
+        let started = DispatchSemaphore(value: 0)
+        async let first = pool.run(for: party) {
+            started.signal()
+            gate.wait()
+            return 0
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                started.wait()
+                continuation.resume()
+            }
+        }
+        // The first one runs, so that two of these wait and one is turned away at once.
+        let answers = await withTaskGroup(of: Int?.self) { group in
+            for number in 1...3 { group.addTask { [pool, party] in await pool.run(for: party) { number } } }
+            var answers = [await group.next() ?? 0]
+            gate.signal()
+            for await answer in group { answers.append(answer) }
+            return answers
+        }
+        #expect(answers.first == .some(nil))
+        #expect(answers.compactMap(\.self).count == 2)
+        #expect(await first == 0)
+    }
+}
