@@ -36,6 +36,8 @@ struct CircuitBreaker: Sendable {
 
     enum Result: Hashable, Sendable {
         case succeeded, failed
+        /// The server would not take any other request either, so that no further failure is needed.
+        case refusedAll
         /// Says nothing about the server: the request was cancelled, or not sent.
         case abandoned
     }
@@ -85,9 +87,9 @@ struct CircuitBreaker: Sendable {
         case .succeeded:
             failuresInARow = 0
             return wasProbing ? close() : nil
-        case .failed:
+        case .failed, .refusedAll:
             failuresInARow += 1
-            guard wasProbing || failuresInARow >= policy.failures else { return nil }
+            guard wasProbing || result == .refusedAll || failuresInARow >= policy.failures else { return nil }
             return open(at: now)
         }
     }

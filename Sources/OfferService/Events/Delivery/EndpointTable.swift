@@ -189,13 +189,16 @@ package struct EndpointTable {
         ) > 0
     }
 
-    /// Enables an endpoint that answered 410.
+    /// Enables an endpoint that answered 410, and has one that fails or asked for a pause tried again now.
     ///
     /// - Returns: False if there is no such endpoint.
     package func enable(_ id: String) throws(StorageError) -> Bool {
         try connection.run(
             SQL(
-                "UPDATE event_endpoints SET disabled_at = NULL, disabled_reason = NULL WHERE endpoint = ?",
+                """
+                UPDATE event_endpoints SET disabled_at = NULL, disabled_reason = NULL,
+                    rewind_to = COALESCE(rewind_to, next_position) WHERE endpoint = ?
+                """,
                 .text(id)
             )
         ) > 0
