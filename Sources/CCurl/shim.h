@@ -3,7 +3,9 @@
 #pragma once
 #include <features.h>
 #include <curl/curl.h>
+#include <poll.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 
 // curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, which Swift cannot call: one function for each
 // type of argument. libcurl copies texts, and the body given as CURLOPT_COPYPOSTFIELDS; lists and pointers it keeps.
@@ -41,8 +43,31 @@ static inline CURLcode shim_easy_get_size(CURL *easy, CURLINFO info, int64_t *va
     *value = size;
     return code;
 }
+static inline CURLcode shim_easy_get_socket(CURL *easy, int *value) {
+    curl_socket_t found = CURL_SOCKET_BAD;
+    const CURLcode code = curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &found);
+    *value = found;
+    return code;
+}
 static inline CURLMcode shim_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
+}
+
+// A socket of a connection that libcurl made and left to us. The constants stay in C, as above.
+//
+// Returns once something has arrived or, with `writes`, more can be sent; or when the time is over.
+static inline void shim_await_socket(int socket, int writes, int milliseconds) {
+    struct pollfd one = {socket, writes ? POLLIN | POLLOUT : POLLIN, 0};
+    poll(&one, 1, milliseconds);
+}
+// Bytes that the other side's system has not acknowledged; of TCP, TIOCOUTQ is SIOCOUTQ (tcp(7)). -1 if it is not known.
+static inline int shim_unacknowledged_bytes(int socket) {
+    int count = 0;
+    return ioctl(socket, TIOCOUTQ, &count) == 0 ? count : -1;
+}
+// Ends the connection if nothing is acknowledged for so long: IPPROTO_TCP and TCP_USER_TIMEOUT of tcp(7).
+static inline void shim_limit_silence(int socket, unsigned int milliseconds) {
+    setsockopt(socket, 6, 18, &milliseconds, sizeof milliseconds);
 }
 
 // A number that travels with a transfer in the place of a pointer.

@@ -13,14 +13,12 @@ final class Transfer {
     private var body: [UInt8] = []
     /// Why we ended it ourselves.
     private var refusal: ClientError?
-    let filter: AddressFilter?
-    /// Whether an address was not connected to because of the filter.
-    var hasRefusedAddress = false
+    private let opener: SocketOpener
 
     /// Prepares the handle; `millisecondsLeft` are those until the order's deadline.
     init(_ order: Order, _ configuration: ClientConfiguration, millisecondsLeft: Int) throws(ClientError) {
         self.order = order
-        filter = configuration.addresses
+        opener = SocketOpener(configuration.addresses)
         handle = try EasyHandle()
         maximumBodyBytes = order.request.maximumResponseBytes ?? configuration.maximumResponseBytes
         head = ResponseHeadReader(
@@ -32,7 +30,7 @@ final class Transfer {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe handle.set(CURLOPT_HEADERFUNCTION, receiveHeaderLine, CURLOPT_HEADERDATA, context)
         unsafe handle.set(CURLOPT_WRITEFUNCTION, receiveBody, CURLOPT_WRITEDATA, context)
-        restrict(to: filter)
+        opener.attach(to: handle)
         handle.setNumber(order.number)
         try handle.check()
     }
@@ -56,7 +54,7 @@ final class Transfer {
     }
 
     private func error(_ code: CURLcode) -> ClientError {
-        if hasRefusedAddress, code == CURLE_COULDNT_CONNECT { return .addressNotAllowed }
+        if opener.hasRefusedAddress, code == CURLE_COULDNT_CONNECT { return .addressNotAllowed }
         guard code == CURLE_OPERATION_TIMEDOUT else { return ClientError(code, handle.explanation(of: code)) }
         // 0 until there is a connection, with TLS on it, that the request could be sent on.
         return handle.size(CURLINFO_PRETRANSFER_TIME_T) > 0 ? .timeout : .connectTimeout

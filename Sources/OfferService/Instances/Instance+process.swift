@@ -4,10 +4,14 @@ import Glibc
 extension Instance {
     /// The host's name and the process's number, as people know an instance.
     static var processName: String {
+        hostName.map { "\($0):\(getpid())" } ?? "process \(getpid())"
+    }
+
+    /// This machine's name; `nil` if the system does not say it.
+    package static var hostName: String? {
         var name = [CChar](repeating: 0, count: 65)
-        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "process \(getpid())" }
-        let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return "\(host):\(getpid())"
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

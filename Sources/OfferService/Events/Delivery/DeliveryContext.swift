@@ -19,4 +19,21 @@ struct DeliveryContext: Sendable {
 
     /// Changes in the time for which this instance delivers without a gap; `nil` while another one does.
     var term: Int? { lease.map(\.term) ?? 0 }
+
+    /// Changes the database between two batches of the committer, so that no request waits for a second writer.
+    ///
+    /// - Returns: Whether it was done.
+    func store(_ body: @escaping Committer.Derivation, of id: String) -> Bool {
+        do throws(LedgerError) {
+            try committer.doBlocking(body)
+            return true
+        } catch {
+            runtime.log(
+                .warning,
+                "the position of an endpoint could not be stored",
+                ["endpoint": .text(id), "reason": .text(error.description)]
+            )
+            return false
+        }
+    }
 }

@@ -4,7 +4,7 @@ import OfferDomain
 import Storage
 
 /// Delivers to one endpoint, on a thread of its own.
-final class EndpointWorker: Sendable {
+final class EndpointWorker: EventWorker {
     /// What is known of the endpoint, for health, metrics and the console.
     struct Standing: Sendable {
         /// Entries of the log that were not looked at yet, or whose events wait.
@@ -35,6 +35,7 @@ final class EndpointWorker: Sendable {
         self.context = context
     }
 
+    var id: String { endpoint.id }
     var standing: Standing { state.withLock { $0 } }
 
     func start() {

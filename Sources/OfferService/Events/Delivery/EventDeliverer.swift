@@ -5,7 +5,7 @@ package import HTTP
 import OfferDomain
 import Storage
 
-/// Delivers to every endpoint of the events file; a reload of the configuration changes them.
+/// Delivers to every receiver of the events file; a reload of the configuration changes them.
 ///
 /// One thread keeps the lease and follows the configuration; each endpoint has a thread of its own. Nothing of a request
 /// waits for them: they read the log, and store how far they are between two batches of the committer.
@@ -14,7 +14,7 @@ package final class EventDeliverer: Sendable {
         /// Of the settings that the workers have.
         var fingerprint: [UInt8]?
         var client: Client?
-        var workers: [EndpointWorker] = []
+        var workers: [any EventWorker] = []
         var isStopping = false
     }
 
@@ -132,15 +132,17 @@ package final class EventDeliverer: Sendable {
         let settings = configuration.loaded.events
         guard settings?.fingerprint != state.withLock({ $0.fingerprint }) else { return }
         end()
-        guard let settings, !settings.endpoints.isEmpty else {
+        guard let settings, !settings.receiverIDs.isEmpty else {
             return state.withLock { $0.fingerprint = settings?.fingerprint }
         }
-        register(settings.endpoints.map(\.id))
+        register(settings.receiverIDs)
         do throws(ClientError) {
             let client = try Client(Self.clientConfiguration(settings))
             try client.start()
             let context = context(client)
-            let workers = settings.endpoints.map { EndpointWorker($0, context) }
+            let workers: [any EventWorker] =
+                settings.endpoints.map { EndpointWorker($0, context) }
+                + settings.streams.map { StreamWorker($0, context) }
             for worker in workers { worker.start() }
             state.withLock { ($0.fingerprint, $0.client, $0.workers) = (settings.fingerprint, client, workers) }
         } catch {
@@ -212,7 +214,7 @@ extension EventDeliverer {
     private var standings: [(id: String, standing: EndpointWorker.Standing)] {
         // Where another instance delivers, this one knows nothing of the endpoints.
         if let lease, lease.term == nil { return [] }
-        return state.withLock { $0.workers }.map { ($0.endpoint.id, $0.standing) }
+        return state.withLock { $0.workers }.map { ($0.id, $0.standing) }
     }
 
     /// What whoever runs the service should know.

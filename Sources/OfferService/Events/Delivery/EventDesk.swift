@@ -23,21 +23,25 @@ package struct EventDesk {
         ledger = LedgerAccess(location: settings.database, clock: clock)
     }
 
-    package var endpointIDs: [String] { settings.endpoints.map(\.id) }
+    package var endpointIDs: [String] { settings.receiverIDs }
 
     /// One line for each receiver, and one for each of its public keys.
     package func endpointLines() throws(EventDeskError) -> [String] {
         let rows = try read { table throws(StorageError) in try table.all() }
-        return settings.endpoints.flatMap { endpoint in
+        let endpoints = settings.endpoints.flatMap { endpoint in
             let row = rows.first { $0.id == endpoint.id }
-            return [Self.line(endpoint, row)] + endpoint.publicKeys.map { "  public key \($0)" }
+            return [Self.line(endpoint.id, endpoint.shownURL, row)] + endpoint.publicKeys.map { "  public key \($0)" }
         }
+        return endpoints
+            + settings.streams.map { stream in
+                Self.line(stream.id, stream.shownTarget, rows.first { $0.id == stream.id })
+            }
     }
 
-    private static func line(_ endpoint: EventEndpoint, _ row: EndpointTable.Row?) -> String {
-        guard let row else { return "\(endpoint.id)\t\(endpoint.shownURL)\tnot known yet" }
+    private static func line(_ id: String, _ target: String, _ row: EndpointTable.Row?) -> String {
+        guard let row else { return "\(id)\t\(target)\tnot known yet" }
         let next = EventPosition(number: row.nextPosition).index
-        var line = "\(endpoint.id)\t\(endpoint.shownURL)\t\(row.delivered) delivered, next entry \(next)"
+        var line = "\(id)\t\(target)\t\(row.delivered) delivered, next entry \(next)"
         if let time = row.deliveredAt { line += ", last \(time.rfc3339)" }
         if let time = row.disabledAt {
             line += ", disabled since \(time.rfc3339): \(row.disabledReason ?? "")"
@@ -77,6 +81,7 @@ package struct EventDesk {
 
     /// Sends a test message, and waits for the answer; blocks the thread.
     package func test(_ id: String) throws(EventDeskError) -> (isTaken: Bool, text: String) {
+        if let stream = settings.streams.first(where: { $0.id == id }) { return stream.test(at: clock.now()) }
         guard let endpoint = settings.endpoints.first(where: { $0.id == id }), case .events = endpoint.source else {
             throw .notEndpointOfEvents
         }

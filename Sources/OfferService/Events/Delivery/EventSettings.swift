@@ -6,6 +6,8 @@ package import OfferDomain
 /// What the events file holds: the receivers of events, with every secret that it names loaded.
 package struct EventSettings: Sendable {
     package let endpoints: [EventEndpoint]
+    /// Receivers of the log's entries themselves.
+    package let streams: [LogStream]
     /// Networks that are not public and may be connected to all the same.
     package let privateNetworks: [AddressNetwork]
     /// PEM: the only certificates that receivers may have; `nil` trusts the system's.
@@ -18,11 +20,12 @@ package struct EventSettings: Sendable {
 
     init(
         endpoints: [EventEndpoint],
+        streams: [LogStream] = [],
         privateNetworks: [AddressNetwork],
         trustedCertificatesPath: String?,
         digest: SHA256Digest
     ) {
-        self.endpoints = endpoints
+        (self.endpoints, self.streams) = (endpoints, streams)
         self.privateNetworks = privateNetworks
         self.trustedCertificatesPath = trustedCertificatesPath
         self.digest = digest
@@ -34,6 +37,9 @@ package struct EventSettings: Sendable {
             }
         }
     }
+
+    /// The names of all receivers.
+    package var receiverIDs: [String] { endpoints.map(\.id) + streams.map(\.id) }
 
     /// The stores whose notifications are relayed.
     package var relayedStores: Set<Store> {

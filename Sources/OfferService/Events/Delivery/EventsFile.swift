@@ -15,7 +15,7 @@ package struct EventsFile {
         self.policy = policy
     }
 
-    /// The most receivers: each has a thread of its own.
+    /// The most receivers together: each has a thread of its own.
     package static let mostEndpoints = 16
 
     /// The file at `path`, if there is one.
@@ -27,19 +27,22 @@ package struct EventsFile {
     /// - Throws: Everything that is wrong, all at once.
     package func load() throws(ConfigurationError) -> EventSettings {
         let file = try ConfigurationFile(path: path, of: .events)
-        let ((endpoints, networks, certificates), issues) = file.read { root, mismatches in
+        let ((endpoints, streams, networks, certificates), issues) = file.read { root, mismatches in
             let networks = root.elements("privateNetworks", atMost: 64) { value in
                 value.string.flatMap { AddressNetwork($0) }
                     ?? mismatches.none(value, "expected an address or a network, as 10.20.0.0/16")
             }
             let endpoints = root.elements("endpoints", atMost: Self.mostEndpoints) { readEndpoint($0, mismatches) }
             let relays = root.elements("relays", atMost: Self.mostEndpoints) { readRelay($0, mismatches) }
-            reportConflicts(endpoints + relays, root)
-            return (endpoints + relays, networks, readCertificates(&root))
+            let reader = StreamReader(path: path, policy: policy, mismatches: mismatches)
+            let streams = root.elements("streams", atMost: Self.mostEndpoints) { reader.read($0) }
+            reportConflicts((endpoints + relays).map(\.id) + streams.map(\.id), root)
+            return (endpoints + relays, streams, networks, readCertificates(&root))
         }
         guard issues.isEmpty else { throw ConfigurationError(issues) }
         return EventSettings(
             endpoints: endpoints,
+            streams: streams.map { $0.admitting(networks, trusting: certificates) },
             privateNetworks: networks,
             trustedCertificatesPath: certificates,
             digest: file.digest
@@ -51,17 +54,22 @@ package struct EventsFile {
             return nil
         }
         let place = resolve(file, beside: path)
-        do { _ = try TextFile.read(place) } catch { root.note("trustedCertificates", "\(printable(file)) \(error)") }
+        do {
+            _ = try TextFile.read(place)
+            try CertificateFile.check(path: place)
+        } catch {
+            root.note("trustedCertificates", "\(printable(file)) \(error)")
+        }
         return place
     }
 
-    private func reportConflicts(_ endpoints: [EventEndpoint], _ root: ObjectReader) {
-        var ids: Set<String> = []
-        for endpoint in endpoints where !ids.insert(endpoint.id).inserted {
-            root.note("endpoints", "\(endpoint.id) is listed twice; endpoints and relays need different names")
+    private func reportConflicts(_ ids: [String], _ root: ObjectReader) {
+        var known: Set<String> = []
+        for id in ids where !known.insert(id).inserted {
+            root.note("endpoints", "\(id) is listed twice; endpoints, relays and streams need different names")
         }
-        if endpoints.count > Self.mostEndpoints {
-            root.note("relays", "with the endpoints, at most \(Self.mostEndpoints) receivers are told")
+        if ids.count > Self.mostEndpoints {
+            root.note("endpoints", "with relays and streams has \(ids.count) receivers, at most \(Self.mostEndpoints)")
         }
     }
 

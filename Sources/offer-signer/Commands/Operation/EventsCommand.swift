@@ -18,10 +18,12 @@ enum EventsCommand: Command {
                offer-signer events test --endpoint ID
 
           endpoints           lists receivers, how far each is, and its public keys;
-                              --enable ID delivers again to one that answered 410
+                              --enable ID delivers again to one that answered 410, and tries
+                              again now one that fails or asked for a pause
           deliveries          lists messages that a receiver has not taken, and those that were given up
           replay              sends every event again from that entry of the audit log on, with the same IDs
-          test                sends one message of type endpoint.test now, and says what was answered
+          test                sends one message of type endpoint.test now, and says what was answered;
+                              to a stream of the audit log, a message or a line
 
         Exit code 0 if all is well; 1 if there is no such receiver, or it did not take the test; 3 if the database
         could not be used.

@@ -2,21 +2,31 @@
 import CCurl
 import Glibc
 
-extension Transfer {
+/// Opens the sockets of one handle, to addresses that may be connected to; lives as long as the handle.
+@safe
+final class SocketOpener {
+    private let filter: AddressFilter?
+    /// Whether an address was not connected to because of the filter.
+    private(set) var hasRefusedAddress = false
+
+    init(_ filter: AddressFilter?) {
+        self.filter = filter
+    }
+
     /// Has libcurl ask before it connects to an address, which is known only once the name was looked up.
-    func restrict(to filter: AddressFilter?) {
+    func attach(to handle: EasyHandle) {
         guard filter != nil else { return }
         unsafe handle.setSocketOpener(
             { context, _, target in
                 guard let context = unsafe context, let target = unsafe target else { return -1 }
-                return unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().socket(for: target)
+                return unsafe Unmanaged<SocketOpener>.fromOpaque(context).takeUnretainedValue().socket(for: target)
             },
             Unmanaged.passUnretained(self).toOpaque()
         )
     }
 
     /// A socket for the address, or -1 if it must not be connected to.
-    fileprivate func socket(for target: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
+    private func socket(for target: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
         let (family, kind, number) = unsafe (target.pointee.family, target.pointee.socktype, target.pointee.protocol)
         guard let address = unsafe Self.address(target), filter?.admits(address) ?? true else {
             hasRefusedAddress = true

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a ``StreamConnection`` leads, and how it is secured.
+package struct StreamConfiguration: Hashable, Sendable {
+    /// `https` stands for TLS and `http` for none; no HTTP is spoken.
+    package let origin: Origin
+    /// PEM: the only certificates that are trusted; `nil` trusts the system's.
+    package var trustedCertificatesFile: String?
+    /// PEM: what the other side may ask for, with the key that belongs to it.
+    package var clientCertificateFile: String?
+    package var clientKeyFile: String?
+    /// Which addresses may be connected to; `nil` admits all.
+    package var addresses: AddressFilter?
+    /// For the host's address, the connection and TLS together.
+    package var connectTimeoutMilliseconds = 10_000
+
+    package init(origin: Origin) {
+        self.origin = origin
+    }
+}
+
+/// Why a ``StreamConnection`` could not be made, or ended.
+package enum StreamError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// No connection was made.
+    case notConnected(ClientError)
+    /// The other side closed it in order.
+    case closed
+    /// It broke; the other side may not have read what was sent before.
+    case broken(String)
+    /// Nothing more could be sent for so long.
+    case stalled(milliseconds: Int64)
+    /// The caller asked for no more.
+    case stopped
+
+    /// A short name for the log, from a closed list.
+    package var label: String {
+        switch self {
+        case .notConnected(let error): error.label
+        case .closed: "closed"
+        case .broken: "connection-lost"
+        case .stalled: "stalled"
+        case .stopped: "stopped"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .notConnected(let error): error.description
+        case .closed: "The receiver closed the connection."
+        case .broken(let reason): "The connection ended: \(reason)."
+        case .stalled(let milliseconds): "The receiver read nothing for \(milliseconds / 1000) s."
+        case .stopped: "The service stops."
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// What sends to one receiver, on a thread of its own.
+protocol EventWorker: Sendable {
+    var id: String { get }
+    var standing: EndpointWorker.Standing { get }
+    func start()
+    /// Begins no more; ``wait()`` returns when the thread has ended, or soon after.
+    func stop()
+    func wait()
+}
+
+/// Sends entries of the log to one receiver, on a thread of its own.
+final class StreamWorker: EventWorker {
+    private let stream: LogStream
+    private let context: DeliveryContext
+    private let isStopping = Guarded(false)
+    private let hasEnded = Guarded(false)
+    private let state = Guarded(EndpointWorker.Standing())
+
+    init(_ stream: LogStream, _ context: DeliveryContext) {
+        self.stream = stream
+        self.context = context
+    }
+
+    var id: String { stream.id }
+    var standing: EndpointWorker.Standing { state.withLock { $0 } }
+
+    func start() {
+        Worker.start(named: "log-stream") { [self] in
+            Worker.yieldToOthers()
+            run()
+            hasEnded.withLock { $0 = true }
+            hasEnded.wakeAll()
+        }
+    }
+
+    func stop() {
+        isStopping.withLock { $0 = true }
+        isStopping.wakeAll()
+    }
+
+    func wait() { hasEnded.wait(atMost: 5_000_000) { $0 } }
+
+    private func run() {
+        var session: StreamSession?
+        while !isStopping.withLock({ $0 }) {
+            if let current = session, current.term != context.term { session = nil }
+            var pause: Int64 = 500_000
+            if let term = context.term {
+                do throws(AuditReadError) {
+                    let current = if let session { session } else { try begin(term) }
+                    session = current
+                    try current.step()
+                    let standing = current.standing
+                    state.withLock { $0 = standing }
+                    pause = current.hasMore ? 0 : 200_000
+                } catch {
+                    noteUnreadable(error)
+                    (session, pause) = (nil, 1_000_000)
+                }
+            }
+            if pause > 0 { isStopping.wait(atMost: pause) { $0 } }
+        }
+        if let session, session.term == context.term { session.end() }
+    }
+
+    private func begin(_ term: Int) throws(AuditReadError) -> StreamSession {
+        let (isStopping, context) = (isStopping, context)
+        return try StreamSession(stream, context, term: term) {
+            isStopping.withLock { $0 } || context.term != term
+        }
+    }
+
+    private func noteUnreadable(_ error: AuditReadError) {
+        let isKnown = state.withLock { state in
+            defer { (state.failure, state.isCircuitOpen) = (error.description, true) }
+            return state.isCircuitOpen && state.failure == error.description
+        }
+        if isKnown { return }
+        context.runtime.log(
+            .warning,
+            "entries could not be read for a stream",
+            ["endpoint": .text(stream.id), "reason": .text(error.description)]
+        )
+    }
+}
