@@ -15,9 +15,10 @@ final class DeliverySession {
     private let stopwatch: Stopwatch
     private var queue: DeliveryQueue
     private var row: EndpointTable.Row
-    private var breaker = CircuitBreaker(
+    private static let newBreaker = CircuitBreaker(
         .init(firstOpenMilliseconds: 5000, longestOpenMilliseconds: 300_000, concurrent: 8)
     )
+    private var breaker = newBreaker
     private var permits: [Int64: CircuitBreaker.Permit] = [:]
     /// As the database has them.
     private var storedRow: EndpointTable.Row
@@ -119,12 +120,18 @@ final class DeliverySession {
         fail(
             position,
             permit,
-            reason: "it answered with status \(response.status)",
+            reason: "it answered with status \(response.status)" + (Self.refusals[response.status] ?? ""),
             kind: "\(response.status)",
             retryAt: retryAt
         )
     }
 
+    /// Statuses of an endpoint that would take no other message either, with what to do.
+    private static let refusals = [
+        401: "; check the endpoint's secrets and its clock",
+        403: "; check the endpoint's secrets, and whether it admits this service",
+        404: "; check the endpoint's url",
+    ]
     /// Statuses of an endpoint that is up and can't read one message.
     private static let rejections: Set = ["400", "413", "415", "422"]
     /// After so many of these, a message is given up: about 15 hours.
@@ -139,7 +146,8 @@ final class DeliverySession {
     ) {
         let instant = now
         let isRejected = Self.rejections.contains(kind)
-        breaker.settle(permit, isRejected ? .succeeded : .failed, at: milliseconds)
+        let refusesAll = Int(kind).map { Self.refusals[$0] != nil } ?? false
+        breaker.settle(permit, isRejected ? .succeeded : refusesAll ? .refusedAll : .failed, at: milliseconds)
         let lost = queue.failed(position, reason, at: instant, isRejected: isRejected) { attempts, first in
             if isRejected, attempts >= Self.mostRejections { return nil }
             return RetrySchedule.next(after: attempts, firstAt: first, now: instant, context.runtime.random)
@@ -214,6 +222,9 @@ final class DeliverySession {
         givenUp.removeAll { $0.position >= position }
         queue = DeliveryQueue(next: position, items: queue.items.filter { $0.position < position })
         (row.nextPosition, storedRow.nextPosition, isRewinding) = (position, position, false)
+        // Whoever asks for it wants it now, whatever the endpoint said before.
+        (pausedUntil, breaker) = (Timestamp(milliseconds: 0), Self.newBreaker)
+        queue.resume(at: now)
     }
 
     /// The next message that is due, with the request that carries it.
@@ -295,20 +306,7 @@ final class DeliverySession {
         _ = derive { connection throws(StorageError) in try EndpointTable(connection: connection).add(row) }
     }
 
-    /// Changes the database between two batches of the committer, so that no request waits for a second writer.
-    private func derive(_ body: @escaping Committer.Derivation) -> Bool {
-        do throws(LedgerError) {
-            try context.committer.doBlocking(body)
-            return true
-        } catch {
-            context.runtime.log(
-                .warning,
-                "the position of an endpoint could not be stored",
-                ["endpoint": .text(endpoint.id), "reason": .text(error.description)]
-            )
-            return false
-        }
-    }
+    private func derive(_ body: @escaping Committer.Derivation) -> Bool { context.store(body, of: endpoint.id) }
 
     var standing: EndpointWorker.Standing {
         let position = queue.stored.position
