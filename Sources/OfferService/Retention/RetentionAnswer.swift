@@ -14,10 +14,12 @@ enum RetentionAnswer: Hashable, Sendable {
     /// Nothing but a message.
     case message(UniqueID)
 
+    static let offerName = "promotionalOffer"
+
     /// What metrics call it: its name in the answer.
     var name: String {
         switch self {
-        case .promotionalOffer: "promotionalOffer"
+        case .promotionalOffer: Self.offerName
         case .alternateProduct: "alternateProduct"
         case .message: "message"
         }

@@ -55,6 +55,9 @@ struct RetentionCall: Sendable {
         metrics.count(
             .retentionAnswers(app: found.app.bundleID.text, answer: answer.answer, reason: answer.reason)
         )
+        if let offer = answer.shownOffer {
+            metrics.count(.retentionOffersShown(environment: offer.environment.rawValue, offer: offer.id.text))
+        }
         return .json(answer.body)
     }
 

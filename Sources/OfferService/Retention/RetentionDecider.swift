@@ -41,6 +41,8 @@ struct RetentionDecider: Sendable {
         let body: [UInt8]
         let answer: String
         let reason: String
+        /// The offer, in the answer to the first request of its identifier.
+        fileprivate(set) var shownOffer: ShownOffer?
 
         init(_ answer: RetentionAnswer, _ reason: String) {
             (body, self.answer, self.reason) = (answer.body, answer.name, reason)
@@ -49,16 +51,33 @@ struct RetentionDecider: Sendable {
         fileprivate init(repeated body: [UInt8]) { (self.body, answer, reason) = (body, "repeated", "repeated") }
     }
 
+    /// An offer that a subscriber sees.
+    struct ShownOffer: Sendable {
+        let environment: StoreEnvironment
+        let id: CatalogOfferID
+    }
+
+    /// What is to be shown, and why; with the offer, if it is one.
+    private struct Choice {
+        let answer: RetentionAnswer
+        let reason: String
+        var offer: CatalogOfferID?
+    }
+
     /// The answer, which is kept for a repetition of the request where that can be.
     func decide(_ question: RetentionQuestion) async -> Decided {
         let claim = question.claim("answer")
         do throws(LedgerError) {
             let kept = try await committer.answer(under: claim, at: question.receivedAt).map(KeptRetentionAnswer.init)
             if let body = kept?.body { return Decided(repeated: body) }
-            let decided = await chosen(question)
+            let choice = await chosen(question)
             // Too late to be sent: a repetition gets what was sent meanwhile.
             if Task.isCancelled { return await keep(question.message, "late", of: question, under: claim) }
-            return await keep(decided.answer, decided.reason, of: question, under: claim)
+            var decided = await keep(choice.answer, choice.reason, of: question, under: claim)
+            if kept == nil, decided.answer == RetentionAnswer.offerName {
+                decided.shownOffer = choice.offer.map { ShownOffer(environment: question.request.environment, id: $0) }
+            }
+            return decided
         } catch {
             // Nothing can be granted either.
             return Decided(question.message, ServiceFault(error).retentionReason)
@@ -88,26 +107,35 @@ struct RetentionDecider: Sendable {
         return Decided(.promotionalOffer(message, jws: counts.restored(jws)), reason)
     }
 
-    /// What is to be shown, and why.
-    private func chosen(_ question: RetentionQuestion) async -> (answer: RetentionAnswer, reason: String) {
+    private func chosen(_ question: RetentionQuestion) async -> Choice {
         let (request, shown) = (question.request, question.shown)
         let offers = shown.offers(for: request.productID)
         for candidate in offers where !Task.isCancelled {
             do throws(Refusal) {
                 guard let jws = try await signed(candidate.offer, question) else { continue }
-                return (.promotionalOffer(candidate.message.id(for: request.userLocale), jws: jws), "eligible")
+                let message = candidate.message.id(for: request.userLocale)
+                return Choice(
+                    answer: .promotionalOffer(message, jws: jws),
+                    reason: "eligible",
+                    offer: candidate.offer.id
+                )
             } catch {
                 switch error {
                 case .decision, .request: continue
-                case .service(let fault): return (question.message, fault.retentionReason)
-                case .caller: return (question.message, "not-allowed")
+                case .service(let fault): return Choice(answer: question.message, reason: fault.retentionReason)
+                case .caller: return Choice(answer: question.message, reason: "not-allowed")
                 }
             }
         }
         let reason = offers.isEmpty ? "no-offer" : "not-eligible"
-        guard let alternative = shown.alternative(to: request.productID) else { return (question.message, reason) }
+        guard let alternative = shown.alternative(to: request.productID) else {
+            return Choice(answer: question.message, reason: reason)
+        }
         let message = alternative.message.id(for: request.userLocale)
-        return (.alternateProduct(message, alternative.productID, alternative.billingPlan), reason)
+        return Choice(
+            answer: .alternateProduct(message, alternative.productID, alternative.billingPlan),
+            reason: reason
+        )
     }
 
     /// The JWS of an offer that the customer may have; a refusal is logged as of every other caller.

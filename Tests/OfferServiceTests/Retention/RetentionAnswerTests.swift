@@ -31,6 +31,32 @@ import Testing
         }
     }
 
+    @Test func `what is shown counts once, and what is redeemed of it counts apart from all other grants`() async throws
+    {
+        try await withRetention { world in
+            let id = try world.subscriber()
+            let same: FakeAppStore.Members = ["requestIdentifier": "b7a1c1de-0000-4000-8000-00000000000d"]
+            let shown = Metric.retentionOffersShown(environment: "production", offer: "once")
+            for _ in 0..<2 {
+                #expect(try await world.ask(about: id, changing: same).shown?.answer == "promotionalOffer")
+                #expect(world.service.metrics[shown] == 1)
+            }
+            #expect(try await world.ask(about: id).shown?.answer == "alternateProduct")
+            #expect(world.service.metrics[shown] == 1)
+            #expect(world.service.metrics[.offersSigned(offer: "once", client: "app-store:retention")] >= 1)
+            world.service.clock.advance(seconds: 60)
+            let redeemed = Metric.offersRedeemed(offer: "once", client: "app-store:retention")
+            #expect(world.service.metrics[redeemed] == 0)
+            var notification = FakeAppStore.Notification("OFFER_REDEEMED", transactionID: id)
+            notification.transaction = [
+                "transactionId": .text("\(id)9"), "offerType": 2, "offerIdentifier": "store_once",
+                "purchaseDate": .integer(Int(world.service.clock.now.milliseconds - 30_000)),
+            ]
+            try await world.deliver(notification)
+            #expect(world.service.metrics[redeemed] == 1)
+        }
+    }
+
     @Test func `a cap counts what was shown and what the customer was granted elsewhere`() async throws {
         try await withRetention { world in
             let id = try world.subscriber()

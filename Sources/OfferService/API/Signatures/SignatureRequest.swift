@@ -160,7 +160,7 @@ package final class SignatureRequest: Sendable {
         signedData = SignedDataMembers()
         facts = SharedFacts(CustomerFacts(of: request, receivedAt: now))
         attributes = nil
-        client = nil
+        client = .appStoreRetention
         assertions = []
         isFromAppStore = true
     }

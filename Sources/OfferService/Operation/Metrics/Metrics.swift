@@ -57,6 +57,8 @@ package enum Metric: Hashable, Sendable {
     case notificationsRefused(reason: String)
     /// What the App Store was answered that asked what to show to a subscriber, by kind and reason.
     case retentionAnswers(app: String, answer: String, reason: String)
+    /// Offers that the App Store was given to show to a subscriber, by the catalog's own ID.
+    case retentionOffersShown(environment: String, offer: String)
     /// Questions to OCSP responders, by what they were about and what came of them.
     case ocspQuestions(certificate: String, outcome: String)
     /// Readings of an identity provider's keys, by what came of them.

@@ -8,7 +8,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions, unrecordedSignatures
     case offersSigned, offersRedeemed, boughtWithoutDiscount, identityProviderRequests, tokensRefused
-    case retentionAnswers
+    case retentionAnswers, retentionOffersShown
     case eventDeliveries
 
     var name: String {
@@ -39,6 +39,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .identityProviderRequests: "offer_signer_identity_provider_requests_total"
         case .tokensRefused: "offer_signer_tokens_refused_total"
         case .retentionAnswers: "offer_signer_retention_answers_total"
+        case .retentionOffersShown: "offer_signer_retention_offers_shown_total"
         case .eventDeliveries: "offer_signer_event_deliveries_total"
         }
     }
@@ -74,6 +75,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .identityProviderRequests: "Readings of an identity provider's keys, by outcome"
         case .tokensRefused: "Users' tokens that were refused, by issuer and reason"
         case .retentionAnswers: "Answers to the App Store's real-time requests, by what is shown and why"
+        case .retentionOffersShown: "Offers in answers to the App Store's real-time requests, each request once"
         }
     }
 }
@@ -107,6 +109,7 @@ extension Metric {
         case .identityProviderRequests: .identityProviderRequests
         case .tokensRefused: .tokensRefused
         case .retentionAnswers: .retentionAnswers
+        case .retentionOffersShown: .retentionOffersShown
         case .eventDeliveries: .eventDeliveries
         }
     }
@@ -146,6 +149,7 @@ extension Metric {
         case .tokensRefused(let issuer, let reason): [("issuer", issuer), ("reason", reason)]
         case .retentionAnswers(let app, let answer, let reason):
             [("app", app), ("answer", answer), ("reason", reason)]
+        case .retentionOffersShown(let environment, let offer): [("environment", environment), ("offer", offer)]
         }
     }
 }
