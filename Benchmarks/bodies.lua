@@ -25,7 +25,9 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    'figures: {"requests": %d, "microseconds": %d, "refused": %d, "broken": %d, "p50": %d, "p99": %d, "p999": %d}\n',
+    'figures: {"requests": %d, "microseconds": %d, "refused": %d, "broken": %d, "average": %d, "p50": %d, "p90": %d, '
+      .. '"p95": %d, "p99": %d, "p999": %d}\n',
     summary.requests, summary.duration, errors.status, errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50), latency:percentile(99), latency:percentile(99.9)))
+    latency.mean, latency:percentile(50), latency:percentile(90), latency:percentile(95), latency:percentile(99),
+    latency:percentile(99.9)))
 end
