@@ -5,6 +5,7 @@ extension FakeAppStore {
     package enum Endpoint: String, Codable, CaseIterable, Sendable {
         case statuses, history, transactionInfo, appTransactionInfo
         case notificationHistory, requestTestNotification, testNotificationStatus
+        case messageList, realtimeURL, defaultMessage, performanceTest, performanceTestResult
         /// Paths that the API does not have.
         case unknown
         case ocsp

@@ -94,6 +94,9 @@ package final class Catalog: Sendable {
         return (app, shown)
     }
 
+    /// What the App Store may show to the app's subscribers; `nil` if there is nothing.
+    func retention(of bundleID: BundleID) -> AppRetention? { policies.retention[bundleID] }
+
     /// What the ledger calls an app of Google Play; of one that isn't in the catalogue, its own name.
     package func ledgerName(of packageName: PackageName) -> AppName {
         googlePlayApps[packageName]?.name ?? AppName(packageName)

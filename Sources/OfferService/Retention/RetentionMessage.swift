@@ -25,6 +25,20 @@ package struct RetentionMessage: Hashable, Sendable {
         return standard
     }
 
+    /// Each of its messages with the locale as Apple writes it; `nil` is for those that have none of their own.
+    var all: [(locale: String?, id: UniqueID)] {
+        [(nil, standard)] + byLanguage.sorted { $0.key < $1.key }.map { (Self.locale($0.key), $0.value) }
+    }
+
+    /// `pt-BR` of `pt-br`, and `zh-Hans` of `zh-hans`.
+    private static func locale(_ key: String) -> String {
+        let words = key.split(separator: "-").enumerated().map { place, word in
+            if place == 0 { return String(word) }
+            return word.count == 4 ? word.prefix(1).uppercased() + word.dropFirst() : word.uppercased()
+        }
+        return words.joined(separator: "-")
+    }
+
     /// A locale as messages are kept by it.
     static func key(_ locale: String) -> String { locale.lowercased().replacing("_", with: "-") }
 }
@@ -81,5 +95,42 @@ package struct AppRetention: Sendable {
                 guard let listing = candidate.offer.appStore else { return false }
                 return listing.productID.text != productID && listing.subscriptionGroupID == groupID
             }
+    }
+}
+
+/// A message with the member of the catalog that names it.
+struct NamedRetentionMessage: Hashable, Sendable {
+    let member: String
+    let locale: String?
+    let id: UniqueID
+    /// Whether it is shown beside an offer or a product; then it must have no image.
+    let isBeside: Bool
+}
+
+extension AppRetention {
+    /// Every message that the catalog names, from the app to its offers.
+    var messages: [NamedRetentionMessage] {
+        let sorted = plans.sorted { $0.key < $1.key }
+        return Self.named("retention.message", message)
+            + sorted.flatMap { product, plan in
+                Self.named("plan \(product), retention.message", plan.message)
+                    + Self.named(
+                        "plan \(product), retention.switchTo.message",
+                        plan.alternative?.message,
+                        isBeside: true
+                    )
+            }
+            + offers.flatMap { Self.named("offer \($0.offer.id.text), retention.message", $0.message, isBeside: true) }
+    }
+
+    private static func named(
+        _ member: String,
+        _ message: RetentionMessage?,
+        isBeside: Bool = false
+    ) -> [NamedRetentionMessage] {
+        message?.all.map { locale, id in
+            let name = message?.all.count == 1 ? member : "\(member).\(locale ?? "default")"
+            return NamedRetentionMessage(member: name, locale: locale, id: id, isBeside: isBeside)
+        } ?? []
     }
 }

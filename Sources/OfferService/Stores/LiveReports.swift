@@ -4,6 +4,8 @@
 package struct LiveReports: Sendable {
     /// `nil` if the catalogue has no app in the App Store.
     package let appStore: LiveReport?
+    /// `nil` if no app that a key asked for has retention messages.
+    package let retention: RetentionMessagingReport?
     /// `nil` without a key for App Store Connect.
     package let connect: AppStoreConnectReport?
     /// `nil` if the catalogue has no app at Google Play.
@@ -14,11 +16,13 @@ package struct LiveReports: Sendable {
 
     package init(
         appStore: LiveReport?,
+        retention: RetentionMessagingReport? = nil,
         connect: AppStoreConnectReport? = nil,
         googlePlay: GooglePlayLintReport?,
         identity: IdentityProviderReport? = nil
     ) {
-        (self.appStore, self.connect, self.googlePlay, self.identity) = (appStore, connect, googlePlay, identity)
+        (self.appStore, self.retention, self.connect) = (appStore, retention, connect)
+        (self.googlePlay, self.identity) = (googlePlay, identity)
     }
 
     /// What all come to: wrong if one is, else unreachable if one is.
@@ -26,14 +30,18 @@ package struct LiveReports: Sendable {
         // Where nobody may ask the App Store Server API, that is no fault if somebody else was asked.
         let isAppStoreSilent = appStore?.entries.allSatisfy { $0.key == nil } ?? true
         let appStoreVerdict = isAppStoreSilent && (connect != nil || identity != nil) ? nil : appStore?.verdict
-        let verdicts = [appStoreVerdict, connect?.verdict, googlePlay?.verdict, identity?.verdict]
+        let verdicts = [
+            appStoreVerdict, retention?.verdict, connect?.verdict, googlePlay?.verdict, identity?.verdict,
+        ]
         if verdicts.contains(.wrong) { return .wrong }
         return verdicts.contains(.unreachable) ? .unreachable : .good
     }
 
     /// The reports one after the other, a line each.
     package var lines: [String] {
-        let reports = [appStore?.lines, connect?.lines, googlePlay?.lines, identity?.lines].compactMap { $0 }
+        let reports = [
+            appStore?.lines, retention?.lines, connect?.lines, googlePlay?.lines, identity?.lines,
+        ].compactMap { $0 }
         return Array(reports.joined(separator: [""]))
     }
 }

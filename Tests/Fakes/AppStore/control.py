@@ -42,6 +42,19 @@ class Control(ControlCalls):
         self._fake.connect.apps = apps
         return {}
 
+    def setMessaging(self, environment, bundleId, messages, realtimeURL=None, defaults=None):
+        """Gives the app's team access to Retention Messaging there: messages are as in Apple's list, defaults are
+        identifiers by "product/locale"."""
+        self._fake.messaging.setups[environment, bundleId] = {
+            "messages": messages, "realtimeURL": realtimeURL, "defaults": defaults or {},
+        }
+        return {}
+
+    def setPerformanceTest(self, results):
+        """What each question about the test is answered, the last one again and again; members as Apple's."""
+        self._fake.messaging.results = results
+        return {}
+
     def revokeKey(self, keyId):
         self._fake.keys.revoke(keyId)
         return {}

@@ -6,6 +6,8 @@ from bearer import KeyRing
 from connect import Connect
 from connect import route as connect_route
 from fake_server import FakeServer
+from messaging import Messaging
+from messaging import route as messaging_route
 from misbehaviour import KINDS
 from ocsp import Responder
 from rudeness import Rules
@@ -27,6 +29,7 @@ class FakeAppStore(FakeServer):
         self.chain = self.maker.chain()
         self.signed_data = SignedData(self.store, Signer(self.maker, self.chain))
         self.connect = Connect(self.keys)
+        self.messaging = Messaging(self.keys, self.store)
         self.api = API(self.store, self.signed_data, self.keys)
         self.responder = Responder(self.maker, self.chain)
         self.root_path = self.write("root.pem", self.chain.root.pem)
@@ -43,6 +46,10 @@ class FakeAppStore(FakeServer):
             endpoint, identifier = found
             await self.dispatcher.answer(exchange, endpoint, identifier, lambda request, lies: self.connect.answer(request))
             return
+        if found := messaging_route(exchange.request):
+            endpoint, identifier = found
+            await self.dispatcher.answer(exchange, endpoint, identifier, lambda request, lies: self.messaging.answer(request))
+            return
         endpoint, identifier = route(exchange.request)
         await self.dispatcher.answer(exchange, endpoint, identifier, self.api.answer)
 
@@ -57,6 +64,7 @@ class FakeAppStore(FakeServer):
         """As at the beginning, but for keys, chain, ports, and ids that were given."""
         self.store.clear()
         self.connect.clear()
+        self.messaging.clear()
         self.responder.choose("*", "good")
         super().reset()
 

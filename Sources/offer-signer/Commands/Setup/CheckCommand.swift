@@ -26,6 +26,10 @@ enum CheckCommand: Command {
         wrong, as far as the answers show: the key id, the issuer id, the bundle id, the clock, the network. Each
         use of a key is recorded in the database's audit log before it happens; without a database it refuses.
 
+        For each app with retention it compares the messages of the catalog with Apple's: their states, and images
+        where Apple's list has them; the real-time URL; and products without a default message. That a team has no
+        access to Retention Messaging is said, and is no error.
+
         With a key of the App Store Connect API (appStoreConnect in the keys file) it compares the catalog with what
         is set up there: apps, subscription groups, products and their states, and promotional offers.
 

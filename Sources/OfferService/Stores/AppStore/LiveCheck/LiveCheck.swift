@@ -75,13 +75,19 @@ package struct LiveCheck {
 
     private func reports(_ ring: KeyRing) async -> Result<LiveReports, LiveCheckError> {
         do throws(LiveCheckError) {
-            let appStore = loaded.catalog.apps.isEmpty ? nil : try await appStoreReport(ring)
+            let asked = loaded.catalog.apps.isEmpty ? nil : try await appStoreReports(ring)
             let googlePlay = loaded.catalog.googlePlayApps.isEmpty ? nil : await googlePlayReport(ring)
             let connect = await connectReport()
             let providers = loaded.keys.identity
             let identity = providers.isEmpty ? nil : await IdentityProviderReport(providers, providerClient)
             return .success(
-                LiveReports(appStore: appStore, connect: connect, googlePlay: googlePlay, identity: identity)
+                LiveReports(
+                    appStore: asked?.keys,
+                    retention: asked?.retention,
+                    connect: connect,
+                    googlePlay: googlePlay,
+                    identity: identity
+                )
             )
         } catch {
             return .failure(error)
@@ -90,12 +96,17 @@ package struct LiveCheck {
 
     // MARK: - The App Store
 
-    private func appStoreReport(_ ring: KeyRing) async throws(LiveCheckError) -> LiveReport {
+    private func appStoreReports(
+        _ ring: KeyRing
+    ) async throws(LiveCheckError) -> (keys: LiveReport, retention: RetentionMessagingReport?) {
         let apps = loaded.catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }
-        let entries = try await entries(apps, ring)
+        let (entries, retention) = try await entries(apps, ring)
         let named = Set(apps.map(\.bundleID))
         let strangers = ring.keys.filter(Self.mayAsk).flatMap(\.bundleIDs).filter { !named.contains($0) }
-        return LiveReport(entries: entries, bundleIDsWithoutApp: strangers)
+        return (
+            LiveReport(entries: entries, bundleIDsWithoutApp: strangers),
+            retention.isEmpty ? nil : RetentionMessagingReport(entries: retention)
+        )
     }
 
     private static func mayAsk(_ key: SigningKey) -> Bool {
@@ -105,9 +116,10 @@ package struct LiveCheck {
     private func entries(
         _ apps: [AppStoreApp],
         _ ring: KeyRing
-    ) async throws(LiveCheckError) -> [LiveReport.Entry] {
+    ) async throws(LiveCheckError) -> ([LiveReport.Entry], [RetentionMessagingReport.Entry]) {
         let probe = LiveProbe(transport: client, clock: clock)
         var entries: [LiveReport.Entry] = []
+        var retention: [RetentionMessagingReport.Entry] = []
         for app in apps {
             guard let key = ring.activeKey(for: app.bundleID, purpose: .appStoreServerAPI) else {
                 entries.append(LiveReport.Entry(bundleID: app.bundleID, key: nil, answers: []))
@@ -125,14 +137,25 @@ package struct LiveCheck {
             }
             let named = LiveReport.Key(id: key.id, issuerID: key.issuerID)
             entries.append(LiveReport.Entry(bundleID: app.bundleID, key: named, answers: answers))
+            retention += await retentionEntries(app, answers, token)
         }
-        return entries
+        return (entries, retention)
     }
 
     /// One token for all environments of an app, good for five minutes.
     private func token(for bundleID: BundleID, _ key: SigningKey) async throws(StoreError) -> SignedToken {
-        let ledger = ledger
-        let signer = KeyRingTokenSigner { _ in
+        let now = clock.now()
+        let request = TokenRequest(
+            bundleID: bundleID,
+            issuedAt: now.adding(seconds: -30),
+            expiresAt: now.adding(minutes: 5)
+        )
+        return try await Self.signer(key, in: ledger).signature(for: request)
+    }
+
+    /// Signs with that key, each time once its use is on record.
+    static func signer(_ key: SigningKey, in ledger: LedgerAccess) -> KeyRingTokenSigner {
+        KeyRingTokenSigner { _ in
             key
         } record: { key, request, digest throws(StoreError) in
             // Which key it was is on record too: its id may be the very thing that is wrong.
@@ -146,15 +169,8 @@ package struct LiveCheck {
                 expiresAt: request.expiresAt
             )
             let events = (loaded.map { [$0] } ?? []) + [use]
-            try Self.record(events, using: key.id, in: ledger)
+            try record(events, using: key.id, in: ledger)
         }
-        let now = clock.now()
-        let request = TokenRequest(
-            bundleID: bundleID,
-            issuedAt: now.adding(seconds: -30),
-            expiresAt: now.adding(minutes: 5)
-        )
-        return try await signer.signature(for: request)
     }
 
     // MARK: - Google Play

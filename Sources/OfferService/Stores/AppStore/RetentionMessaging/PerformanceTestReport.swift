@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+package import OfferDomain
+
+/// A performance test that is over, for people and for programs.
+package struct PerformanceTestReport: Sendable {
+    package let bundleID: BundleID
+    package let requestID: String
+    package let result: PerformanceTestResult
+
+    package init(bundleID: BundleID, requestID: String, result: PerformanceTestResult) {
+        (self.bundleID, self.requestID, self.result) = (bundleID, requestID, result)
+    }
+
+    // MARK: - For people
+
+    package var lines: [String] {
+        let rows: [(String, String?)] = [
+            ("result", result.verdict.rawValue), ("app", "\(bundleID)"), ("request", requestID),
+            ("target", result.target), ("load", result.load?.text), ("success rate", success), ("times", times),
+            ("failures", failures),
+        ]
+        return rows.compactMap { name, text in text.map { name.padded(to: 14) + $0 } } + advice
+    }
+
+    private var success: String? {
+        result.successPercent.map { percent in
+            "\(percent) %" + (result.load?.thresholdPercent.map { ", at least \($0) % demanded" } ?? "")
+        }
+    }
+
+    private var times: String? {
+        guard !result.times.isEmpty else { return nil }
+        let list = result.times.map { "\($0.name) \($0.value) ms" }.joined(separator: ", ")
+        return list + (result.load?.thresholdMilliseconds.map { "; at most \($0) ms each" } ?? "")
+    }
+
+    private var failures: String? {
+        result.failures.isEmpty
+            ? nil : result.failures.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
+    }
+
+    /// What to look at, the most frequent failure first.
+    private var advice: [String] {
+        guard result.verdict == .fail else { return [] }
+        let known = result.failures.compactMap { failure in Self.causes[failure.name].map { "\(failure.name): \($0)" } }
+        return known.flatMap { $0.wrapped(first: "  → ", rest: "    ") }
+    }
+
+    /// Source: Apple, [sendAttemptResult](https://developer.apple.com/documentation/appstoreservernotifications/sendattemptresult).
+    private static let causes: [String: String] = [
+        "TIMED_OUT": "the answer takes too long on its way; the service itself answers within 300 ms "
+            + "(offer_signer_http_request_duration_seconds)",
+        "TLS_ISSUE": "the certificate or its chain is not accepted, or TLS 1.2 is not offered",
+        "CIRCULAR_REDIRECT": "a proxy redirects; let it pass the request on",
+        "NO_RESPONSE": "the URL is not answered; look at the proxy, and whether 17.0.0.0/8 may come in",
+        "SOCKET_ISSUE": "connections break; look at the limits of the proxy and of --connections-per-address",
+        "PREMATURE_CLOSE": "connections are closed too early; look at the proxy's keep-alive",
+        "UNSUPPORTED_CHARSET": "a proxy changes Content-Type; let it pass the answer on",
+        "INVALID_RESPONSE": "something else answers there than this service, or a proxy changes the answer",
+        "UNSUCCESSFUL_HTTP_RESPONSE_CODE":
+            "the service or a proxy refuses; look at offer_signer_retention_answers_total "
+            + "for refused, and whether the app takes the sandbox",
+    ]
+
+    // MARK: - For programs
+
+    /// One object, with Apple's names and two of our own: `bundleId` and `requestId`.
+    package var json: [UInt8] {
+        var writer = JSONWriter(reserving: 512)
+        writer.beginObject()
+        writer.name("bundleId")
+        writer.string(bundleID.text)
+        writer.name("requestId")
+        writer.string(requestID)
+        writer.name("result")
+        writer.string(result.verdict.rawValue)
+        if let target = result.target {
+            writer.name("target")
+            writer.string(target)
+        }
+        write("successRate", result.successPercent, &writer)
+        write("numPending", result.pending, &writer)
+        if let load = result.load { write(load, &writer) }
+        write("responseTimes", result.times, &writer)
+        write("failures", result.failures, &writer)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func write(_ load: PerformanceTestResult.Load, _ writer: inout JSONWriter) {
+        writer.name("config")
+        writer.beginObject()
+        write("maxConcurrentRequests", load.atOnce, &writer)
+        write("totalRequests", load.requests, &writer)
+        write("totalDuration", load.milliseconds, &writer)
+        write("responseTimeThreshold", load.thresholdMilliseconds, &writer)
+        write("successRateThreshold", load.thresholdPercent, &writer)
+        writer.endObject()
+    }
+
+    private func write(_ name: StaticString, _ value: Int64?, _ writer: inout JSONWriter) {
+        guard let value else { return }
+        writer.name(name)
+        writer.integer(value)
+    }
+
+    private func write(
+        _ name: StaticString,
+        _ figures: [PerformanceTestResult.Figure],
+        _ writer: inout JSONWriter
+    ) {
+        writer.name(name)
+        writer.beginObject()
+        for figure in figures {
+            writer.name(text: figure.name)
+            writer.integer(figure.value)
+        }
+        writer.endObject()
+    }
+}
+
+extension PerformanceTestResult.Load {
+    /// As “100 requests in 60 s, at most 10 at once”; `nil` if nothing is known.
+    package var text: String? {
+        guard let requests else { return nil }
+        return "\(requests) requests" + (milliseconds.map { " in \($0 / 1000) s" } ?? "")
+            + (atOnce.map { ", at most \($0) at once" } ?? "")
+    }
+}
