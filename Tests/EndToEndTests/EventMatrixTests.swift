@@ -58,6 +58,7 @@ extension EndToEnd {
             "serve",  // ServiceTests: start, configuration, keys, reload, stop
             "notifications catch-up",  // NotificationCommandTests
             "audit find",  // below
+            "retention perf-test",  // PerformanceTestCommandTests
             "verify", "verify answer",  // VerifyTests
             "backup", "restore",  // BackupTests
             "migrate",  // LedgerMoveTests: only while no service runs

@@ -11,9 +11,8 @@ enum CommandLineTool {
         DemoCommand.self, InitCommand.self, CheckCommand.self, ServeCommand.self, HealthCommand.self,
         VerifyCommand.self, CallersCommand.self, KeysCommand.self, CustomersCommand.self, SealCommand.self,
         UnsealCommand.self, NotificationsCommand.self, TokensCommand.self, AuditCommand.self, EventsCommand.self,
-        DiagnoseCommand.self,
-        BackupCommand.self,
-        RestoreCommand.self, MigrateCommand.self, CompletionCommand.self,
+        RetentionCommand.self, DiagnoseCommand.self, BackupCommand.self, RestoreCommand.self, MigrateCommand.self,
+        CompletionCommand.self,
     ]
 
     static func run(_ arguments: [String]) -> ExitCode {
