@@ -43,8 +43,8 @@ enum RetentionCommand: Command {
         _ = try parsed.words("perf-test")
         let subject = try subject(parsed)
         let format = try parsed.value("--format", "text or json") { ["text", "json"].contains($0) ? $0 : nil }
-        let minutes = try number(parsed, "--minutes", 1...1440) ?? 60
-        let seconds = try number(parsed, "--every", 1...600) ?? 15
+        let minutes = try number(parsed, "--minutes", in: 1...1440) ?? 60
+        let seconds = try number(parsed, "--every", in: 1...600) ?? 15
         let app = try parsed.value("--app", "a bundle id") { try? BundleID($0) }
         let settings = try SettingsOptions.settings(parsed)
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
@@ -79,7 +79,7 @@ enum RetentionCommand: Command {
     private static func number(
         _ parsed: Arguments,
         _ name: String,
-        _ range: ClosedRange<Int>
+        in range: ClosedRange<Int>
     ) throws(CommandError) -> Int? {
         try parsed.value(name, "a number from \(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }

@@ -5,16 +5,16 @@ import OfferDomain
 extension LiveCheck {
     /// What the App Store has of an app's retention messages, in each environment that accepts the key.
     func retentionEntries(
-        _ app: AppStoreApp,
-        _ answers: [LiveAnswer],
-        _ token: SignedToken
+        of app: AppStoreApp,
+        answers: [LiveAnswer],
+        token: SignedToken
     ) async -> [RetentionMessagingReport.Entry] {
         guard let shown = loaded.catalog.retention(of: app.bundleID) else { return [] }
         var entries: [RetentionMessagingReport.Entry] = []
         for answer in answers where answer.isAccepted {
             let api = RetentionMessagingAPI(transport: client, origin: answer.origin, token: token.text)
             let outcome = await RetentionSetupReading(api: api, environment: answer.environment).setup(shown)
-            entries.append(.init(app.bundleID, answer.environment, shown, outcome))
+            entries.append(.init(app.bundleID, in: answer.environment, shown: shown, outcome: outcome))
         }
         return entries
     }
@@ -65,7 +65,9 @@ struct RetentionSetupReading: Sendable {
                     missing[locale, default: []].append(product)
                 }
             } catch {
-                setup.defaultNotes.append("default message of \(product) for locale \(locale): not read: \(error).")
+                setup.defaultNotes.append(
+                    "default message of \(product) for locale \(locale): not read: \(error.sentence)"
+                )
                 // One that Apple does not know says nothing of the others.
                 if case .code = error { continue }
                 break

@@ -137,7 +137,7 @@ package struct LiveCheck {
             }
             let named = LiveReport.Key(id: key.id, issuerID: key.issuerID)
             entries.append(LiveReport.Entry(bundleID: app.bundleID, key: named, answers: answers))
-            retention += await retentionEntries(app, answers, token)
+            retention += await retentionEntries(of: app, answers: answers, token: token)
         }
         return (entries, retention)
     }

@@ -79,11 +79,11 @@ package struct PerformanceTestReport: Sendable {
             writer.name("target")
             writer.string(target)
         }
-        write("successRate", result.successPercent, &writer)
-        write("numPending", result.pending, &writer)
+        write(result.successPercent, as: "successRate", to: &writer)
+        write(result.pending, as: "numPending", to: &writer)
         if let load = result.load { write(load, &writer) }
-        write("responseTimes", result.times, &writer)
-        write("failures", result.failures, &writer)
+        write(result.times, as: "responseTimes", to: &writer)
+        write(result.failures, as: "failures", to: &writer)
         writer.endObject()
         return writer.bytes
     }
@@ -91,24 +91,24 @@ package struct PerformanceTestReport: Sendable {
     private func write(_ load: PerformanceTestResult.Load, _ writer: inout JSONWriter) {
         writer.name("config")
         writer.beginObject()
-        write("maxConcurrentRequests", load.atOnce, &writer)
-        write("totalRequests", load.requests, &writer)
-        write("totalDuration", load.milliseconds, &writer)
-        write("responseTimeThreshold", load.thresholdMilliseconds, &writer)
-        write("successRateThreshold", load.thresholdPercent, &writer)
+        write(load.atOnce, as: "maxConcurrentRequests", to: &writer)
+        write(load.requests, as: "totalRequests", to: &writer)
+        write(load.milliseconds, as: "totalDuration", to: &writer)
+        write(load.thresholdMilliseconds, as: "responseTimeThreshold", to: &writer)
+        write(load.thresholdPercent, as: "successRateThreshold", to: &writer)
         writer.endObject()
     }
 
-    private func write(_ name: StaticString, _ value: Int64?, _ writer: inout JSONWriter) {
+    private func write(_ value: Int64?, as name: StaticString, to writer: inout JSONWriter) {
         guard let value else { return }
         writer.name(name)
         writer.integer(value)
     }
 
     private func write(
-        _ name: StaticString,
         _ figures: [PerformanceTestResult.Figure],
-        _ writer: inout JSONWriter
+        as name: StaticString,
+        to writer: inout JSONWriter
     ) {
         writer.name(name)
         writer.beginObject()

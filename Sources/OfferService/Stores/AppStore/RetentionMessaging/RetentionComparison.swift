@@ -3,22 +3,13 @@ import OfferDomain
 
 /// Compares what the catalog says of an app's messages with what the App Store has in one environment.
 struct RetentionComparison {
-    private let bundleID: BundleID
-    private let environment: StoreEnvironment
-    private let shown: AppRetention
-    private let setup: RetentionMessagingReport.Setup
+    let bundleID: BundleID
+    let environment: StoreEnvironment
+    let shown: AppRetention
+    let setup: RetentionMessagingReport.Setup
 
     /// The state of a message that is shown.
     static let approved = "APPROVED"
-
-    init(
-        _ bundleID: BundleID,
-        _ environment: StoreEnvironment,
-        _ shown: AppRetention,
-        _ setup: RetentionMessagingReport.Setup
-    ) {
-        (self.bundleID, self.environment, self.shown, self.setup) = (bundleID, environment, shown, setup)
-    }
 
     typealias Finding = RetentionMessagingReport.Finding
 
@@ -79,7 +70,12 @@ struct RetentionComparison {
     private var urlFindings: [Finding] {
         switch setup.realtimeURL {
         case .failure(let error):
-            [Finding(text: "real-time URL: not read: \(error).", isFault: !error.isTemporary && !error.isNotGranted)]
+            [
+                Finding(
+                    text: "real-time URL: not read: \(error.sentence)",
+                    isFault: !error.isTemporary && !error.isNotGranted
+                )
+            ]
         case .success(nil):
             [
                 Finding(

@@ -52,7 +52,7 @@ struct RetentionMessagingAPI: Sendable {
         body.name("originalTransactionId")
         body.string(transactionID.text)
         body.endObject()
-        let object = try await answer(.post, ["performanceTest"], body.bytes)
+        let object = try await answer(.post, ["performanceTest"], body: body.bytes)
         guard let id = object["requestId"]?.string, !id.isEmpty else { throw .unreadable }
         return StartedPerformanceTest(
             requestID: id,
@@ -86,7 +86,7 @@ struct RetentionMessagingAPI: Sendable {
     private func answer(
         _ method: HTTP.Method,
         _ path: [String],
-        _ body: [UInt8] = []
+        body: [UInt8] = []
     ) async throws(RetentionMessagingError) -> JSONObject {
         var headers = HeaderFields()
         headers.append("Authorization", "Bearer \(token)")

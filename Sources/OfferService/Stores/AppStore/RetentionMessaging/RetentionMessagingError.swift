@@ -51,8 +51,8 @@ extension RetentionMessagingError: CustomStringConvertible {
         case .refused:
             "the App Store refuses the key (401)"
         case .notGranted(let status):
-            "Retention Messaging is not granted to this team (\(status) without an error code): ask Apple for it at "
-                + "https://developer.apple.com/contact/request/retention-messaging-api/"
+            "Retention Messaging is not granted to this team (\(status) without an error code): ask for it on "
+                + "https://developer.apple.com/contact/request/retention-messaging-api/ and try again once Apple has agreed"
         case .code(let code, let status):
             Self.advice[code] ?? "the App Store refuses the question (\(status), code \(code))"
         case .limited: "the App Store limits how often it is asked (429); try again later"

@@ -31,17 +31,21 @@ package struct RetentionMessagingReport: Sendable {
         let environment: StoreEnvironment
         let outcome: Result<Setup, RetentionMessagingError>
         let findings: [Finding]
+        /// `nil` if it could not be read.
+        let setup: Setup?
 
         init(
             _ bundleID: BundleID,
-            _ environment: StoreEnvironment,
-            _ shown: AppRetention,
-            _ outcome: Result<Setup, RetentionMessagingError>
+            in environment: StoreEnvironment,
+            shown: AppRetention,
+            outcome: Result<Setup, RetentionMessagingError>
         ) {
             (self.bundleID, self.environment, self.outcome) = (bundleID, environment, outcome)
-            let setup = try? outcome.get()
+            setup = try? outcome.get()
             findings =
-                setup.map { RetentionComparison(bundleID, environment, shown, $0).findings } ?? []
+                setup.map {
+                    RetentionComparison(bundleID: bundleID, environment: environment, shown: shown, setup: $0).findings
+                } ?? []
         }
 
         var isWrong: Bool {
@@ -76,7 +80,7 @@ package struct RetentionMessagingReport: Sendable {
             case .failure(let error):
                 let isNote = error.isNotGranted
                 lines.append("\(entry.bundleID)  \(entry.environment.rawValue): not compared")
-                lines += "\(error).".wrapped(first: isNote ? "  note: " : "  → ", rest: "    ")
+                lines += error.sentence.wrapped(first: isNote ? "  note: " : "  → ", rest: "    ")
             case .success(let setup):
                 lines.append("\(entry.bundleID)  \(entry.environment.rawValue): \(Self.counted(setup.messages))")
                 for finding in entry.findings {
@@ -85,6 +89,7 @@ package struct RetentionMessagingReport: Sendable {
             }
         }
         let faults = entries.flatMap(\.findings).count { $0.isFault }
+        if entries.allSatisfy({ $0.setup == nil }) { return lines + ["", "Nothing was compared."] }
         return lines + ["", faults == 0 ? "No difference matters." : "\(faults) to be put right."]
     }
 
@@ -95,6 +100,9 @@ package struct RetentionMessagingReport: Sendable {
 }
 
 extension RetentionMessagingError {
+    /// With one point at its end.
+    var sentence: String { "\(self)".last == "." ? "\(self)" : "\(self)." }
+
     var isNotGranted: Bool {
         if case .notGranted = self { true } else { false }
     }
