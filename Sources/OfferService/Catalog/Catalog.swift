@@ -33,10 +33,10 @@ package final class Catalog: Sendable {
     }
 
     /// Those in the App Store; promotional offers by each of their names.
-    private let offersByName: [Name: CatalogOffer]
+    private let offersByName: [Name: ListedOffer<AppStoreListing>]
     /// The products of each app that have such an offer, to tell what is missing.
     private let products: [BundleID: Set<ProductID>]
-    private let basePlans: [PackageName: [BasePlan: [String: CatalogOffer]]]
+    private let basePlans: [PackageName: [BasePlan: [String: ListedOffer<GooglePlayOfferKey>]]]
     /// Those in the App Store, by bundle id.
     package let apps: [BundleID: AppStoreApp]
     /// Those at Google Play, by package name.
@@ -56,19 +56,23 @@ package final class Catalog: Sendable {
         policies: AppPolicies = AppPolicies(),
         digest: SHA256Digest
     ) {
-        var offersByName: [Name: CatalogOffer] = [:]
+        var offersByName: [Name: ListedOffer<AppStoreListing>] = [:]
         var products: [BundleID: Set<ProductID>] = [:]
-        var basePlans: [PackageName: [BasePlan: [String: CatalogOffer]]] = [:]
+        var basePlans: [PackageName: [BasePlan: [String: ListedOffer<GooglePlayOfferKey>]]] = [:]
         for offer in offers {
             switch offer.listing {
             case .appStore(let listing):
                 products[listing.bundleID, default: []].insert(listing.productID)
                 let names: [String?] = listing.offerID == nil ? [nil] : Array(offer.names)
-                for name in names { offersByName[Name(listing.bundleID, listing.productID, name)] = offer }
+                for name in names {
+                    let listed = ListedOffer(offer: offer, listing: listing)
+                    offersByName[Name(listing.bundleID, listing.productID, name)] = listed
+                }
             case .googlePlay(let listing):
                 let plan = BasePlan(productID: listing.productID, basePlanID: listing.basePlanID)
                 for name in offer.names {
-                    basePlans[listing.packageName, default: [:]][plan, default: [:]][name] = offer
+                    let listed = ListedOffer(offer: offer, listing: listing)
+                    basePlans[listing.packageName, default: [:]][plan, default: [:]][name] = listed
                 }
             }
         }
@@ -117,7 +121,7 @@ extension Catalog {
         _ offerID: OfferID,
         of productID: ProductID,
         in bundleID: BundleID
-    ) throws(Missing) -> CatalogOffer {
+    ) throws(Missing) -> ListedOffer<AppStoreListing> {
         guard let offer = offersByName[Name(bundleID, productID, offerID.text)] else {
             throw missing(productID, bundleID) ?? .offer
         }
@@ -125,7 +129,10 @@ extension Catalog {
     }
 
     /// The introductory offer of that product.
-    package func introductoryOffer(of productID: ProductID, in bundleID: BundleID) throws(Missing) -> CatalogOffer {
+    package func introductoryOffer(
+        of productID: ProductID,
+        in bundleID: BundleID
+    ) throws(Missing) -> ListedOffer<AppStoreListing> {
         guard let offer = offersByName[Name(bundleID, productID, nil)] else {
             throw missing(productID, bundleID) ?? .introductoryOffer
         }
@@ -145,19 +152,18 @@ extension Catalog {
         in bundleID: BundleID
     ) -> CatalogOffer? {
         guard let productID = try? ProductID(productID),
-            let offer = offersByName[Name(bundleID, productID, offerID.text)],
-            offer.appStore?.offerID == offerID
+            let listed = offersByName[Name(bundleID, productID, offerID.text)], listed.listing.offerID == offerID
         else { return nil }
-        return offer
+        return listed.offer
     }
 }
 
 extension Catalog {
     /// The product or offer of the App Store that a caller most likely meant; of apps it names none, whoever asks.
-    func near(_ missing: Missing, _ productID: ProductID?, _ offerID: OfferID?, in bundleID: BundleID) -> String? {
+    func near(_ missing: Missing, _ productID: ProductID, _ offerID: OfferID?, in bundleID: BundleID) -> String? {
         switch missing {
         case .product:
-            return productID.flatMap { nearest(to: $0.text, among: (products[bundleID] ?? []).map(\.text).sorted()) }
+            return nearest(to: productID.text, among: (products[bundleID] ?? []).map(\.text).sorted())
         case .offer:
             let names = offers.filter { offer in
                 guard let listing = offer.appStore, listing.offerID != nil else { return false }
@@ -178,7 +184,7 @@ extension Catalog {
         of productID: GooglePlayProductID,
         basePlan basePlanID: BasePlanID,
         in packageName: PackageName
-    ) throws(Missing) -> CatalogOffer {
+    ) throws(Missing) -> ListedOffer<GooglePlayOfferKey> {
         guard let plans = basePlans[packageName] else { throw .package }
         guard let offers = plans[BasePlan(productID: productID, basePlanID: basePlanID)] else {
             throw plans.keys.contains { $0.productID == productID } ? .basePlan : .product
@@ -195,9 +201,9 @@ extension Catalog {
         in packageName: PackageName
     ) -> CatalogOffer? {
         let plan = BasePlan(productID: productID, basePlanID: basePlanID)
-        guard let offer = basePlans[packageName]?[plan]?[offerID.text], offer.googlePlay?.offerID == offerID
+        guard let listed = basePlans[packageName]?[plan]?[offerID.text], listed.listing.offerID == offerID
         else { return nil }
-        return offer
+        return listed.offer
     }
 }
 
@@ -215,9 +221,15 @@ extension Catalog {
                 let basePlanID = try? BasePlanID(path.basePlanID),
                 let offers = basePlans[key.packageName]?[BasePlan(productID: productID, basePlanID: basePlanID)]
             else { return .introductory }
-            return offers[path.offerID]?.googlePlay?.offerID.text == path.offerID ? .promotional : .introductory
+            return offers[path.offerID]?.listing.offerID.text == path.offerID ? .promotional : .introductory
         }
     }
+}
+
+/// An offer of the catalog that was found by what one store calls it.
+package struct ListedOffer<Listing: Sendable>: Sendable {
+    package let offer: CatalogOffer
+    package let listing: Listing
 }
 
 /// What holds for all offers of an app.

@@ -26,11 +26,11 @@ struct RetentionQuestion: Sendable {
 ///
 /// Offers are decided, recorded and signed as those of every other caller, on what the ledger knows; no store is asked.
 struct RetentionDecider: Sendable {
-    private let signer: OfferSigner
+    private let signer: SignOffer
     private let committer: Committer
     private let decisions: DecisionLog
 
-    init(signer: OfferSigner, committer: Committer, decisions: DecisionLog) {
+    init(signer: SignOffer, committer: Committer, decisions: DecisionLog) {
         self.signer = signer
         self.committer = committer
         self.decisions = decisions
@@ -142,19 +142,21 @@ struct RetentionDecider: Sendable {
     private func signed(_ offer: CatalogOffer, _ question: RetentionQuestion) async throws(Refusal) -> [UInt8]? {
         guard let listing = offer.appStore, let offerID = listing.offerID else { return nil }
         let caller = Caller(id: .retention, role: .backend, apps: [offer.app])
+        let now = question.receivedAt
+        let context = RequestContext(
+            id: question.id,
+            receivedAt: now,
+            snapshot: question.configuration,
+            caller: caller,
+            idempotency: question.claim("grant")
+        )
         do throws(Refusal) {
-            let signed = try await signer.sign(
-                SignatureRequest(question.request, for: listing, offerID, receivedAt: question.receivedAt),
-                for: caller,
-                idempotency: question.claim("grant"),
-                under: question.configuration,
-                requestID: question.id,
-                at: question.receivedAt
-            )
-            decisions.granted(offer.id.text, .eligible, to: caller, requestID: question.id, since: question.receivedAt)
+            let request = SignatureRequest(question.request, for: listing, offerID, receivedAt: now)
+            let signed = try await signer.sign(request, in: context)
+            decisions.granted(offer.id.text, .eligible, in: context)
             return signed.jws
         } catch {
-            decisions.refused(error, offer.id.text, to: caller, requestID: question.id, since: question.receivedAt)
+            decisions.refused(error, offer.id.text, in: context)
             throw error
         }
     }

@@ -4,7 +4,7 @@ import OfferDomain
 
 /// `POST /v1/google-play/offers/authorizations`: authenticate, read, decide, validate, record, authorize.
 package struct AuthorizationCall: Sendable {
-    let authorizer: OfferAuthorizer
+    let authorizer: AuthorizeOffer
     let admission: Admission
     let decisions: DecisionLog
 
@@ -19,22 +19,22 @@ package struct AuthorizationCall: Sendable {
         defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
+        let context = RequestContext(
+            id: requestID,
+            receivedAt: now,
+            snapshot: snapshot,
+            caller: caller,
+            idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) }
+        )
         let asked = try AuthorizationRequest(request.body, by: caller.user, receivedAt: now)
         let authorized: AuthorizedOffer
         do throws(Refusal) {
-            authorized = try await authorizer.authorize(
-                asked,
-                for: caller,
-                idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) },
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
+            authorized = try await authorizer.authorize(asked, in: context)
         } catch {
-            decisions.refused(error, asked.offerID.text, to: caller, requestID: requestID, since: now)
+            decisions.refused(error, asked.offerID.text, in: context)
             throw error
         }
-        decisions.granted(asked.offerID.text, .eligible, to: caller, requestID: requestID, since: now)
+        decisions.granted(asked.offerID.text, .eligible, in: context)
         return .json(AuthorizationAnswer(authorized, showsFindings: authorizer.showsFindings(to: caller)).bytes)
     }
 }

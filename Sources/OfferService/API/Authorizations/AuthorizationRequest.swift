@@ -9,18 +9,13 @@ package final class AuthorizationRequest: Sendable {
     package let basePlanID: BasePlanID
     /// The store's name of the offer, or the catalogue's own.
     package let offerID: OfferID
-    /// One of the two is never nil.
-    package let customerID: CustomerID?
-    package let anonymousID: AnonymousID?
+    package let customer: StatedCustomer
+    /// The name of the customer that the purchase will carry, as `obfuscatedAccountId`.
+    package let buyer: CustomerIdentity
     /// Of purchases that the customer made, as Google Play gave them to the app; at most ``mostPurchaseTokens``.
     package let purchaseTokens: [PurchaseToken]
     /// The country that the device's Google Play is set to; nil if the app can't tell.
     package let region: Region?
-    package let facts: SharedFacts
-    /// `nil` if the request states none.
-    package let attributes: Attributes?
-    /// Members that only a `backend` may send and that this request has, as pointers.
-    package let assertions: [String]
 
     /// How many purchase tokens a request may have; each may cost a question to the store.
     package static let mostPurchaseTokens = 4
@@ -38,14 +33,13 @@ package final class AuthorizationRequest: Sendable {
         let productID = reader.required("productId", text: GooglePlayProductID.init)
         let basePlanID = reader.required("basePlanId", text: BasePlanID.init)
         let offerID = reader.required("offerId", text: OfferID.init)
-        let statedID = reader.optional("customerId", text: CustomerID.init)
-        anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
+        var customer = StatedCustomer()
+        customer.customerID = reader.optional("customerId", text: CustomerID.init)
+        customer.anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         region = reader.optional("regionCode", text: Region.init)
         purchaseTokens = Self.readTokens(&reader, mismatches)
-        let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
-        let names = StatedNames(statedID, binding: .none, assertions: told.assertions, of: user)
-        (customerID, assertions) = (names.customerID, names.assertions)
-        (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
+        customer.readAssertions(&reader, of: user, into: mismatches, receivedAt: now)
+        self.customer = customer
         if user == nil, reader.member("customerId") == nil, reader.member("anonymousId") == nil {
             reader.note(
                 "customerId",
@@ -53,9 +47,10 @@ package final class AuthorizationRequest: Sendable {
             )
         }
         reader.finish()
-        guard mismatches.all.isEmpty, let packageName, let productID, let basePlanID, let offerID else {
-            throw .invalid(mismatches)
-        }
+        guard mismatches.all.isEmpty, let packageName, let productID, let basePlanID, let offerID,
+            let buyer = customer.identities.first
+        else { throw .invalid(mismatches) }
+        self.buyer = buyer
         self.packageName = packageName
         self.productID = productID
         self.basePlanID = basePlanID
@@ -72,13 +67,6 @@ package final class AuthorizationRequest: Sendable {
         }
     }
 
-    /// The customer's names, the known one first.
-    var identities: [CustomerIdentity] {
-        CustomerIdentity.known(
-            customer: customerID,
-            anonymous: anonymousID,
-            binding: .none,
-            originalTransaction: nil
-        )
-    }
+    /// Where the offer has to be had: where the device buys, and if that isn't said, what a backend knows.
+    var knownRegion: Region? { region ?? customer.facts.value.region?.value }
 }

@@ -32,23 +32,15 @@ enum AppleSampleDialect: CompatibleDialect {
         let username =
             name?.stringSlice?.isEmpty == true
             ? nil : reader.optional("applicationUsername", text: ApplicationUsername.init(utf8:))
-        let transactionID = reader.optional("transactionId", text: TransactionID.init(utf8:))
-        let customerID = reader.optional("customerId", text: CustomerID.init(utf8:))
-        let anonymousID = reader.optional("anonymousId", text: AnonymousID.init(utf8:))
-        let signedData = SignedDataMembers(&reader, mismatches)
-        let told = reader.toldMembers(beside: customerID, into: mismatches, receivedAt: now)
+        var customer = StatedCustomer()
+        customer.binding = username.map(PurchaseBinding.applicationUsername) ?? .none
+        customer.transactionID = reader.optional("transactionId", text: TransactionID.init(utf8:))
+        customer.customerID = reader.optional("customerId", text: CustomerID.init(utf8:))
+        customer.anonymousID = reader.optional("anonymousId", text: AnonymousID.init(utf8:))
+        customer.signedData = SignedDataMembers(&reader, mismatches)
+        customer.readAssertions(&reader, of: nil, into: mismatches, receivedAt: now)
         guard mismatches.all.isEmpty, let bundleID, let productID, let offerID else { throw .invalid(mismatches) }
-        return CompatibleRequest(
-            bundleID: bundleID,
-            productID: productID,
-            offerID: offerID,
-            binding: username.map(PurchaseBinding.applicationUsername) ?? .none,
-            customerID: customerID,
-            anonymousID: anonymousID,
-            transactionID: transactionID,
-            signedData: signedData,
-            told: told
-        )
+        return CompatibleRequest(bundleID: bundleID, productID: productID, offerID: offerID, customer: customer)
     }
 
     /// A member that goes by either of two names.
@@ -83,13 +75,10 @@ enum AppleSampleDialect: CompatibleDialect {
         }
         try form.throwFaults()
         guard let bundleID, let productID, let offerID else { throw .request(.invalidParameters([])) }
-        return CompatibleRequest(
-            bundleID: bundleID,
-            productID: productID,
-            offerID: offerID,
-            binding: username.flatMap(\.1).map(PurchaseBinding.applicationUsername) ?? .none,
-            transactionID: transactionID
-        )
+        var customer = StatedCustomer()
+        customer.binding = username.flatMap(\.1).map(PurchaseBinding.applicationUsername) ?? .none
+        customer.transactionID = transactionID
+        return CompatibleRequest(bundleID: bundleID, productID: productID, offerID: offerID, customer: customer)
     }
 
     static func answer(_ signed: SignedOffer, to request: CompatibleRequest) -> Response {

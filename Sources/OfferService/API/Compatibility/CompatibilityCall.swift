@@ -7,7 +7,7 @@ import OfferDomain
 /// An SDK that shows an offer asks for its signature, so a signature that was only shown counts as one that was used: both
 /// can be given to StoreKit. See docs/other-sdks.md.
 struct CompatibilityCall: Sendable {
-    let signer: OfferSigner
+    let signer: SignOffer
     let admission: Admission
     let decisions: DecisionLog
     let noise: MinuteCounter<Noise>
@@ -24,26 +24,20 @@ struct CompatibilityCall: Sendable {
         let places = try admission.enter(caller)
         defer { places.leave() }
         let asked = try dialect.read(request, match, receivedAt: now)
+        let context = RequestContext(id: requestID, receivedAt: now, snapshot: snapshot, caller: caller)
         let signed: SignedOffer
         do throws(Refusal) {
             try demandStoreIdentifier(asked, caller, snapshot.catalog)
-            signed = try await signer.sign(
-                SignatureRequest(asked),
-                for: caller,
-                idempotency: nil,
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
+            signed = try await signer.sign(SignatureRequest(asked), in: context)
         } catch {
-            decisions.refused(error, asked.offerID.text, to: caller, requestID: requestID, since: now)
+            decisions.refused(error, asked.offerID.text, in: context)
             let key = snapshot.keyRing.activeKey(for: asked.bundleID, purpose: .promotionalOffer)
             guard let answer = dialect.answer(error, to: asked, keyID: key?.id) else { throw error }
             if error.isNoise { noise.count(Noise(route: match.route, problem: Problem(error).name), at: now) }
             decisions.refused(error, at: match.route, to: caller, requestID: requestID, since: now)
             return answer
         }
-        decisions.granted(asked.offerID.text, .eligible, to: caller, requestID: requestID, since: now)
+        decisions.granted(asked.offerID.text, .eligible, in: context)
         return dialect.answer(signed, to: asked)
     }
 
@@ -58,6 +52,6 @@ struct CompatibilityCall: Sendable {
         guard caller.mayAsk(for: AppName(asked.bundleID)),
             let offer = try? catalog.offer(asked.offerID, of: asked.productID, in: asked.bundleID)
         else { return }
-        guard offer.appStore?.offerID == asked.offerID else { throw .decision(.unknownOffer(.offer)) }
+        guard offer.listing.offerID == asked.offerID else { throw .decision(.unknownOffer(.offer)) }
     }
 }

@@ -9,14 +9,8 @@ struct CompatibleRequest: Sendable {
     let productID: ProductID
     /// The identifier in App Store Connect: what the SDK asks for is what it gives StoreKit.
     let offerID: OfferID
-    /// What the SDK attaches to the purchase.
-    var binding = PurchaseBinding.none
-    var customerID: CustomerID?
-    var anonymousID: AnonymousID?
-    var transactionID: TransactionID?
-    var signedData = SignedDataMembers()
-    /// What a backend states besides.
-    var told: ToldMembers = (.nothing, nil, [])
+    /// What the SDK attaches to the purchase is its binding.
+    var customer = StatedCustomer()
     /// The SDK, as its header fields name it.
     var client: ReportedClient?
 }

@@ -31,12 +31,14 @@ enum QonversionDialect: CompatibleDialect {
             throw .request(.invalidParameters([ParameterFault("The path", fault)]))
         }
         guard mismatches.all.isEmpty, let bundleID, let productID else { throw .invalid(mismatches) }
+        var customer = StatedCustomer()
+        customer.binding = username.map(PurchaseBinding.applicationUsername) ?? .none
+        customer.anonymousID = anonymousID
         return CompatibleRequest(
             bundleID: bundleID,
             productID: productID,
             offerID: offerID,
-            binding: username.map(PurchaseBinding.applicationUsername) ?? .none,
-            anonymousID: anonymousID,
+            customer: customer,
             client: ReportedClient(
                 library: "Qonversion",
                 version: request.headers.only("Source-Version"),

@@ -81,7 +81,7 @@ extension RevenueCatDialect {
         switch refusal {
         case .decision(.unknownOffer):
             return "\(detail) Offer \(request.offerID.text) of product \(request.productID.text) was asked for."
-        case .decision(.notEligible(.undecided, _, _)) where request.signedData.isEmpty:
+        case .decision(.notEligible(.undecided, _, _)) where request.customer.signedData.isEmpty:
             return "Too little is known of this customer: fetch_token is not a transaction that StoreKit 2 signed."
         default: return detail
         }

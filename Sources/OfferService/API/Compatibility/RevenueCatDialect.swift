@@ -33,9 +33,10 @@ enum RevenueCatDialect: CompatibleDialect {
         guard let user, let binding = readBinding(user, namesStoreKit2 ?? (token != nil), &reader),
             let (productID, offerID) = offer, mismatches.all.isEmpty
         else { throw .invalid(mismatches) }
-        var asked = CompatibleRequest(bundleID: bundleID, productID: productID, offerID: offerID, binding: binding)
-        if binding == .none { asked.anonymousID = try? AnonymousID(utf8: user) }
-        asked.signedData = SignedDataMembers(transactions: token.map { [$0] } ?? [])
+        var asked = CompatibleRequest(bundleID: bundleID, productID: productID, offerID: offerID)
+        asked.customer.binding = binding
+        if binding == .none { asked.customer.anonymousID = try? AnonymousID(utf8: user) }
+        asked.customer.signedData = SignedDataMembers(transactions: token.map { [$0] } ?? [])
         asked.client = ReportedClient(
             library: "RevenueCat",
             version: request.headers.only("X-Version"),

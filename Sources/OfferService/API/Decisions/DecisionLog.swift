@@ -16,47 +16,49 @@ struct DecisionLog: Sendable {
     }
 
     /// Something was decided and is answered with 200.
-    func granted(_ offer: String, _ outcome: Outcome, to caller: Caller, requestID: UniqueID, since start: Timestamp) {
-        guard isShown(caller) else { return }
+    func granted(_ offer: String, _ outcome: Outcome, in context: RequestContext) {
+        guard isShown(context.caller) else { return }
         log(
             .info,
             "decided",
             [
-                "caller": .text(caller.id.text), "offer": .text(offer), "outcome": .text(outcome.rawValue),
+                "caller": .text(context.caller.id.text), "offer": .text(offer), "outcome": .text(outcome.rawValue),
                 "reason": outcome == .eligible ? "every rule is met" : "a rule is not met",
-                "milliseconds": milliseconds(since: start), "request": .id(requestID),
+                "milliseconds": milliseconds(since: context.receivedAt), "request": .id(context.id),
             ],
             tone: outcome == .eligible ? .good : .refused
         )
     }
 
     /// A preview of several offers.
-    func previewed(_ outlooks: [OfferOutlook], to caller: Caller, requestID: UniqueID, since start: Timestamp) {
-        guard isShown(caller) else { return }
+    func previewed(_ outlooks: [OfferOutlook], in context: RequestContext) {
+        guard isShown(context.caller) else { return }
         let available = outlooks.filter(\.canBeHad).map(\.offer.id.text)
         let shown = available.prefix(5).joined(separator: " ") + (available.count > 5 ? " …" : "")
         log(
             .info,
             "eligibility answered",
             [
-                "caller": .text(caller.id.text), "offer": .text(shown.isEmpty ? "none" : shown), "outcome": "previewed",
+                "caller": .text(context.caller.id.text), "offer": .text(shown.isEmpty ? "none" : shown),
+                "outcome": "previewed",
                 "reason": .text("\(available.count) of \(outlooks.count) offers can be had"),
-                "milliseconds": milliseconds(since: start), "request": .id(requestID),
+                "milliseconds": milliseconds(since: context.receivedAt), "request": .id(context.id),
             ],
             tone: available.isEmpty ? .refused : .good
         )
     }
 
     /// What was asked for was refused once it was known who asks for what.
-    func refused(_ refusal: Refusal, _ offer: String, to caller: Caller, requestID: UniqueID, since start: Timestamp) {
-        guard refusal.isOfDecision, isShown(caller) else { return }
+    func refused(_ refusal: Refusal, _ offer: String, in context: RequestContext) {
+        guard refusal.isOfDecision, isShown(context.caller) else { return }
         let (outcome, reason) = refusal.outcome
         log(
             .info,
             "refused",
             [
-                "caller": .text(caller.id.text), "offer": .text(offer), "outcome": .text(outcome),
-                "reason": .text(reason), "milliseconds": milliseconds(since: start), "request": .id(requestID),
+                "caller": .text(context.caller.id.text), "offer": .text(offer), "outcome": .text(outcome),
+                "reason": .text(reason), "milliseconds": milliseconds(since: context.receivedAt),
+                "request": .id(context.id),
             ],
             tone: .refused
         )
@@ -66,16 +68,17 @@ struct DecisionLog: Sendable {
     func decided(
         _ batch: SignatureBatch,
         _ results: [Result<SignedOffer, Refusal>],
-        to caller: Caller,
-        since start: Timestamp
+        in context: RequestContext
     ) {
         for (item, result) in zip(batch.items, results) {
+            let own = context.item(item.id, item.idempotency)
             let offer = (try? item.request.get())?.offerName ?? "unreadable"
             switch result {
-            case .success: granted(offer, .eligible, to: caller, requestID: item.id, since: start)
+            case .success: granted(offer, .eligible, in: own)
             case .failure(let refusal) where refusal.isOfDecision:
-                refused(refusal, offer, to: caller, requestID: item.id, since: start)
+                refused(refusal, offer, in: own)
             case .failure(let refusal):
+                let (caller, start) = (context.caller, context.receivedAt)
                 refused(refusal, at: .promotionalOfferBatch, to: caller, requestID: item.id, since: start)
             }
         }

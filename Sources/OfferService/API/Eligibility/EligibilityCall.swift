@@ -4,10 +4,9 @@ import OfferDomain
 
 /// `POST /v1/eligibility`: the decisions about many offers at once; reserves and signs nothing.
 package struct EligibilityCall: Sendable {
-    let previewer: OfferPreviewer
+    let previewer: PreviewEligibility
     let admission: Admission
     let decisions: DecisionLog
-    let showsFindings: @Sendable (Caller) -> Bool
 
     /// How long an answer may be kept, in seconds.
     private static let maximumAge = 300
@@ -23,24 +22,19 @@ package struct EligibilityCall: Sendable {
         defer { places.leave() }
         try request.requireJSON()
         let asked = try EligibilityRequest(request.body, by: caller.user, receivedAt: now)
+        let context = RequestContext(id: requestID, receivedAt: now, snapshot: snapshot, caller: caller)
         let outlooks: [OfferOutlook]
         do throws(Refusal) {
-            outlooks = try await previewer.outlooks(
-                asked,
-                for: caller,
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
+            outlooks = try await previewer.outlooks(asked, in: context)
         } catch {
-            decisions.refused(error, "all", to: caller, requestID: requestID, since: now)
+            decisions.refused(error, "all", in: context)
             throw error
         }
-        decisions.previewed(outlooks, to: caller, requestID: requestID, since: now)
+        decisions.previewed(outlooks, in: context)
         let answer = EligibilityAnswer(
             outlooks,
             policyName: snapshot.catalog.policyName,
-            showsFindings: showsFindings(caller)
+            showsFindings: previewer.showsFindings(to: caller)
         )
         let fields = [
             ("Cache-Control", "private, max-age=\(Self.age(outlooks, at: now))"), ("ETag", answer.entityTag),

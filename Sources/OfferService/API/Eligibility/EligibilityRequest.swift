@@ -9,20 +9,10 @@ package final class EligibilityRequest: Sendable {
     package let packageName: PackageName?
     /// By the catalogue's own ids, each once; nil asks for all of the app.
     package let offerIDs: [CatalogOfferID]?
-    package let binding: PurchaseBinding
-    package let customerID: CustomerID?
-    package let anonymousID: AnonymousID?
-    package let transactionID: TransactionID?
-    /// What the App Store signed, as it was sent along; not verified yet.
-    package let signedData: SignedDataMembers
+    package let customer: StatedCustomer
     package let purchaseTokens: [PurchaseToken]
     /// The country that the device's Google Play is set to; nil if the app can't tell.
     package let region: Region?
-    package let facts: SharedFacts
-    /// `nil` if the request states none.
-    package let attributes: Attributes?
-    /// Members that only a `backend` may send and that this request has, as pointers.
-    package let assertions: [String]
 
     /// How many offers may be asked for by name.
     package static let mostOffers = 64
@@ -41,17 +31,11 @@ package final class EligibilityRequest: Sendable {
             reader.note("bundleId", "is missing, and so is packageName; the app has one of them at least")
         }
         offerIDs = Self.readOfferIDs(&reader, mismatches)
-        let stated = SignatureRequest.readBinding(&reader, .promotionalOffer)
-        let statedID = reader.optional("customerId", text: CustomerID.init)
-        anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
-        transactionID = reader.optional("transactionId", text: TransactionID.init)
-        signedData = SignedDataMembers(&reader, mismatches)
+        var customer = StatedCustomer(&reader, for: .promotionalOffer, into: mismatches)
         purchaseTokens = AuthorizationRequest.readTokens(&reader, mismatches)
         region = reader.optional("regionCode", text: Region.init)
-        let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
-        let names = StatedNames(statedID, binding: stated, assertions: told.assertions, of: user)
-        (customerID, binding, assertions) = (names.customerID, names.binding, names.assertions)
-        (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
+        customer.readAssertions(&reader, of: user, into: mismatches, receivedAt: now)
+        self.customer = customer
         reader.finish()
         guard mismatches.all.isEmpty else { throw .invalid(mismatches) }
     }
@@ -72,13 +56,6 @@ package final class EligibilityRequest: Sendable {
         return ids
     }
 
-    /// All names of the customer that are not the store's own.
-    var identities: [CustomerIdentity] {
-        CustomerIdentity.known(
-            customer: customerID,
-            anonymous: anonymousID,
-            binding: binding,
-            originalTransaction: facts.value.originalTransactionID?.value
-        )
-    }
+    /// Where an offer at Google Play has to be had: where the device buys, and if that isn't said, what a backend knows.
+    var knownRegion: Region? { region ?? customer.facts.value.region?.value }
 }

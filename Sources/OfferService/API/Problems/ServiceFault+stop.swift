@@ -11,7 +11,7 @@ extension ServiceFault {
     }
 }
 
-extension Deliverable {
+extension Grantable {
     /// What the key is for that signs it; what needs none is as good as a promotional offer.
     var purpose: KeyPurpose {
         if case .signature(let plan) = self { plan.listing.purpose } else { .promotionalOffer }

@@ -5,7 +5,7 @@ import OfferDomain
 
 /// `POST /v1/app-store/promotional-offers/signatures/batch`: many requests in one, each with an answer of its own.
 struct SignatureBatchCall: Sendable {
-    let signer: OfferSigner
+    let signer: SignOffer
     let admission: Admission
     let decisions: DecisionLog
     let random: any RandomSource
@@ -33,14 +33,16 @@ struct SignatureBatchCall: Sendable {
         try admission.admitItems(caller, batch.items.count)
         let morePlaces = try admission.enter(caller, batch.items.count - 1)
         defer { morePlaces.leave() }
+        // A batch has no id of its own: what is refused as a whole is logged under that of its first request.
+        let context = RequestContext(id: batch.items[0].id, receivedAt: now, snapshot: snapshot, caller: caller)
         let results: [Result<SignedOffer, Refusal>]
         do throws(Refusal) {
-            results = try await signer.sign(batch, for: caller, under: snapshot, at: now)
+            results = try await signer.sign(batch, in: context)
         } catch {
-            decisions.refused(error, "a batch", to: caller, requestID: batch.items[0].id, since: now)
+            decisions.refused(error, "a batch", in: context)
             throw error
         }
-        decisions.decided(batch, results, to: caller, since: now)
+        decisions.decided(batch, results, in: context)
         let answer = SignatureBatchAnswer(batch, results, showsFindings: signer.showsFindings(to: caller))
         for problem in answer.unrecorded {
             noise.count(Noise(route: .promotionalOfferBatch, problem: problem), at: now)

@@ -9,7 +9,7 @@ package struct SignatureCall: Sendable {
         case promotionalOffer, introductoryOffer
     }
 
-    let signer: OfferSigner
+    let signer: SignOffer
     let admission: Admission
     let decisions: DecisionLog
 
@@ -25,23 +25,23 @@ package struct SignatureCall: Sendable {
         defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
+        let context = RequestContext(
+            id: requestID,
+            receivedAt: now,
+            snapshot: snapshot,
+            caller: caller,
+            idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) }
+        )
         let asked = try SignatureRequest(request.body, for: kind, by: caller.user, receivedAt: now)
         let signed: SignedOffer
         do throws(Refusal) {
-            signed = try await signer.sign(
-                asked,
-                for: caller,
-                idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) },
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
+            signed = try await signer.sign(asked, in: context)
         } catch {
-            decisions.refused(error, asked.offerName, to: caller, requestID: requestID, since: now)
+            decisions.refused(error, asked.offerName, in: context)
             throw error
         }
         let outcome: Outcome = signed.grant.terms.allows ? .eligible : .notEligible
-        decisions.granted(asked.offerName, outcome, to: caller, requestID: requestID, since: now)
+        decisions.granted(asked.offerName, outcome, in: context)
         return .json(signed.answer(showsFindings: signer.showsFindings(to: caller)))
     }
 }

@@ -10,10 +10,8 @@ package final class SignatureRequest: Sendable {
     package enum Subject: Sendable {
         /// `POST /v1/app-store/promotional-offers/signatures`
         case promotionalOffer(OfferID, forms: [SignatureForm])
-        /// `POST /v1/app-store/introductory-offers/signatures`; with the signed app transaction, as it was sent along.
-        case introductoryOffer(appTransaction: [UInt8]?)
-        /// `POST /v1/eligibility`, where nothing is signed.
-        case preview
+        /// `POST /v1/app-store/introductory-offers/signatures`
+        case introductoryOffer
 
         /// In which forms a promotional offer is to be signed; empty for everything else.
         var forms: [SignatureForm] {
@@ -25,31 +23,16 @@ package final class SignatureRequest: Sendable {
     var offerName: String {
         switch subject {
         case .promotionalOffer(let id, _): id.text
-        case .introductoryOffer: "introductory offer of \(productID?.text ?? "no product")"
-        case .preview: "all"
+        case .introductoryOffer: "introductory offer of \(productID.text)"
         }
     }
 
     package let bundleID: BundleID
-    /// `nil` of a request for none in particular.
-    package let productID: ProductID?
+    package let productID: ProductID
     package let subject: Subject
-    package let binding: PurchaseBinding
-    package let customerID: CustomerID?
-    /// From callers of any role.
-    package let anonymousID: AnonymousID?
-    package let transactionID: TransactionID?
-    /// What the App Store signed, as it was sent along; not verified yet.
-    package let signedData: SignedDataMembers
-    package let facts: SharedFacts
-    /// `nil` if the request states none.
-    package let attributes: Attributes?
+    package let customer: StatedCustomer
     /// The library that the app buys with; `nil` if the request does not say.
     package let client: ReportedClient?
-    /// Members that only a `backend` may send and that this request has, as pointers.
-    package let assertions: [String]
-    /// Whether the App Store itself asks, which shows whose the transaction is; there is no time to ask back.
-    let isFromAppStore: Bool
 
     /// Enough nodes for the longest lists of facts; the HTTP server has already limited the bytes.
     private static let limits = JSONLimits(
@@ -85,17 +68,9 @@ package final class SignatureRequest: Sendable {
         let bundleID = reader.required("bundleId", text: BundleID.init)
         let productID = reader.required("productId", text: ProductID.init)
         let offerID = call == .promotionalOffer ? reader.required("offerId", text: OfferID.init) : nil
-        let stated = Self.readBinding(&reader, call)
-        let statedID = reader.optional("customerId", text: CustomerID.init)
-        anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
-        transactionID = reader.optional("transactionId", text: TransactionID.init)
-        signedData = SignedDataMembers(&reader, mismatches)
-        let told = reader.toldMembers(beside: statedID, into: mismatches, receivedAt: now)
-        let names = StatedNames(statedID, binding: stated, assertions: told.assertions, of: user)
-        (customerID, binding, assertions) = (names.customerID, names.binding, names.assertions)
-        (facts, attributes) = (told.facts, told.attributes ?? user?.attributes)
+        var customer = StatedCustomer(&reader, for: call, into: mismatches)
+        customer.readAssertions(&reader, of: user, into: mismatches, receivedAt: now)
         client = reader.member("client").flatMap { ReportedClient($0, into: mismatches) }
-        isFromAppStore = false
         let subject: Subject?
         switch call {
         case .promotionalOffer:
@@ -103,7 +78,8 @@ package final class SignatureRequest: Sendable {
             subject = offerID.map { .promotionalOffer($0, forms: forms) }
         case .introductoryOffer:
             let namesCustomer = ["transactionId", "signedTransactions"].contains { reader.member($0) != nil }
-            subject = .introductoryOffer(appTransaction: Self.readAppTransaction(&reader, isRequired: !namesCustomer))
+            customer.appTransaction = Self.readAppTransaction(&reader, isRequired: !namesCustomer)
+            subject = .introductoryOffer
         }
         reader.finish()
         guard mismatches.all.isEmpty, let bundleID, let productID, let subject else {
@@ -112,23 +88,7 @@ package final class SignatureRequest: Sendable {
         self.bundleID = bundleID
         self.productID = productID
         self.subject = subject
-    }
-
-    /// The customer of a request for many offers as one of a request for a signature, of no product.
-    init(preview request: EligibilityRequest, of bundleID: BundleID) {
-        self.bundleID = bundleID
-        productID = nil
-        subject = .preview
-        binding = request.binding
-        customerID = request.customerID
-        anonymousID = request.anonymousID
-        transactionID = request.transactionID
-        signedData = request.signedData
-        facts = request.facts
-        attributes = request.attributes
-        client = nil
-        assertions = request.assertions
-        isFromAppStore = false
+        self.customer = customer
     }
 
     /// What another vendor's SDK asks for, as a request for an original signature.
@@ -136,14 +96,8 @@ package final class SignatureRequest: Sendable {
         bundleID = request.bundleID
         productID = request.productID
         subject = .promotionalOffer(request.offerID, forms: [.v1])
-        binding = request.binding
-        customerID = request.customerID
-        anonymousID = request.anonymousID
-        transactionID = request.transactionID
-        signedData = request.signedData
-        (facts, attributes, assertions) = request.told
+        customer = request.customer
         client = request.client
-        isFromAppStore = false
     }
 
     /// What the App Store asks of a subscriber, as a request for a JWS of that offer, bound to the subscription.
@@ -153,16 +107,12 @@ package final class SignatureRequest: Sendable {
         bundleID = listing.bundleID
         productID = listing.productID
         subject = .promotionalOffer(offerID, forms: [.jws])
-        binding = .none
-        customerID = nil
-        anonymousID = nil
-        transactionID = request.originalTransactionID
-        signedData = SignedDataMembers()
-        facts = SharedFacts(CustomerFacts(of: request, receivedAt: now))
-        attributes = nil
         client = .appStoreRetention
-        assertions = []
-        isFromAppStore = true
+        var customer = StatedCustomer()
+        customer.transactionID = request.originalTransactionID
+        customer.facts = SharedFacts(CustomerFacts(of: request, receivedAt: now))
+        customer.isFromAppStore = true
+        self.customer = customer
     }
 
     /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.

@@ -13,19 +13,19 @@ extension SignedOffer {
     func write(showsFindings: Bool, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("grantId", id: grant.id)
-        if case .promotionalOffer(let offerID, _, _) = plan.statement {
+        if case .promotionalOffer(let offerID, _, _) = plan.subject {
             writer.member("identifier", plain: offerID.text)
         }
         writer.member("keyIdentifier", plain: plan.key.id.text)
         writer.member("nonce", id: grant.terms.nonce)
         writer.member("timestamp", integer: grant.terms.signedAt.milliseconds)
-        if case .introductoryOfferEligibility(let transactionID) = plan.statement {
+        if case .introductoryOfferEligibility(let transactionID) = plan.subject {
             writer.name("allowIntroductoryOffer")
             writer.boolean(grant.terms.allows)
             writer.member("transactionId", plain: transactionID.text)
         }
         writeSignatures(to: &writer)
-        if case .promotionalOffer = plan.statement {
+        if case .promotionalOffer = plan.subject {
             writer.member("expiresAt", rfc3339: grant.terms.signedAt.adding(hours: 24))
         }
         writer.name("decision")

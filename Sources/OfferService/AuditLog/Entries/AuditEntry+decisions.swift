@@ -13,7 +13,7 @@ extension AuditEntry {
     ) {
         let (request, terms) = (record.request, record.terms)
         let (key, listing) = (record.plan.key, record.plan.listing)
-        if let audience = record.plan.statement.recordedAudience {
+        if let audience = record.plan.subject.recordedAudience {
             writer.name("allow")
             writer.boolean(terms.allows)
             writer.member("aud", plain: audience.rawValue)
@@ -46,16 +46,14 @@ extension AuditEntry {
         _ recordedAt: Timestamp,
         _ writer: inout JSONWriter
     ) {
-        let (request, terms) = (record.request, record.terms)
-        if let listing = request.offer.googlePlay { writer.member("base", plain: listing.basePlanID.text) }
+        let (request, terms, listing) = (record.request, record.terms, record.plan.listing)
+        writer.member("base", plain: listing.basePlanID.text)
         writer.member("caller", plain: request.callerID.text)
         writer.member("ev", plain: event.name.rawValue)
         writer.member("grant", id: terms.id)
-        if let listing = request.offer.googlePlay {
-            writer.member("offer", plain: listing.offerID.text)
-            writer.member("package", plain: listing.packageName.text)
-            writer.member("product", plain: listing.productID.text)
-        }
+        writer.member("offer", plain: listing.offerID.text)
+        writer.member("package", plain: listing.packageName.text)
+        writer.member("product", plain: listing.productID.text)
         writer.member("rid", id: request.requestID)
         writer.member("rule", plain: request.offer.id.text)
         writer.member("rules", plain: request.policyName)
@@ -72,9 +70,9 @@ extension AuditEntry {
         _ writer: inout JSONWriter
     ) {
         let request = record.request
-        switch (request.deliverable, request.offer.listing) {
-        case (.signature(let plan), _):
-            if let audience = plan.statement.recordedAudience { writer.member("aud", plain: audience.rawValue) }
+        switch request.grantable {
+        case .signature(let plan):
+            if let audience = plan.subject.recordedAudience { writer.member("aud", plain: audience.rawValue) }
             writer.member("bundle", plain: plan.listing.bundleID.text)
             writer.member("caller", plain: request.callerID.text)
             writer.member("ev", plain: event.name.rawValue)
@@ -82,7 +80,8 @@ extension AuditEntry {
             if let id = plan.listing.offerID { writer.member("offer", plain: id.text) }
             writer.member("outcome", plain: record.decision.outcome.rawValue)
             writer.member("product", plain: plan.listing.productID.text)
-        case (.authorization(let plan), .googlePlay(let listing)):
+        case .authorization(let plan):
+            let listing = plan.listing
             writer.member("base", plain: listing.basePlanID.text)
             writer.member("caller", plain: request.callerID.text)
             writer.member("ev", plain: event.name.rawValue)
@@ -91,7 +90,7 @@ extension AuditEntry {
             writer.member("outcome", plain: record.decision.outcome.rawValue)
             writer.member("package", plain: listing.packageName.text)
             writer.member("product", plain: listing.productID.text)
-        case (.authorization, .appStore), (.preview, _): break
+        case .preview: break
         }
         writer.member("rid", id: request.requestID)
         writer.member("rule", plain: request.offer.id.text)

@@ -101,7 +101,7 @@ package enum AuditEvent: Sendable {
         case .signature: .signIntent
         case .authorization: .authorizeIntent
         case .refusal(let record):
-            switch record.request.deliverable {
+            switch record.request.grantable {
             case .signature: .signDeny
             case .authorization, .preview: .authorizeDeny
             }

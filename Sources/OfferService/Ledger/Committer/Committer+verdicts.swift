@@ -33,7 +33,7 @@ extension Committer {
     private func stop(of request: DecisionRequest, _ writer: LedgerWriter) -> KeyStop? {
         // What was granted since is kept under a name that this request does not know: its caps would be open.
         if writer.outdatedEpochs.contains(request.epoch) { return .outdatedSecret }
-        return switch request.deliverable {
+        return switch request.grantable {
         case .signature(let plan): gate.stop(of: plan.key.id)
         case .authorization: gate.stop(of: nil)
         case .preview: nil

@@ -22,34 +22,31 @@ package struct DecisionCustomer: Sendable {
     package let epoch: String
     /// The ledger's key of the account that purchases made with the grant will name; `nil` if they will name none.
     package let account: [UInt8]?
-    /// What the app sets as `obfuscatedAccountId` at Google Play; `nil` of what is signed.
-    package let accountID: GooglePlayAccountID?
+    package let facts: SharedFacts
+    /// `nil` if nobody who is believed stated any.
+    package let attributes: Attributes?
 
-    /// The customer of a request for something to be signed, or of one for nothing.
+    /// The customer of a request, when an offer of that store is decided.
     ///
-    /// Where `isBelieved` is not so, as of an app, all names are claimed ones.
-    package init(
-        _ identities: [CustomerIdentity],
-        isBelieved: Bool,
-        binding: PurchaseBinding = .none,
-        _ pseudonyms: Pseudonyms,
-        in app: AppName
-    ) {
-        names = identities.map { identity in
-            let name = isBelieved ? identity : identity.asClaimed
-            return PseudonymizedName(name, pseudonyms.pseudonym(of: name, in: app))
+    /// Where nothing that the request states is believed, as of an app, all names in the App Store are claimed ones. A
+    /// purchase at Google Play names the first of the names.
+    init(_ stated: StatedCustomer, at store: Store, of app: AppName, in context: RequestContext) {
+        let pseudonyms = context.snapshot.pseudonyms
+        epoch = pseudonyms.epoch
+        (facts, attributes) = (stated.facts, stated.attributes)
+        switch store {
+        case .appStore:
+            names = stated.identities.map { identity in
+                let name = context.isBelieved ? identity : identity.asClaimed
+                return PseudonymizedName(name, pseudonyms.pseudonym(of: name, in: app))
+            }
+            account = Self.account(stated.binding, among: names, pseudonyms, in: app)
+        case .googlePlay:
+            names = stated.identities.filter(\.isGivenAtGooglePlay).map { identity in
+                PseudonymizedName(identity, pseudonyms.pseudonym(of: identity, in: app))
+            }
+            account = names.first?.pseudonym.ledgerKey
         }
-        epoch = pseudonyms.epoch
-        account = Self.account(binding, names, pseudonyms, app)
-        accountID = nil
-    }
-
-    /// The customer of a request for an offer at Google Play, whose purchase will name the first of the names.
-    package init(buying identities: [CustomerIdentity], _ pseudonyms: Pseudonyms, in app: AppName) {
-        names = identities.map { PseudonymizedName($0, pseudonyms.pseudonym(of: $0, in: app)) }
-        epoch = pseudonyms.epoch
-        account = names.first?.pseudonym.ledgerKey
-        accountID = identities.first.map { GooglePlayPseudonyms(pseudonyms, in: app).accountID(of: $0) }
     }
 
     /// A user name of StoreKit 1 that is no UUID is on no transaction.
@@ -57,9 +54,9 @@ package struct DecisionCustomer: Sendable {
     /// Purchases name a token as such, whether it was claimed or not.
     private static func account(
         _ binding: PurchaseBinding,
-        _ names: [PseudonymizedName],
+        among names: [PseudonymizedName],
         _ pseudonyms: Pseudonyms,
-        _ app: AppName
+        in app: AppName
     ) -> [UInt8]? {
         if case .applicationUsername(let name) = binding, !name.isUniqueID { return nil }
         guard let identity = binding.identity else { return nil }

@@ -10,8 +10,6 @@ package import OfferDomain
 /// core, to which each cache line of this has to come.
 package final class DecisionRequest: Sendable {
     package let offer: CatalogOffer
-    /// What the customer gets if the decision is one that it has an answer to.
-    package let deliverable: Deliverable
     /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
     package let facts: SharedFacts
     /// Whether nothing is missing there that the offer's rules read.
@@ -29,13 +27,8 @@ package final class DecisionRequest: Sendable {
     let isProven: Bool
     /// What records call the customer: a JSON list of pseudonyms.
     let users: [UInt8]
-    /// `nil` if nobody who is believed stated any.
-    package let attributes: Attributes?
     /// What is granted if it is granted, and not as what was granted before under the same idempotency key.
     package let terms: GrantTerms
-    package let callerID: CallerID
-    /// The policy in force, `sha256:…` over the offers file.
-    package let policyName: String
     /// Whom the request says that it is about.
     package let customer: DecisionCustomer
     /// Everything the customer is known as: what the request says, and then what evidence shows; each once.
@@ -44,22 +37,18 @@ package final class DecisionRequest: Sendable {
     package let knowledge: StoreKnowledge
     /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
     package let googlePlayScope: GooglePlayScope?
+    /// Who asks, when, and under which snapshot.
+    package let context: RequestContext
 
     package init(
-        terms: GrantTerms,
-        callerID: CallerID,
+        _ context: RequestContext,
         offer: CatalogOffer,
         customer: DecisionCustomer,
-        facts: SharedFacts,
-        knowledge: StoreKnowledge = StoreKnowledge(),
-        googlePlayScope: GooglePlayScope? = nil,
-        attributes: Attributes?,
-        idempotency: IdempotencyClaim?,
-        deliverable: Deliverable,
-        policyName: String
+        knowledge: StoreKnowledge,
+        terms: GrantTerms
     ) {
+        self.context = context
         self.terms = terms
-        self.callerID = callerID
         self.offer = offer
         self.customer = customer
         let shown = knowledge.shownNames
@@ -72,20 +61,24 @@ package final class DecisionRequest: Sendable {
         owners = isProven || offer.policy.admitsUnprovenCustomers ? Self.owners(names, knowledge, isShown: isShown) : []
         users = Self.users(names)
         successions = names.compactMap { KeySuccession($0.pseudonym) } + knowledge.successions
-        let facts = facts.asked(of: offer.subscriptionGroupID)
+        let facts = customer.facts.asked(of: offer.subscriptionGroupID)
         hasAllFacts = facts.isComplete(for: offer.factNeeds)
         self.facts = facts
         self.knowledge = knowledge
-        self.googlePlayScope = googlePlayScope
-        self.attributes = attributes
-        self.idempotency = idempotency
-        self.deliverable = deliverable
-        self.policyName = policyName
+        googlePlayScope = context.catalog.googlePlayScope(of: offer)
+        idempotency = context.idempotency?.bound(to: offer)
     }
 
     /// UUIDv7.
-    package var requestID: UniqueID { terms.id }
-    package var receivedAt: Timestamp { terms.signedAt }
+    package var requestID: UniqueID { context.id }
+    package var receivedAt: Timestamp { context.receivedAt }
+    package var callerID: CallerID { context.caller.id }
+    /// The policy in force, `sha256:…` over the offers file.
+    package var policyName: String { context.catalog.policyName }
+    /// What the customer gets if the decision is one that it has an answer to.
+    package var grantable: Grantable { terms.grantable }
+    /// `nil` if nobody who is believed stated any.
+    package var attributes: Attributes? { customer.attributes }
 
     /// Under whose secret the keys of the request are made.
     package var epoch: String { customer.epoch }
@@ -137,18 +130,6 @@ package final class DecisionRequest: Sendable {
 
     /// The same request when more is known of the customer.
     package func with(_ knowledge: StoreKnowledge) -> DecisionRequest {
-        DecisionRequest(
-            terms: terms,
-            callerID: callerID,
-            offer: offer,
-            customer: customer,
-            facts: facts,
-            knowledge: knowledge,
-            googlePlayScope: googlePlayScope,
-            attributes: attributes,
-            idempotency: idempotency,
-            deliverable: deliverable,
-            policyName: policyName
-        )
+        DecisionRequest(context, offer: offer, customer: customer, knowledge: knowledge, terms: terms)
     }
 }

@@ -5,6 +5,8 @@ package import OfferDomain
 ///
 /// Known before anything is decided: the thread that asks makes them, and has them at hand when it signs.
 package final class GrantTerms: Sendable {
+    /// What is granted on these terms.
+    package let grantable: Grantable
     /// UUIDv7 of the request.
     package let id: UniqueID
     /// UUIDv4; what is signed carries it.
@@ -18,21 +20,23 @@ package final class GrantTerms: Sendable {
 
     /// - Throws: `PayloadError` as ``SigningPlan/intents(allows:nonce:at:)``.
     init(
-        of deliverable: Deliverable,
+        of grantable: Grantable,
         id: UniqueID,
         nonce: UniqueID,
         signedAt: Timestamp,
         allows: Bool = true
     ) throws(PayloadError) {
+        self.grantable = grantable
         self.id = id
         self.nonce = nonce
         self.signedAt = signedAt
         self.allows = allows
-        intents = try deliverable.intents(allows: allows, nonce: nonce, at: signedAt)
+        intents = try grantable.intents(allows: allows, nonce: nonce, at: signedAt)
     }
 
     /// Of what is not delivered, and only looked at.
     init(id: UniqueID, at instant: Timestamp) {
+        grantable = .preview
         (self.id, nonce, signedAt) = (id, id, instant)
         (allows, intents) = (true, [])
     }

@@ -20,7 +20,7 @@ package struct SigningIntent: Sendable {
 }
 
 /// What the App Store is told, all but the decision.
-package enum Statement: Sendable {
+package enum SigningSubject: Sendable {
     /// A promotional offer, in each of the forms; said only to who may have it.
     ///
     /// `transactionID` is any transaction of the customer, for the JWS.
@@ -53,19 +53,19 @@ package final class SigningPlan: Sendable {
     package let key: SigningKey
     package let listing: AppStoreListing
     package let binding: PurchaseBinding
-    package let statement: Statement
+    package let subject: SigningSubject
     /// The library that the app buys with; `nil` if the request does not say.
     package let client: ReportedClient?
 
-    package init(of request: SignatureRequest, key: SigningKey, listing: AppStoreListing, statement: Statement) {
+    package init(of request: SignatureRequest, key: SigningKey, listing: AppStoreListing, subject: SigningSubject) {
         self.key = key
         self.listing = listing
-        self.statement = statement
-        binding = request.binding
+        self.subject = subject
+        binding = request.customer.binding
         client = request.client
     }
 
-    /// The exact bytes of every form, digested; `allows` is an ``Statement/answer(to:)``.
+    /// The exact bytes of every form, digested; `allows` is an ``SigningSubject/answer(to:)``.
     ///
     /// - Throws: `PayloadError` if the built payload does not split into what went in; a mistake of ours.
     package func intents(
@@ -73,13 +73,13 @@ package final class SigningPlan: Sendable {
         nonce: UniqueID,
         at instant: Timestamp
     ) throws(PayloadError) -> [SigningIntent] {
-        switch statement {
+        switch subject {
         case .promotionalOffer(let offerID, let transactionID, let forms):
             var intents: [SigningIntent] = []
             intents.reserveCapacity(forms.count)
             for form in forms {
                 switch form {
-                case .v1: intents.append(try v1(offerID, nonce, instant))
+                case .v1: intents.append(try v1(offerID, nonce: nonce, at: instant))
                 case .jws:
                     let claims = AppStoreClaims.promotionalOffer(
                         common(nonce, instant),
@@ -102,11 +102,7 @@ package final class SigningPlan: Sendable {
         }
     }
 
-    private func v1(
-        _ offerID: OfferID,
-        _ nonce: UniqueID,
-        _ instant: Timestamp
-    ) throws(PayloadError) -> SigningIntent {
+    private func v1(_ offerID: OfferID, nonce: UniqueID, at instant: Timestamp) throws(PayloadError) -> SigningIntent {
         let payload = PromotionalOfferPayload(
             bundleID: listing.bundleID,
             keyID: key.id,

@@ -52,10 +52,10 @@ extension LedgerWriter {
 
     /// Notes whose account id the answer to a request has, if it has one; the entry of that index says so.
     func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
-        guard case .authorization = request.deliverable, let customer = request.account,
-            let account = request.customer.accountID
-        else { return }
-        try database { () throws(StorageError) in try googlePlayAccounts.add(account, of: customer, entry: entry) }
+        guard case .authorization(let plan) = request.grantable, let customer = request.account else { return }
+        try database { () throws(StorageError) in
+            try googlePlayAccounts.add(plan.accountID, of: customer, entry: entry)
+        }
         if !request.successions.isEmpty { try noteInForce([customer]) }
     }
 

@@ -36,7 +36,7 @@ extension LedgerWriter {
             if try hasGrants(name.pseudonym.ledgerKey, keys) { found.insert(CountedNames(name.identity)) }
         }
         var purchase = CountedNames.originalTransactionID
-        if case .authorization = request.deliverable { purchase = .purchaseToken }
+        if case .authorization = request.grantable { purchase = .purchaseToken }
         for key in request.knowledge.shownPurchases + subscriptions where try hasGrants(key, keys) {
             found.insert(purchase)
         }

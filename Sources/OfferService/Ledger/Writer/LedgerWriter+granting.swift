@@ -9,20 +9,15 @@ extension LedgerWriter {
     /// against none.
     func grant(
         _ request: DecisionRequest,
-        _ decision: Decision,
+        on decision: Decision,
         allows: Bool,
-        _ subscriptions: [[UInt8]]
+        subscriptions: [[UInt8]]
     ) throws(LedgerError) -> Verdict {
         guard allows == request.terms.allows else {
-            let denial = try terms(
-                request,
-                request.terms.id,
-                request.terms.nonce,
-                request.terms.signedAt,
-                allows: allows
-            )
+            let (id, nonce, instant) = (request.terms.id, request.terms.nonce, request.terms.signedAt)
+            let denial = try terms(request, id: id, nonce: nonce, signedAt: instant, allows: allows)
             try record(denial, request, denial: decision)
-            try remember(request, denial, decision)
+            try remember(denial, of: request, on: decision)
             return .granted(.decision(decision), otherTerms: denial)
         }
         let id = request.terms.id
@@ -36,14 +31,14 @@ extension LedgerWriter {
         try giveOut(request, entry: index)
         // Made-up names must not use up a budget.
         if request.isProven { days.add(request.offer.ledgerKey, on: request.terms.signedAt.utcDay) }
-        try remember(request, request.terms, decision)
+        try remember(request.terms, of: request, on: decision)
         return .granted(.decision(decision), otherTerms: nil)
     }
 
     private func remember(
-        _ request: DecisionRequest,
         _ terms: GrantTerms,
-        _ decision: Decision
+        of request: DecisionRequest,
+        on decision: Decision
     ) throws(LedgerError) {
         guard let claim = request.idempotency else { return }
         try remember(claim, terms, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
@@ -58,7 +53,7 @@ extension LedgerWriter {
         namesUsers: Bool = true
     ) throws(LedgerError) -> Int64 {
         let first = tree.size
-        switch request.deliverable {
+        switch request.grantable {
         case .signature(let plan):
             for intent in terms.intents {
                 try append(
@@ -88,13 +83,13 @@ extension LedgerWriter {
     /// Terms other than those of the request.
     func terms(
         _ request: DecisionRequest,
-        _ id: UniqueID,
-        _ nonce: UniqueID,
-        _ instant: Timestamp,
+        id: UniqueID,
+        nonce: UniqueID,
+        signedAt: Timestamp,
         allows: Bool
     ) throws(LedgerError) -> GrantTerms {
         do {
-            return try GrantTerms(of: request.deliverable, id: id, nonce: nonce, signedAt: instant, allows: allows)
+            return try GrantTerms(of: request.grantable, id: id, nonce: nonce, signedAt: signedAt, allows: allows)
         } catch {
             throw .unbuildable(error)
         }

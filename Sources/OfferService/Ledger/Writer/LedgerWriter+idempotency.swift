@@ -89,9 +89,15 @@ extension LedgerWriter {
     /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
     func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Verdict {
         guard let decision = RecordedDecision(earlier.decisionJSON),
-            let allows = request.deliverable.answer(to: decision.outcome)
+            let allows = request.grantable.answer(to: decision.outcome)
         else { throw .database(.unexpectedValue(column: 4)) }
-        let terms = try terms(request, earlier.grantID, earlier.nonce, earlier.signedAt, allows: allows)
+        let terms = try terms(
+            request,
+            id: earlier.grantID,
+            nonce: earlier.nonce,
+            signedAt: earlier.signedAt,
+            allows: allows
+        )
         let isNew = try isOfNewestEpoch(terms.id, signedAt: terms.signedAt)
         try giveOut(request, entry: try record(terms, request, namesUsers: isNew))
         return .granted(.replay(decision), otherTerms: terms)

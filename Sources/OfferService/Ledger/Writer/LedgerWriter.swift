@@ -280,7 +280,7 @@ package final class LedgerWriter {
         if let claim = request.idempotency, let earlier {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             // What was granted can't be had any more: there is nothing to answer a second time.
-            if let obstacle = request.deliverable.obstacle { return .obstructed(obstacle) }
+            if let obstacle = request.grantable.obstacle { return .obstructed(obstacle) }
             guard appRefusals?.allowsReplay(request) != false else { return .diskIsFull }
             return try replay(earlier, request)
         }
@@ -288,16 +288,16 @@ package final class LedgerWriter {
         let decision = evaluation.decision
         if !evaluation.storeNeeds.isEmpty { return .storeNeeded(evaluation.storeNeeds) }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
-        guard let allows = request.deliverable.answer(to: decision.outcome) else {
+        guard let allows = request.grantable.answer(to: decision.outcome) else {
             try refuse(request, decision)
             return .refused(try explained(decision, request, evaluation.subscriptions))
         }
-        if let obstacle = request.deliverable.obstacle {
+        if let obstacle = request.grantable.obstacle {
             if case .fault = obstacle { try refuse(request, decision) }
             return .obstructed(obstacle)
         }
         guard appRefusals?.allowsGrant(request) != false else { return .diskIsFull }
-        return try grant(request, decision, allows: allows, evaluation.subscriptions)
+        return try grant(request, on: decision, allows: allows, subscriptions: evaluation.subscriptions)
     }
 
     /// Records a refusal; one of an app that was refused very often lately is counted, if it is committed.

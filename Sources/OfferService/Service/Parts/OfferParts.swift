@@ -2,9 +2,9 @@
 
 /// What decides about offers.
 struct OfferParts: Sendable {
-    let signer: OfferSigner
-    let authorizer: OfferAuthorizer
-    let previewer: OfferPreviewer
+    let signer: SignOffer
+    let authorizer: AuthorizeOffer
+    let previewer: PreviewEligibility
     let appStore: AppStore
     let committer: Committer
 
@@ -23,25 +23,24 @@ struct OfferParts: Sendable {
             showsFindingsToApps: settings.showsFindingsToApps,
             runtime: runtime
         )
-        signer = OfferSigner(
-            decider: decider,
+        let verification = SelfVerification(settings.selfVerification, clock: runtime.clock, verify: verify)
+        let intents = IntentSigner(
             committer: committer,
-            store: stores.appStore,
             seal: writing.seal,
-            verification: SelfVerification(settings.selfVerification, clock: runtime.clock, verify: verify),
+            verification: verification,
             runtime: runtime
         )
-        authorizer = OfferAuthorizer(
+        signer = SignOffer(decider: decider, store: stores.appStore, signer: intents, runtime: runtime)
+        authorizer = AuthorizeOffer(
             decider: decider,
             catalogues: stores.catalogues,
             purchases: play.purchases,
-            runtime: runtime
+            log: runtime.log
         )
-        previewer = OfferPreviewer(
+        previewer = PreviewEligibility(
             decider: decider,
             seal: writing.seal,
-            appStore: stores.appStore,
-            catalogues: stores.catalogues,
+            stores: stores,
             purchases: play.purchases,
             log: runtime.log
         )
@@ -67,13 +66,7 @@ extension OfferCalls {
             metrics: runtime.metrics
         )
         authorizations = AuthorizationCall(authorizer: parts.authorizer, admission: admission, decisions: decisions)
-        eligibility = EligibilityCall(
-            previewer: parts.previewer,
-            admission: admission,
-            decisions: decisions
-        ) { [signer = parts.signer] in
-            signer.showsFindings(to: $0)
-        }
+        eligibility = EligibilityCall(previewer: parts.previewer, admission: admission, decisions: decisions)
         compatible = CompatibilityCall(signer: parts.signer, admission: admission, decisions: decisions, noise: noise)
         retention = RetentionCall(
             store: parts.appStore,

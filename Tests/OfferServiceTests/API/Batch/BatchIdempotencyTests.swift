@@ -129,7 +129,7 @@ import Testing
                 try OfferID("open"),
                 of: try ProductID("pro.monthly"),
                 in: try BundleID("com.example.other")
-            )
+            ).offer
             let catalog = Catalog(
                 apps: Array(before.catalog.apps.values),
                 offers: [changed, unchanged],

@@ -8,18 +8,18 @@ struct VerifiedMembers: Sendable {
     let appTransaction: AppTransaction?
 
     /// Nothing is sent along.
-    static let none = VerifiedMembers(evidence: SubscriptionEvidence(source: .signedTransaction), appTransaction: nil)
+    static let none = VerifiedMembers(evidence: SubscriptionEvidence(source: .signedTransaction))
 
-    private init(evidence: SubscriptionEvidence, appTransaction: AppTransaction?) {
+    init(evidence: SubscriptionEvidence, appTransaction: AppTransaction? = nil) {
         (self.evidence, self.appTransaction) = (evidence, appTransaction)
     }
 
     /// Verifies all of it; refuses it as a whole if any of it is not as it must be.
-    fileprivate init(_ request: SignatureRequest, _ reader: AppStoreSignedDataReader, at now: Timestamp) throws(Refusal)
+    fileprivate init(_ customer: StatedCustomer, _ reader: AppStoreSignedDataReader, at now: Timestamp) throws(Refusal)
     {
-        evidence =
-            request.signedData.isEmpty ? Self.none.evidence : try request.signedData.evidence(reader, at: now)
-        appTransaction = try request.subject.appTransaction.map { jws throws(Refusal) in
+        let signedData = customer.signedData
+        evidence = signedData.isEmpty ? Self.none.evidence : try signedData.evidence(reader, at: now)
+        appTransaction = try customer.appTransaction.map { jws throws(Refusal) in
             try Self.appTransaction(jws, reader, at: now)
         }
     }
@@ -42,33 +42,22 @@ struct VerifiedMembers: Sendable {
     }
 }
 
-extension SignatureRequest.Subject {
-    /// The signed app transaction, as it was sent along.
-    fileprivate var appTransaction: [UInt8]? {
-        if case .introductoryOffer(let jws?) = self { jws } else { nil }
-    }
-}
-
 extension AppStore {
-    /// Verifies what a request sends along.
+    /// Verifies what a request about a customer of the app sends along.
     func verified(
-        _ request: SignatureRequest,
-        for caller: Caller,
+        _ customer: StatedCustomer,
         of bundleID: BundleID,
-        under configuration: Snapshot,
-        at now: Timestamp
+        in context: RequestContext
     ) async throws(Refusal) -> VerifiedMembers {
-        let appTransaction = request.subject.appTransaction
-        guard !request.signedData.isEmpty || appTransaction != nil, let app = configuration.catalog.apps[bundleID]
-        else {
+        let (signedData, appTransaction) = (customer.signedData, customer.appTransaction)
+        guard !signedData.isEmpty || appTransaction != nil, let app = context.catalog.apps[bundleID] else {
             return .none
         }
-        let pieces =
-            request.signedData.transactions + request.signedData.renewalInfos + (appTransaction.map { [$0] } ?? [])
-        let reader = reader(of: [app])
-        let result: Result<VerifiedMembers, Refusal>? = await verifying(pieces, for: caller.party) {
+        let pieces = signedData.transactions + signedData.renewalInfos + (appTransaction.map { [$0] } ?? [])
+        let (reader, now) = (self.reader(of: [app]), context.receivedAt)
+        let result: Result<VerifiedMembers, Refusal>? = await verifying(pieces, for: context.caller.party) {
             do throws(Refusal) {
-                return .success(try VerifiedMembers(request, reader, at: now))
+                return .success(try VerifiedMembers(customer, reader, at: now))
             } catch {
                 return .failure(error)
             }

@@ -2,7 +2,7 @@
 package import OfferDomain
 
 /// What a customer gets who may have an offer.
-package enum Deliverable: Sendable {
+package enum Grantable: Sendable {
     /// Something that the App Store wants signed.
     case signature(SigningPlan)
     /// Leave to buy what Google Play shows to everybody; nothing is signed.
@@ -13,7 +13,7 @@ package enum Deliverable: Sendable {
     /// What is delivered upon a decision: true allows, false denies, and `nil` is nothing.
     package func answer(to outcome: Outcome) -> Bool? {
         switch self {
-        case .signature(let plan): plan.statement.answer(to: outcome)
+        case .signature(let plan): plan.subject.answer(to: outcome)
         case .authorization: outcome == .eligible ? true : nil
         case .preview: nil
         }
@@ -44,9 +44,19 @@ package enum Deliverable: Sendable {
 package final class AuthorizationPlan: Sendable {
     /// The offer as the store has it; or why it can't be authorized, whoever asks.
     package let offer: Result<ValidatedOffer, AuthorizationObstacle>
+    /// The offer as the catalog names it.
+    package let listing: GooglePlayOfferKey
+    /// What the app sets as `obfuscatedAccountId`.
+    package let accountID: GooglePlayAccountID
 
-    package init(offer: Result<ValidatedOffer, AuthorizationObstacle>) {
+    package init(
+        listing: GooglePlayOfferKey,
+        offer: Result<ValidatedOffer, AuthorizationObstacle>,
+        accountID: GooglePlayAccountID
+    ) {
+        self.listing = listing
         self.offer = offer
+        self.accountID = accountID
     }
 }
 

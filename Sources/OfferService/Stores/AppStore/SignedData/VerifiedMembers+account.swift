@@ -2,18 +2,10 @@
 import OfferDomain
 
 /// What signed data shows of the account that it was signed for.
-struct ShownAccount: Sendable {
-    private let transactions: [AppStoreTransaction]
-    private let appTransaction: AppTransaction?
-
-    init(_ evidence: SubscriptionEvidence, _ appTransaction: AppTransaction?) {
-        transactions = evidence.transactions
-        self.appTransaction = appTransaction
-    }
-
+extension VerifiedMembers {
     /// Every id that may stand for the account in what is signed, the one that is taken if none is named first.
     var ids: [TransactionID] {
-        transactions.flatMap { transaction in
+        evidence.transactions.flatMap { transaction in
             [transaction.transactionID, transaction.originalTransactionID]
                 + (transaction.appTransactionID.map { [$0] } ?? [])
         } + (appTransaction?.appTransactionID.map { [$0] } ?? [])
@@ -22,7 +14,7 @@ struct ShownAccount: Sendable {
     /// Every name that is shown to be the customer's, each once: of whatever group, each original transaction, those that
     /// it is linked to, account of the store, and account token.
     var names: [CustomerIdentity] {
-        let shown = transactions.flatMap { transaction in
+        let shown = evidence.transactions.flatMap { transaction in
             [.originalTransaction(transaction.originalTransactionID)]
                 + transaction.linkedOriginalTransactionIDs.map(CustomerIdentity.originalTransaction)
                 + (transaction.appAccountToken.map { [CustomerIdentity.appAccountToken($0)] } ?? [])
@@ -34,7 +26,7 @@ struct ShownAccount: Sendable {
 
     /// The names that the store has for the account within the app, each once.
     var accounts: [CustomerIdentity] {
-        let ids = transactions.map(\.appTransactionID) + [appTransaction?.appTransactionID]
+        let ids = evidence.transactions.map(\.appTransactionID) + [appTransaction?.appTransactionID]
         return ids.compactMap(\.self).reduce(into: []) { accounts, id in
             if !accounts.contains(.appTransaction(id)) { accounts.append(.appTransaction(id)) }
         }
@@ -44,8 +36,8 @@ struct ShownAccount: Sendable {
     /// transaction, those that name another than the first that names one.
     func refuseOthers() throws(Refusal) {
         let shown = appTransaction?.appTransactionID
-        guard let account = shown ?? transactions.compactMap(\.appTransactionID).first else { return }
-        for (index, transaction) in transactions.enumerated() where transaction.appTransactionID != account {
+        guard let account = shown ?? evidence.transactions.compactMap(\.appTransactionID).first else { return }
+        for (index, transaction) in evidence.transactions.enumerated() where transaction.appTransactionID != account {
             if shown == nil, transaction.appTransactionID == nil { continue }
             let pointer = EvidenceFault.Piece.transaction(index).pointer
             throw .request(.signedDataOfOtherAccount(pointer: pointer, member: "appTransactionId"))

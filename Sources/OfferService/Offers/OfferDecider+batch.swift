@@ -3,7 +3,7 @@ import OfferDomain
 
 extension OfferDecider {
     /// A candidate whose store must be asked first, with its place among the others.
-    private typealias Open<Source: KnowledgeSource> = (place: Int, candidate: OfferCandidate<Source>, needs: FactNeeds)
+    private typealias Open<Lookup: StoreLookup> = (place: Int, candidate: OfferCandidate<Lookup>, needs: FactNeeds)
 
     /// The grants of many requests, in their order, all of them already on disk.
     ///
@@ -11,40 +11,38 @@ extension OfferDecider {
     /// those are committed together when every store has answered.
     ///
     /// - Throws: What keeps all of them from being decided; then nothing is on disk.
-    package func granted<Source: KnowledgeSource>(
-        _ candidates: [OfferCandidate<Source>],
-        _ idempotency: BatchClaim?,
-        _ caller: Caller
+    package func granted<Lookup: StoreLookup>(
+        _ candidates: [OfferCandidate<Lookup>],
+        under claim: BatchClaim?
     ) async throws(Refusal) -> [Result<Grant, Refusal>] {
         guard !candidates.isEmpty else { return [] }
-        let verdicts = try await decided(candidates.map(\.request), idempotency)
+        let verdicts = try await decided(candidates.map(\.request), under: claim)
         var results: [Result<Grant, Refusal>] = []
         results.reserveCapacity(candidates.count)
-        var open: [Open<Source>] = []
+        var open: [Open<Lookup>] = []
         for (candidate, verdict) in zip(candidates, verdicts) {
             if case .success(.storeNeeded(let needs)) = verdict { open.append((results.count, candidate, needs)) }
-            results.append(grant(verdict, candidate.request, caller))
+            results.append(grant(verdict, to: candidate.request))
         }
-        if !open.isEmpty { await ask(about: open, idempotency, caller, &results) }
+        if !open.isEmpty { await ask(about: open, under: claim, into: &results) }
         return results
     }
 
     /// Asks the stores and puts what came of it in its place.
-    private func ask<Source: KnowledgeSource>(
-        about open: [Open<Source>],
-        _ idempotency: BatchClaim?,
-        _ caller: Caller,
-        _ results: inout [Result<Grant, Refusal>]
+    private func ask<Lookup: StoreLookup>(
+        about open: [Open<Lookup>],
+        under claim: BatchClaim?,
+        into results: inout [Result<Grant, Refusal>]
     ) async {
-        var told: [(place: Int, candidate: OfferCandidate<Source>)] = []
-        for (place, answer) in await answers(open, caller) {
+        var told: [(place: Int, candidate: OfferCandidate<Lookup>)] = []
+        for (place, answer) in await answers(open) {
             switch answer {
             case .success(let candidate): told.append((place, candidate))
             case .failure(let refusal): results[place] = .failure(refusal)
             }
         }
         do throws(Refusal) {
-            let grants = try await granted(told.map(\.candidate), idempotency, caller)
+            let grants = try await granted(told.map(\.candidate), under: claim)
             for ((place, _), grant) in zip(told, grants) { results[place] = grant }
         } catch {
             for (place, _) in told { results[place] = .failure(error) }
@@ -52,15 +50,14 @@ extension OfferDecider {
     }
 
     /// What each store says, in the order of the places.
-    private func answers<Source: KnowledgeSource>(
-        _ open: [Open<Source>],
-        _ caller: Caller
-    ) async -> [(Int, Result<OfferCandidate<Source>, Refusal>)] {
-        await withTaskGroup(of: (Int, Result<OfferCandidate<Source>, Refusal>).self) { group in
+    private func answers<Lookup: StoreLookup>(
+        _ open: [Open<Lookup>]
+    ) async -> [(Int, Result<OfferCandidate<Lookup>, Refusal>)] {
+        await withTaskGroup(of: (Int, Result<OfferCandidate<Lookup>, Refusal>).self) { group in
             for (place, candidate, needs) in open {
                 group.addTask {
                     do throws(Refusal) {
-                        return (place, .success(try await self.asked(candidate, needs, caller)))
+                        return (place, .success(try await self.fetched(needs, of: candidate)))
                     } catch {
                         return (place, .failure(error))
                     }
@@ -73,11 +70,11 @@ extension OfferDecider {
     /// What the ledger says of each, out of one commit.
     private func decided(
         _ requests: [DecisionRequest],
-        _ idempotency: BatchClaim?
+        under claim: BatchClaim?
     ) async throws(Refusal) -> [Result<Verdict, LedgerError>] {
         let verdict: BatchVerdict
         do throws(LedgerError) {
-            verdict = try await committer.decide(DecisionBatch(requests: requests, idempotency: idempotency))
+            verdict = try await committer.decide(DecisionBatch(requests: requests, idempotency: claim))
         } catch {
             // One of them can't be recorded or signed, and the others are to have what they would have alone.
             guard error.isOfOneRequest, requests.count > 1 else { throw .service(fault(error)) }
@@ -101,12 +98,11 @@ extension OfferDecider {
 
     private func grant(
         _ verdict: Result<Verdict, LedgerError>,
-        _ request: DecisionRequest,
-        _ caller: Caller
+        to request: DecisionRequest
     ) -> Result<Grant, Refusal> {
         do throws(Refusal) {
             switch verdict {
-            case .success(let verdict): return .success(try grant(verdict, request, caller))
+            case .success(let verdict): return .success(try grant(verdict, to: request))
             case .failure(let error): throw .service(fault(error))
             }
         } catch {

@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import OfferDomain
-
-/// Who can tell more of a customer, if the ledger needs more to decide.
-package protocol KnowledgeSource: Sendable {
-    /// What is known once the store was asked; that it can't be asked is knowledge too, and it is asked only once.
-    func learn(_ needs: FactNeeds, for request: DecisionRequest) async throws(Refusal) -> StoreKnowledge
-}
-
-/// A request that is to be decided, and who can tell more of its customer.
-package struct OfferCandidate<Source: KnowledgeSource>: Sendable {
-    package let request: DecisionRequest
-    package let source: Source
-
-    package init(request: DecisionRequest, source: Source) {
-        self.request = request
-        self.source = source
-    }
-}
+import Cryptography
+import OfferDomain
 
 /// Has the ledger decide, and turns every verdict but a grant into its refusal.
 ///
@@ -26,6 +10,7 @@ package final class OfferDecider: Sendable {
     let admission: Admission
     private let showsFindingsToApps: Bool
     private let metrics: Metrics
+    private let random: any RandomSource
     private let log: Log
 
     /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
@@ -34,6 +19,7 @@ package final class OfferDecider: Sendable {
         self.admission = admission
         self.showsFindingsToApps = showsFindingsToApps
         metrics = runtime.metrics
+        random = runtime.random
         log = runtime.log
     }
 
@@ -42,34 +28,35 @@ package final class OfferDecider: Sendable {
         caller.role != .app || showsFindingsToApps
     }
 
-    /// The grant, already on disk; the store is asked on the way if what is known does not decide.
-    package func granted(
-        _ candidate: OfferCandidate<some KnowledgeSource>,
-        _ caller: Caller
-    ) async throws(Refusal) -> Grant {
+    /// The grant, already on disk; the store is asked once on the way if what is known does not decide.
+    package func granted(_ candidate: OfferCandidate<some StoreLookup>) async throws(Refusal) -> Grant {
         let verdict: Verdict
         do { verdict = try await committer.decide(candidate.request) } catch { throw .service(fault(error)) }
-        guard case .storeNeeded(let needs) = verdict else { return try grant(verdict, candidate.request, caller) }
-        return try await granted(try await asked(candidate, needs, caller), caller)
+        guard case .storeNeeded(let needs) = verdict else { return try grant(verdict, to: candidate.request) }
+        return try await granted(try await fetched(needs, of: candidate))
     }
 
-    /// The same candidate, once the store has told what it knows.
-    func asked<Source: KnowledgeSource>(
-        _ candidate: OfferCandidate<Source>,
+    /// The same candidate after the store has answered.
+    func fetched<Lookup: StoreLookup>(
         _ needs: FactNeeds,
-        _ caller: Caller
-    ) async throws(Refusal) -> OfferCandidate<Source> {
-        let asked = try await candidate.asked(needs)
+        of candidate: OfferCandidate<Lookup>
+    ) async throws(Refusal) -> OfferCandidate<Lookup> {
+        let fetched = try await candidate.fetched(needs)
         let before = candidate.request.shownSubjects
-        try admission.admit(caller, about: asked.request.shownSubjects.filter { !before.contains($0) })
-        return asked
+        let caller = candidate.request.context.caller
+        try admission.admit(caller, about: fetched.request.shownSubjects.filter { !before.contains($0) })
+        return fetched
+    }
+
+    /// Takes room for a request, by what it shows of its customer and its idempotency key.
+    func admit(_ request: DecisionRequest) throws(Refusal) {
+        try admission.admit(request.context.caller, about: request.shownSubjects, request.idempotency)
     }
 
     /// The grant, or why there is none.
     func grant(
         _ verdict: consuming Verdict,
-        _ request: DecisionRequest,
-        _ caller: Caller
+        to request: DecisionRequest
     ) throws(Refusal) -> Grant {
         // Given away: each part of it would else be copied, and counted.
         switch consume verdict {
@@ -79,15 +66,11 @@ package final class OfferDecider: Sendable {
             throw .service(.storeUnavailable(retryAfterSeconds: request.knowledge.retryAfterSeconds))
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
         case .diskIsFull: throw .service(.auditUnavailable)
-        case .stopped(let stop): throw .service(ServiceFault(stop, request.deliverable.purpose))
-        case .obstructed(.fault(let fault)):
-            metrics.count(.authorizationFaults(offer: request.offer.id.text, fault: fault.code))
-            throw .decision(.offerNotUsable(fault))
-        case .obstructed(.storeUnavailable(let seconds)):
-            throw .service(.storeUnavailable(retryAfterSeconds: seconds))
-        case .obstructed(.refusedByStore): throw .service(.refusedByStore(.googlePlay, request.offer.app))
+        case .stopped(let stop): throw .service(ServiceFault(stop, request.grantable.purpose))
+        case .obstructed(let obstacle): throw refusal(of: request.offer, for: obstacle)
         case .refused(let decision):
             count(decision, request.offer)
+            let caller = request.context.caller
             // An app learns nothing of the names that a backend has linked.
             let told = caller.role == .app ? decision.counted(by: []) : decision
             let json = DecisionJSON(told, of: request.offer, policyName: request.policyName)
@@ -107,15 +90,29 @@ package final class OfferDecider: Sendable {
         return .signingFailed
     }
 
-    /// What would be granted; made before it is decided.
-    func terms(
-        of deliverable: Deliverable,
-        id: UniqueID,
-        nonce: UniqueID,
-        at now: Timestamp
-    ) throws(Refusal) -> GrantTerms {
+    /// An offer at Google Play, unless something keeps everybody from having it.
+    func usable(
+        _ offer: Result<ValidatedOffer, AuthorizationObstacle>,
+        of entry: CatalogOffer
+    ) throws(Refusal) -> ValidatedOffer {
+        do throws(AuthorizationObstacle) { return try offer.get() } catch { throw refusal(of: entry, for: error) }
+    }
+
+    private func refusal(of offer: CatalogOffer, for obstacle: AuthorizationObstacle) -> Refusal {
+        switch obstacle {
+        case .fault(let fault):
+            metrics.count(.authorizationFaults(offer: offer.id.text, fault: fault.code))
+            return .decision(.offerNotUsable(fault))
+        case .storeUnavailable(let seconds): return .service(.storeUnavailable(retryAfterSeconds: seconds))
+        case .refusedByStore: return .service(.refusedByStore(.googlePlay, offer.app))
+        }
+    }
+
+    /// What would be granted, with its nonce; made before it is decided.
+    func terms(of grantable: Grantable, in context: RequestContext) throws(Refusal) -> GrantTerms {
+        let nonce = UniqueID.version4(random.next(), random.next())
         do {
-            return try GrantTerms(of: deliverable, id: id, nonce: nonce, signedAt: now)
+            return try GrantTerms(of: grantable, id: context.id, nonce: nonce, signedAt: context.receivedAt)
         } catch {
             throw .service(fault(.unbuildable(error)))
         }
@@ -130,13 +127,6 @@ package final class OfferDecider: Sendable {
     }
 }
 
-extension OfferCandidate {
-    /// The same, once the store has told what it knows.
-    func asked(_ needs: FactNeeds) async throws(Refusal) -> OfferCandidate {
-        OfferCandidate(request: request.with(try await source.learn(needs, for: request)), source: source)
-    }
-}
-
 extension Caller {
     /// Refuses who may not ask for offers of the app, or says what is not theirs to say.
     ///
@@ -147,36 +137,5 @@ extension Caller {
         if !role.mayAssertFacts, let assertion = assertions.first {
             throw .caller(.assertionNotAllowed(pointer: assertion, role))
         }
-    }
-}
-
-extension StoreKnowledge {
-    /// The same when the store was asked about an app, as it calls it, and gave no answer.
-    func without(
-        _ error: StoreError,
-        of store: Store,
-        _ app: String,
-        at now: Timestamp,
-        _ log: Log
-    ) -> StoreKnowledge {
-        log.onceAMinute(
-            .warning,
-            "the store could not be asked",
-            reason: error.label,
-            app: app,
-            ["store": .text(store.recordName), "detail": .text(error.description)]
-        )
-        var knowledge = self
-        knowledge.isStoreDown = true
-        if error.isOfSetUp { knowledge.refusingStore = store }
-        knowledge.retryAfterSeconds = error.retryAfterSeconds(at: now)
-        return knowledge
-    }
-}
-
-extension StoreError {
-    /// The whole seconds until asking makes sense again, at least 1; `nil` if the store did not say.
-    func retryAfterSeconds(at now: Timestamp) -> Int? {
-        retryAfter.map { instant in max(1, Int((instant.milliseconds - now.milliseconds + 999) / 1000)) }
     }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 
-/// Google Play, where it may be asked about the purchases that one request names.
-struct GooglePlayAsked: KnowledgeSource {
+/// Asks Google Play about the purchases that one request names.
+struct GooglePlayPurchaseLookup: StoreLookup {
     /// Of the purchases that the request names.
     let tokens: [PurchaseToken]
-    let caller: Caller
     let place: GooglePlayPlace
     let purchases: any GooglePlayPurchaseSource
     /// Knows which account ids were given out.
@@ -14,14 +13,15 @@ struct GooglePlayAsked: KnowledgeSource {
     var refusesOthers = true
     let log: Log
 
-    func learn(_ needs: FactNeeds, for decision: DecisionRequest) async throws(Refusal) -> StoreKnowledge {
+    func fetch(_ needs: FactNeeds, for decision: DecisionRequest) async throws(Refusal) -> StoreKnowledge {
+        let (caller, app) = (decision.context.caller, place.app.packageName)
         var knowledge = decision.knowledge
         knowledge.mayAsk = false
         let evidence: GooglePlayEvidence
         do {
             evidence = try await purchases.evidence(
                 of: tokens,
-                of: place.app.packageName,
+                of: app,
                 walksBack: true,
                 for: caller.party,
                 at: decision.receivedAt
@@ -31,8 +31,7 @@ struct GooglePlayAsked: KnowledgeSource {
                 let pointer = tokens.count == 1 ? "/purchaseTokens/0" : "/purchaseTokens"
                 throw .request(.refusedByStore(.googlePlay, pointer: pointer, code: Int64(status)))
             }
-            let app = place.app.packageName.text
-            return knowledge.without(error, of: .googlePlay, app, at: decision.receivedAt, log)
+            return knowledge.without(error, of: .googlePlay, app: app.text, at: decision.receivedAt, log: log)
         }
         knowledge.findings += tokens.indices.compactMap { evidence.finding(of: tokens[$0], at: $0) }
         let others = try await othersPurchases(evidence, decision)
@@ -60,7 +59,7 @@ struct GooglePlayAsked: KnowledgeSource {
         _ evidence: GooglePlayEvidence,
         _ decision: DecisionRequest
     ) async throws(Refusal) -> [Int] {
-        guard !caller.role.mayAssertFacts else { return [] }
+        guard !decision.context.isBelieved else { return [] }
         var named: [PurchaseKey: [UInt8]] = [:]
         for case (let token, .purchase(let purchase)) in evidence.purchases {
             named[place.keys.purchaseKey(of: token)] = purchase.accountID.flatMap(GooglePlayAccountID.init)?.key
@@ -73,6 +72,15 @@ struct GooglePlayAsked: KnowledgeSource {
             throw .service(ServiceFault(error))
         }
         return tokens.indices.filter { others.contains(place.keys.purchaseKey(of: tokens[$0])) }
+    }
+}
+
+extension StoreKnowledge {
+    /// Adds purchases that a trusted caller says are the customer's.
+    mutating func add(_ tokens: [PurchaseToken], at place: GooglePlayPlace) {
+        googlePlayPurchases = Set(tokens.map(place.keys.purchaseKey))
+        shownPurchases = tokens.map { place.keys.purchaseKey(of: $0).bytes }
+        successions += place.keys.successions(of: tokens)
     }
 }
 

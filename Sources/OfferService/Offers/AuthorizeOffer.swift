@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// An offer at Google Play that a customer may buy.
+package struct AuthorizedOffer: Sendable {
+    /// How long it should take a customer at most to buy it, as with what the App Store wants signed.
+    package static let lifetimeHours = 24
+
+    package let grant: Grant
+    /// What was decided.
+    package let request: DecisionRequest
+    /// The offer as Google Play lists it.
+    package let offer: ValidatedOffer
+    /// What the app sets as `obfuscatedAccountId`: 64 hexadecimal digits that stand for the customer.
+    package let accountID: GooglePlayAccountID
+    /// What the app sets as `obfuscatedProfileId`, so that the purchase names the grant.
+    package let mark: GrantMark
+}
+
+/// Answers requests for offers at Google Play: decides, sees that the offer can't leak, records, then authorizes.
+///
+/// Google Play asks nobody before it sells an offer that the developer determines, so what is authorized here is
+/// compared with what was bought afterwards.
+package final class AuthorizeOffer: Sendable {
+    private let decider: OfferDecider
+    private let catalogues: GooglePlayCatalogues
+    private let purchases: any GooglePlayPurchaseSource
+    private let log: Log
+
+    /// What may be had is read from `catalogues`, and what was bought is asked of `purchases`.
+    package init(
+        decider: OfferDecider,
+        catalogues: GooglePlayCatalogues,
+        purchases: any GooglePlayPurchaseSource,
+        log: Log
+    ) {
+        self.decider = decider
+        self.catalogues = catalogues
+        self.purchases = purchases
+        self.log = log
+    }
+
+    /// Answers one request.
+    ///
+    /// The rules come first: who may not have the offer is told so even if the offer could not be given to anybody.
+    package func authorize(
+        _ request: AuthorizationRequest,
+        in context: RequestContext
+    ) async throws(Refusal) -> AuthorizedOffer {
+        let (customer, catalog, packageName) = (request.customer, context.catalog, request.packageName)
+        let app = catalog.ledgerName(of: packageName)
+        try context.caller.authorize(app, named: .package(packageName), assertions: customer.assertions)
+        guard let place = GooglePlayPlace(packageName, under: context.snapshot) else {
+            throw .decision(.unknownOffer(.package))
+        }
+        try catalog.customerPolicy(of: app).admit(customer.customerID)
+        let found = try catalog.find(request)
+        let plan = AuthorizationPlan(
+            listing: found.listing,
+            offer: await validated(found.listing, at: place, in: request.knownRegion, at: context.receivedAt),
+            accountID: place.keys.accountID(of: request.buyer)
+        )
+        let decision = DecisionRequest(
+            context,
+            offer: found.offer,
+            customer: DecisionCustomer(customer, at: .googlePlay, of: app, in: context),
+            knowledge: knowledge(request, at: place, in: context),
+            terms: try decider.terms(of: .authorization(plan), in: context)
+        )
+        try decider.admit(decision)
+        let lookup = lookup(of: request.purchaseTokens, at: place)
+        let grant = try await decider.granted(OfferCandidate(request: decision, lookup: lookup))
+        return AuthorizedOffer(
+            grant: grant,
+            request: decision,
+            offer: try decider.usable(plan.offer, of: found.offer),
+            accountID: plan.accountID,
+            mark: place.keys.mark(of: grant.id, for: found.offer.ledgerKey)
+        )
+    }
+
+    /// The offer as the store has it; from the service's copy, so next to always without waiting.
+    private func validated(
+        _ listing: GooglePlayOfferKey,
+        at place: GooglePlayPlace,
+        in region: Region?,
+        at now: Timestamp
+    ) async -> Result<ValidatedOffer, AuthorizationObstacle> {
+        do {
+            let catalogue = try await catalogues.current(place.app.packageName, at: now)
+            let hideTags = Set(place.app.hideTags)
+            return GooglePlayOfferCheck.validate(listing, region: region, hideTags: hideTags, in: catalogue)
+                .mapError(AuthorizationObstacle.fault)
+        } catch {
+            if error.isOfSetUp { return .failure(.refusedByStore) }
+            return .failure(.storeUnavailable(retryAfterSeconds: error.retryAfterSeconds(at: now)))
+        }
+    }
+
+    private func lookup(of tokens: [PurchaseToken], at place: GooglePlayPlace) -> GooglePlayPurchaseLookup {
+        GooglePlayPurchaseLookup(
+            tokens: tokens,
+            place: place,
+            purchases: purchases,
+            committer: decider.committer,
+            log: log
+        )
+    }
+
+    private func knowledge(
+        _ request: AuthorizationRequest,
+        at place: GooglePlayPlace,
+        in context: RequestContext
+    ) -> StoreKnowledge {
+        var knowledge = StoreKnowledge()
+        knowledge.isVouchedFor = context.isBelieved
+        knowledge.mayAsk = !request.purchaseTokens.isEmpty
+        if context.isBelieved { knowledge.add(request.purchaseTokens, at: place) }
+        knowledge.add(context.caller.user, context.snapshot.pseudonyms, in: place.app.name)
+        return knowledge
+    }
+
+    /// Whether this caller is told what the rules found.
+    package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }
+}
+
+extension Catalog {
+    /// The offer that a request names.
+    fileprivate func find(_ request: AuthorizationRequest) throws(Refusal) -> ListedOffer<GooglePlayOfferKey> {
+        do {
+            return try googlePlayOffer(
+                request.offerID,
+                of: request.productID,
+                basePlan: request.basePlanID,
+                in: request.packageName
+            )
+        } catch {
+            throw .decision(.unknownOffer(error))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// An offer, and whether one customer could have it now.
+package struct OfferOutlook: Sendable {
+    package let offer: CatalogOffer
+    package let decision: Decision
+    /// What keeps the offer from the customer beside the rules.
+    package let obstacle: Obstacle?
+
+    /// Whether it would be granted.
+    package var canBeHad: Bool { decision.outcome == .eligible && obstacle == nil }
+
+    /// Why somebody whom the rules admit can't have an offer just now.
+    package enum Obstacle: Hashable, Sendable {
+        /// At Google Play, it is not set up as it must be.
+        case fault(OfferFault)
+        /// A store did not answer, so it isn't known; for the moment.
+        case storeUnavailable
+        /// No key is active that could sign it.
+        case keyUnavailable
+        /// Nothing is signed or authorized just now.
+        case sealed
+
+        /// What programs know it by.
+        package var code: String {
+            switch self {
+            case .fault(let fault): fault.code
+            case .storeUnavailable: "store-unavailable"
+            case .keyUnavailable: "key-unavailable"
+            case .sealed: "sealed"
+            }
+        }
+
+        /// Whether it may be over at any moment, so that an answer with it is out of date at once.
+        package var isMomentary: Bool {
+            switch self {
+            case .storeUnavailable, .sealed: true
+            case .fault, .keyUnavailable: false
+            }
+        }
+    }
+}

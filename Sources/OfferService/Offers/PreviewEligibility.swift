@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+
+/// Tells which offers one customer could have, by the same decisions that grant them; reserves and signs nothing.
+package final class PreviewEligibility: Sendable {
+    private let decider: OfferDecider
+    private let seal: Seal
+    private let store: AppStore
+    private let catalogues: GooglePlayCatalogues
+    private let purchases: any GooglePlayPurchaseSource
+    private let log: Log
+
+    init(decider: OfferDecider, seal: Seal, stores: Stores, purchases: any GooglePlayPurchaseSource, log: Log) {
+        self.decider = decider
+        self.seal = seal
+        (store, catalogues) = (stores.appStore, stores.catalogues)
+        self.purchases = purchases
+        self.log = log
+    }
+
+    private var committer: Committer { decider.committer }
+
+    /// Answers one request, in the order of the catalog.
+    package func outlooks(
+        _ request: EligibilityRequest,
+        in context: RequestContext
+    ) async throws(Refusal) -> [OfferOutlook] {
+        for (name, named) in PreviewedApp.names(request, context.catalog) {
+            try context.caller.authorize(name, named: named, assertions: request.customer.assertions)
+        }
+        let app = try PreviewedApp(request, context.snapshot)
+        try context.catalog.customerPolicy(of: app.name).admit(request.customer.customerID)
+        let offers = try app.offers(request, context.catalog)
+        let customer = try await PreviewedCustomer(request, of: app, at: store, in: context)
+        try decider.admission.admit(context.caller, about: customer.knowledge.shownSubjects)
+        let terms = GrantTerms(id: context.id, at: context.receivedAt)
+        let requests = offers.map { offer in
+            DecisionRequest(
+                context,
+                offer: offer,
+                customer: customer.customer(for: offer),
+                knowledge: customer.knowledge(for: offer),
+                terms: terms
+            )
+        }
+        let preview = OfferPreview(requests: requests, knowledge: customer.knowledge)
+        let previewed = try await decided(preview, about: customer)
+        let faults = await googlePlayObstacles(of: offers, in: app, request, at: context.receivedAt)
+        // Asked last, so that what was sealed meanwhile is known. Not the gate: what can't be recorded does not shut it.
+        let isSealed = seal.isSealed || committer.gate.isCutOff
+        return zip(offers, previewed).map { offer, previewed in
+            let obstacle =
+                previewed.isStoreSilent
+                ? .storeUnavailable : faults[offer.ledgerKey] ?? keyObstacle(offer, context.snapshot.keyRing)
+            return OfferOutlook(offer: offer, decision: previewed.decision, obstacle: isSealed ? .sealed : obstacle)
+        }
+    }
+
+    /// Decided on what is known; each store is asked once, if what it knows may make a difference.
+    private func decided(
+        _ preview: OfferPreview,
+        about customer: PreviewedCustomer
+    ) async throws(Refusal) -> [PreviewedOffer] {
+        let first = try await previewed(preview)
+        var fetched: [Store: StoreKnowledge] = [:]
+        for store in Store.allCases {
+            let asking = zip(preview.requests, first).filter { $0.0.offer.listing.store == store }
+            let needs = asking.reduce(FactNeeds()) { $0.union($1.1.storeNeeds) }
+            guard !needs.isEmpty, let request = asking.first(where: { !$0.1.storeNeeds.isEmpty })?.0 else { continue }
+            fetched[store] = try await fetch(needs, from: store, for: request, about: customer)
+        }
+        guard !fetched.isEmpty else { return first }
+        let requests = preview.requests.map { request in
+            fetched[request.offer.listing.store].map { request.with(request.knowledge.told(by: $0)) } ?? request
+        }
+        var knowledge = StoreKnowledge()
+        knowledge.report = fetched[.appStore]?.report
+        knowledge.googlePlayReport = fetched[.googlePlay]?.googlePlayReport
+        return try await previewed(OfferPreview(requests: requests, knowledge: knowledge))
+    }
+
+    private func previewed(_ preview: OfferPreview) async throws(Refusal) -> [PreviewedOffer] {
+        do { return try await committer.preview(preview) } catch { throw .service(ServiceFault(error)) }
+    }
+
+    /// What is known after that store was asked.
+    private func fetch(
+        _ needs: FactNeeds,
+        from store: Store,
+        for request: DecisionRequest,
+        about customer: PreviewedCustomer
+    ) async throws(Refusal) -> StoreKnowledge {
+        switch (store, customer.evidence, customer.place) {
+        case (.appStore, let evidence?, _):
+            return try await AppStoreLookup(evidence: evidence, store: self.store, log: log).fetch(needs, for: request)
+        case (.googlePlay, _, let place?):
+            return try await GooglePlayPurchaseLookup(
+                tokens: customer.purchaseTokens,
+                place: place,
+                purchases: purchases,
+                committer: committer,
+                refusesOthers: false,
+                log: log
+            ).fetch(needs, for: request)
+        default: return request.knowledge
+        }
+    }
+
+    /// Whether this caller is told what the rules found.
+    package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }
+
+    // MARK: - Obstacles
+
+    private func keyObstacle(_ offer: CatalogOffer, _ ring: KeyRing) -> OfferOutlook.Obstacle? {
+        guard let listing = offer.appStore else { return nil }
+        return ring.activeKey(for: listing.bundleID, purpose: listing.purpose) == nil ? .keyUnavailable : nil
+    }
+
+    /// What keeps offers at Google Play from everybody, by their keys in the ledger.
+    private func googlePlayObstacles(
+        of offers: [CatalogOffer],
+        in app: PreviewedApp,
+        _ request: EligibilityRequest,
+        at now: Timestamp
+    ) async -> [Int64: OfferOutlook.Obstacle] {
+        guard let googlePlay = app.googlePlay else { return [:] }
+        let keys = offers.compactMap { offer in offer.googlePlay.map { (offer.ledgerKey, $0) } }
+        guard !keys.isEmpty else { return [:] }
+        var obstacles: [Int64: OfferOutlook.Obstacle] = [:]
+        do {
+            let catalogue = try await catalogues.current(googlePlay.packageName, at: now)
+            let (region, tags) = (request.knownRegion, Set(googlePlay.hideTags))
+            for (ledgerKey, key) in keys {
+                let checked = GooglePlayOfferCheck.validate(key, region: region, hideTags: tags, in: catalogue)
+                if case .failure(let fault) = checked { obstacles[ledgerKey] = .fault(fault) }
+            }
+        } catch {
+            log.onceAMinute(.warning, "Google Play's catalog could not be read", reason: error.label)
+            for (ledgerKey, _) in keys { obstacles[ledgerKey] = .storeUnavailable }
+        }
+        return obstacles
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// One request for offers: who asks, when, and the snapshot by which all of it is decided.
+///
+/// A class, because it is handed on several times for each request and never changes.
+package final class RequestContext: Sendable {
+    /// UUIDv7; a grant has it too.
+    package let id: UniqueID
+    package let receivedAt: Timestamp
+    /// The one in force when the request came in.
+    package let snapshot: Snapshot
+    package let caller: Caller
+    /// `nil` without an idempotency key.
+    package let idempotency: IdempotencyClaim?
+
+    package init(
+        id: UniqueID,
+        receivedAt: Timestamp,
+        snapshot: Snapshot,
+        caller: Caller,
+        idempotency: IdempotencyClaim? = nil
+    ) {
+        self.id = id
+        self.receivedAt = receivedAt
+        self.snapshot = snapshot
+        self.caller = caller
+        self.idempotency = idempotency
+    }
+
+    /// Whether what the request states of its customer is believed.
+    var isBelieved: Bool { caller.role.mayAssertFacts }
+    var catalog: Catalog { snapshot.catalog }
+
+    /// The context of one item of a batch.
+    func item(_ id: UniqueID, _ idempotency: IdempotencyClaim?) -> RequestContext {
+        RequestContext(
+            id: id,
+            receivedAt: receivedAt,
+            snapshot: snapshot,
+            caller: caller,
+            idempotency: idempotency
+        )
+    }
+}
