@@ -26,11 +26,11 @@ package final class StreamConnection {
         var found: Int32 = -1
         unsafe shim_easy_get_socket(handle.pointer, &found)
         socket = found
-        guard code == CURLE_OK, found >= 0 else { throw .notConnected(Self.error(code, handle, opener)) }
+        guard code == CURLE_OK, found >= 0 else { throw .notConnected(Self.error(code, of: handle, opener)) }
         shim_limit_silence(found, Self.silenceMilliseconds)
     }
 
-    private static func error(_ code: CURLcode, _ handle: EasyHandle, _ opener: SocketOpener) -> ClientError {
+    private static func error(_ code: CURLcode, of handle: EasyHandle, _ opener: SocketOpener) -> ClientError {
         if opener.hasRefusedAddress, code == CURLE_COULDNT_CONNECT { return .addressNotAllowed }
         if code == CURLE_OPERATION_TIMEDOUT { return .connectTimeout }
         return ClientError(code, handle.explanation(of: code))

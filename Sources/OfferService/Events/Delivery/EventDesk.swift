@@ -30,15 +30,16 @@ package struct EventDesk {
         let rows = try read { table throws(StorageError) in try table.all() }
         let endpoints = settings.endpoints.flatMap { endpoint in
             let row = rows.first { $0.id == endpoint.id }
-            return [Self.line(endpoint.id, endpoint.shownURL, row)] + endpoint.publicKeys.map { "  public key \($0)" }
+            return [Self.line(endpoint.id, to: endpoint.shownURL, row)]
+                + endpoint.publicKeys.map { "  public key \($0)" }
         }
         return endpoints
             + settings.streams.map { stream in
-                Self.line(stream.id, stream.shownTarget, rows.first { $0.id == stream.id })
+                Self.line(stream.id, to: stream.shownTarget, rows.first { $0.id == stream.id })
             }
     }
 
-    private static func line(_ id: String, _ target: String, _ row: EndpointTable.Row?) -> String {
+    private static func line(_ id: String, to target: String, _ row: EndpointTable.Row?) -> String {
         guard let row else { return "\(id)\t\(target)\tnot known yet" }
         let next = EventPosition(number: row.nextPosition).index
         var line = "\(id)\t\(target)\t\(row.delivered) delivered, next entry \(next)"

@@ -6,12 +6,12 @@ extension LogStream {
     /// Sends a test message, or writes a test line, and says what came of it; blocks the thread.
     func test(at now: Timestamp) -> (isTaken: Bool, text: String) {
         switch target {
-        case .syslog(let target): Self.test(target, id, now)
-        case .file(let path): Self.test(path, id, now)
+        case .syslog(let target): Self.test(target, id, at: now)
+        case .file(let path): Self.test(path, id, at: now)
         }
     }
 
-    private static func test(_ target: SyslogTarget, _ id: String, _ now: Timestamp) -> (isTaken: Bool, text: String) {
+    private static func test(_ target: SyslogTarget, _ id: String, at now: Timestamp) -> (isTaken: Bool, text: String) {
         do throws(StreamError) {
             let connection = try StreamConnection(target.connection)
             let frame = SyslogWriter(target, origin: "-").testFrame(at: now)
@@ -28,7 +28,7 @@ extension LogStream {
         }
     }
 
-    private static func test(_ path: String, _ id: String, _ now: Timestamp) -> (isTaken: Bool, text: String) {
+    private static func test(_ path: String, _ id: String, at now: Timestamp) -> (isTaken: Bool, text: String) {
         do throws(LogSinkError) {
             try LogFile(path: path).write(StreamItem.testLine(at: now)) { false }
             return (true, "\(id): a test line was written to \(path)")

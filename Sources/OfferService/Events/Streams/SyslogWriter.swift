@@ -40,25 +40,25 @@ package struct SyslogWriter {
         }
         let body = HiddenCharacters.escaped(item.entry)
         let severity = item.categories.first?.severity ?? 5
-        return frame(head(severity, time, members["ev"]?.string ?? ""), data, body)
+        return frame(head(severity, at: time, of: members["ev"]?.string ?? ""), data, body: body)
     }
 
     /// What `events test` sends.
     package func testFrame(at now: Timestamp) -> [UInt8] {
         let text = "offer-signer events test: nothing has happened"
-        return frame(head(5, now, "endpoint.test"), [("log", origin)], Array(text.utf8))
+        return frame(head(5, at: now, of: "endpoint.test"), [("log", origin)], body: Array(text.utf8))
     }
 
     /// Members of entries that receivers filter by.
     private static let copied = ["caller", "kid", "grant", "bundle", "cause", "outcome"]
 
-    private func head(_ severity: Int, _ time: Timestamp, _ event: String) -> String {
+    private func head(_ severity: Int, at time: Timestamp, of event: String) -> String {
         let name = String(decoding: event.utf8.filter { (0x21...0x7E).contains($0) }.prefix(32), as: UTF8.self)
         let priority = target.facility * 8 + severity
         return "<\(priority)>1 \(time.rfc3339) \(host) offer-signer \(process) \(name.isEmpty ? "-" : name) "
     }
 
-    private func frame(_ head: String, _ data: [(name: String, value: String)], _ body: [UInt8]) -> [UInt8] {
+    private func frame(_ head: String, _ data: [(name: String, value: String)], body: [UInt8]) -> [UInt8] {
         let mark: [UInt8] = target.hasByteOrderMark ? [0xEF, 0xBB, 0xBF] : []
         var message = start(head, data) + mark
         if message.count + body.count > target.maximumBytes {
