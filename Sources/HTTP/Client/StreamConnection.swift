@@ -112,6 +112,8 @@ extension EasyHandle {
         set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         set(CURLOPT_URL, configuration.origin.description)
         set(CURLOPT_CONNECT_ONLY, true)
+        // A look-up of the host's name that hangs must not hold up the end of the thread.
+        set(CURLOPT_QUICK_EXIT, true)
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         // The names of HTTP are not what is spoken.
         set(CURLOPT_SSL_ENABLE_ALPN, false)

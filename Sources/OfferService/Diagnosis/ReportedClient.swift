@@ -17,7 +17,9 @@ package struct ReportedClient: Hashable, Sendable {
         let before = mismatches.count
         var reader = ObjectReader(value, into: mismatches)
         let expected = "1 to \(Self.mostBytes) printable ASCII characters"
-        library = reader.optional("library", expected, Self.text)
+        library = reader.optional("library", "\(expected), other than \(CallerID.retention)") { value in
+            Self.text(value).flatMap { $0 == CallerID.retention.text ? nil : $0 }
+        }
         version = reader.optional("version", expected, Self.text)
         os = reader.optional("os", expected, Self.text)
         storeKit = reader.optional("storeKit", "1 or 2") { $0.integer.flatMap { [1, 2].contains($0) ? $0 : nil } }

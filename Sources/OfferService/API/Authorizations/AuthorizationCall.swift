@@ -19,6 +19,7 @@ package struct AuthorizationCall: Sendable {
         defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
+        let asked = try AuthorizationRequest(request.body, by: caller.user, receivedAt: now)
         let context = RequestContext(
             id: requestID,
             receivedAt: now,
@@ -26,7 +27,6 @@ package struct AuthorizationCall: Sendable {
             caller: caller,
             idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) }
         )
-        let asked = try AuthorizationRequest(request.body, by: caller.user, receivedAt: now)
         let authorized: AuthorizedOffer
         do throws(Refusal) {
             authorized = try await authorizer.authorize(asked, in: context)

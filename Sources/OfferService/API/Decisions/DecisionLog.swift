@@ -70,6 +70,7 @@ struct DecisionLog: Sendable {
         _ results: [Result<SignedOffer, Refusal>],
         in context: RequestContext
     ) {
+        guard isShown(context.caller) else { return }
         for (item, result) in zip(batch.items, results) {
             let own = context.item(item.id, item.idempotency)
             let offer = (try? item.request.get())?.offerName ?? "unreadable"

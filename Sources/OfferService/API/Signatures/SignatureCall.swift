@@ -25,6 +25,7 @@ package struct SignatureCall: Sendable {
         defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
+        let asked = try SignatureRequest(request.body, for: kind, by: caller.user, receivedAt: now)
         let context = RequestContext(
             id: requestID,
             receivedAt: now,
@@ -32,7 +33,6 @@ package struct SignatureCall: Sendable {
             caller: caller,
             idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) }
         )
-        let asked = try SignatureRequest(request.body, for: kind, by: caller.user, receivedAt: now)
         let signed: SignedOffer
         do throws(Refusal) {
             signed = try await signer.sign(asked, in: context)

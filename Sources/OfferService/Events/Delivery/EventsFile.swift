@@ -37,6 +37,8 @@ package struct EventsFile {
             let reader = StreamReader(path: path, policy: policy, mismatches: mismatches)
             let streams = root.elements("streams", atMost: Self.mostEndpoints) { reader.read($0) }
             reportConflicts((endpoints + relays).map(\.id) + streams.map(\.id), root)
+            let files = streams.compactMap(\.file)
+            if Set(files).count < files.count { root.note("streams", "two of them have the same file") }
             return (endpoints + relays, streams, networks, readCertificates(&root))
         }
         guard issues.isEmpty else { throw ConfigurationError(issues) }

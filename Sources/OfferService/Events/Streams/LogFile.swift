@@ -5,6 +5,8 @@ import Glibc
 final class LogFile: LogSink {
     private let path: String
     private var descriptor: Int32 = -1
+    /// Until the first write after the file was opened.
+    private var needsRepair = true
 
     init(path: String) {
         self.path = path
@@ -29,6 +31,12 @@ final class LogFile: LogSink {
     func write(_ bytes: [UInt8], isStopped: () -> Bool) throws(LogSinkError) {
         do throws(LogSinkError) {
             if descriptor < 0 || isMoved { try open() }
+            // Released with the write: a test, or a worker that ends, may write as well.
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                throw LogSinkError(description: "\(path) is being written by another process.", label: "file-locked")
+            }
+            defer { flock(descriptor, LOCK_UN) }
+            try removeTornLine()
             try append(bytes)
         } catch {
             close()
@@ -53,11 +61,19 @@ final class LogFile: LogSink {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw LogSinkError(description: "\(path) is not a regular file.", label: "file-kind")
         }
-        if status.st_size == 0 { return try syncDirectory() }
-        try removeTornLine(size: Int64(status.st_size))
+        if status.st_size == 0 { try syncDirectory() }
+        needsRepair = true
     }
 
     /// Removes a last line without its end, as a crash may leave it; its entry is written again.
+    private func removeTornLine() throws(LogSinkError) {
+        guard needsRepair else { return }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure("cannot be read") }
+        if status.st_size > 0 { try removeTornLine(size: Int64(status.st_size)) }
+        needsRepair = false
+    }
+
     private func removeTornLine(size: Int64) throws(LogSinkError) {
         let start = max(0, size - Self.longestLine)
         var bytes = [UInt8](repeating: 0, count: Int(size - start))

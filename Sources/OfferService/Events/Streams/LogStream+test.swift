@@ -22,7 +22,10 @@ extension LogStream {
                 try connection.discardInput()
             }
             let host = target.connection.origin.host
-            return (connection.isAcknowledged, "\(id): \(host) was sent a test message, and kept the connection")
+            guard connection.isAcknowledged else {
+                return (false, "\(id): \(host) acknowledged nothing within 1 s; look at the network, and try again")
+            }
+            return (true, "\(id): \(host) was sent a test message, and kept the connection")
         } catch {
             return (false, "\(id): \(error)")
         }

@@ -16,6 +16,9 @@ package struct LogStream: Hashable, Sendable {
         case file(String)
     }
 
+    /// The path, if it is a file.
+    var file: String? { if case .file(let path) = target { path } else { nil } }
+
     /// What people see of it.
     var shownTarget: String {
         switch target {

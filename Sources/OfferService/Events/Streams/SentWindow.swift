@@ -3,16 +3,15 @@
 /// What was sent over a connection whose other side says nothing of what it has read.
 ///
 /// Pure: times are given, in milliseconds. Syslog has no acknowledgement, so some of what was sent is sent again when the
-/// connection ends: what is still unacknowledged, and what may have lain unread at the other side. What is sent again keeps
-/// the time of the first sending, so that a receiver which often ends its connection does not get it for ever.
+/// connection ends: what is still unacknowledged, and what may have lain unread at the other side. What is acknowledged is
+/// sent again three times at most, so that a receiver which often ends its connection does not get it for ever.
 package struct SentWindow: Sendable {
     private struct Batch {
         let first: Int64
         let bytes: Int
-        /// The first time.
-        let begunAt: Int64
-        /// The last time.
         let sentAt: Int64
+        /// How often it had been sent before.
+        let repeats: Int
     }
 
     /// What is older than this, and acknowledged by the other side's system, counts as read while the connection lasts.
@@ -22,21 +21,22 @@ package struct SentWindow: Sendable {
     /// After a reset no more is sent again than this; the receive buffer of Linux has 6 MB at most.
     package static let keptMilliseconds: Int64 = 300_000
     package static let keptBytes = 6 << 20
+    package static let mostRepeats = 3
 
     private var batches: [Batch] = []
-    /// Those of earlier connections, for the times of what is sent again.
+    /// Those of earlier connections, of which some is to be sent again.
     private var earlier: [Batch] = []
-    /// The first entry that no earlier connection was sent.
-    private var earlierEnd: Int64 = 0
+    /// The first entry that no earlier connection was sent; a batch ends before it, so that none has both.
+    private(set) var earlierEnd: Int64 = 0
     private var acknowledgedAt: Int64 = .min
     private var bytes = 0
 
     package init() {}
 
-    /// Notes that entries were sent, the first of which is `first`.
-    package mutating func add(_ first: Int64, bytes count: Int, at now: Int64) {
-        let known = first < earlierEnd ? earlier.last { $0.first <= first } : nil
-        batches.append(Batch(first: first, bytes: count, begunAt: known?.begunAt ?? now, sentAt: now))
+    /// Notes that the entries from `first` on were sent, up to `end`, which was not.
+    package mutating func add(_ first: Int64, upTo end: Int64, bytes count: Int, at now: Int64) {
+        let known = end <= earlierEnd ? earlier.last { $0.first < end } : nil
+        batches.append(Batch(first: first, bytes: count, sentAt: now, repeats: known.map { $0.repeats + 1 } ?? 0))
         bytes += count
     }
 
@@ -45,7 +45,7 @@ package struct SentWindow: Sendable {
         if isAcknowledged { acknowledgedAt = now }
         var count = 0
         for batch in batches {
-            let isOld = batch.begunAt <= now - Self.keptMilliseconds || bytes > Self.keptBytes
+            let isOld = batch.sentAt <= now - Self.keptMilliseconds || bytes > Self.keptBytes
             guard isOld, isProven(batch, at: now) else { break }
             bytes -= batch.bytes
             count += 1
@@ -53,8 +53,11 @@ package struct SentWindow: Sendable {
         batches.removeFirst(count)
     }
 
+    /// What was sent in the same millisecond may have been sent after it was asked.
+    private func isAcknowledged(_ batch: Batch) -> Bool { batch.sentAt < acknowledgedAt }
+
     private func isProven(_ batch: Batch, at now: Int64, after milliseconds: Int64 = proofMilliseconds) -> Bool {
-        batch.sentAt <= acknowledgedAt && batch.begunAt <= now - milliseconds
+        isAcknowledged(batch) && batch.sentAt <= now - milliseconds
     }
 
     /// The first entry that may not have been read, `next` being the first that was not sent.
@@ -65,14 +68,14 @@ package struct SentWindow: Sendable {
     /// Begins anew after the connection has ended, and returns from which entry on to send again.
     package mutating func restart(next: Int64, wasReset: Bool, at now: Int64) -> Int64 {
         let age = wasReset ? Self.keptMilliseconds : Self.closedMilliseconds
-        let first = batches.first { !isProven($0, at: now, after: age) }?.first ?? next
-        if !batches.isEmpty {
-            (earlier, earlierEnd) = (batches.filter { $0.first >= first }, max(earlierEnd, next))
-        }
+        let first =
+            batches.first { batch in
+                !isProven(batch, at: now, after: age)
+                    && !(isAcknowledged(batch) && batch.repeats >= Self.mostRepeats)
+            }?.first ?? next
+        earlier = batches.filter { $0.first >= first } + earlier.filter { $0.first >= next }
+        earlierEnd = max(earlierEnd, next)
         (batches, bytes, acknowledgedAt) = ([], 0, .min)
         return first
     }
-
-    /// When the oldest of what may not have been read was sent.
-    package func oldestAt(_ now: Int64) -> Int64? { batches.first { !isProven($0, at: now) }?.sentAt }
 }

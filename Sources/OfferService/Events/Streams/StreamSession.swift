@@ -25,6 +25,8 @@ final class StreamSession {
     /// Positions that the database holds as failing.
     private var storedHeld: Set<Int64>
     private var retryAt: Int64 = .min
+    /// When something was sent first over the present connection.
+    private var takesSince: Int64?
     private var (lookedAt, storedAt): (Int64, Int64) = (-10_000, -10_000)
     private var logSize: Int64 = 0
     private(set) var hasMore = false
@@ -73,13 +75,14 @@ final class StreamSession {
         logSize = try newestSize()
         guard next < logSize else { return }
         let page = try AuditReader(connection: connection).page(from: next)
+        guard !page.isEmpty else { throw .damaged(index: next) }
         var batch = StreamBatch(first: next)
         var following = next
         for (index, entry) in page {
             guard index == following, let item = StreamItem(index, entry) else { throw .damaged(index: following) }
             following += 1
             if stream.wants(item.categories) { batch.add(sink.bytes(of: item)) }
-            guard batch.bytes.count >= sink.batchBytes else { continue }
+            guard batch.bytes.count >= sink.batchBytes || following == window.earlierEnd else { continue }
             guard send(batch, upTo: following) else { return }
             batch = StreamBatch(first: following)
         }
@@ -101,7 +104,10 @@ final class StreamSession {
                 fail(error)
                 return false
             }
-            if !sink.isDurable { window.add(batch.first, bytes: batch.bytes.count, at: milliseconds) }
+            if !sink.isDurable {
+                window.add(batch.first, upTo: following, bytes: batch.bytes.count, at: milliseconds)
+                takesSince = takesSince ?? milliseconds
+            }
             row.delivered += Int64(batch.count)
             row.deliveredAt = now
             context.runtime.metrics.count(.eventDeliveries(endpoint: stream.id, outcome: "delivered"), by: batch.count)
@@ -125,8 +131,7 @@ final class StreamSession {
         window.settle(isAcknowledged: sink.isAcknowledged, at: milliseconds)
         guard failing != nil, !sink.isDurable, milliseconds >= retryAt else { return }
         // It has taken something since, and kept the connection.
-        let since = window.oldestAt(milliseconds)
-        if let since, milliseconds - since >= Self.steadyMilliseconds { recover() }
+        if let takesSince, sink.isAcknowledged, milliseconds - takesSince >= Self.steadyMilliseconds { recover() }
     }
 
     /// For so long a receiver has to keep the connection until it counts as working again.
@@ -135,6 +140,7 @@ final class StreamSession {
     /// Goes back to what the receiver may not have read.
     private func resume(_ error: LogSinkError) {
         next = window.restart(next: next, wasReset: error.wasReset, at: milliseconds)
+        takesSince = nil
     }
 
     private func fail(_ error: LogSinkError) {
@@ -174,15 +180,9 @@ final class StreamSession {
         store()
     }
 
-    /// Ends the connection once all that was sent is acknowledged, or a second later.
+    /// Ends the connection; what may not have been read yet is sent again by whoever goes on.
     func end() {
-        let begin = milliseconds
-        while !sink.isAcknowledged, !sink.isDurable, milliseconds - begin < 1000 {
-            guard (try? sink.check()) != nil else { break }
-            usleep(20_000)
-        }
         watch()
-        if sink.isAcknowledged { window = SentWindow() }
         sink.close()
         store()
     }

@@ -90,7 +90,9 @@ package struct RetentionMessagingReport: Sendable {
         }
         let faults = entries.flatMap(\.findings).count { $0.isFault }
         if entries.allSatisfy({ $0.setup == nil }) { return lines + ["", "Nothing was compared."] }
-        return lines + ["", faults == 0 ? "No difference matters." : "\(faults) to be put right."]
+        if faults > 0 { return lines + ["", "\(faults) to be put right."] }
+        let isWhole = verdict == .good
+        return lines + ["", isWhole ? "No difference matters." : "Not all of it was compared."]
     }
 
     private static func counted(_ messages: [UploadedMessage]) -> String {
