@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// One request for offers: who asks, when, and the snapshot by which all of it is decided.
+/// One request for offers: its caller, its time, and the snapshot that decides about it.
 ///
 /// A class, because it is handed on several times for each request and never changes.
 package final class RequestContext: Sendable {

@@ -36,9 +36,9 @@ package final class StreamConnection {
         return ClientError(code, handle.explanation(of: code))
     }
 
-    /// For so long may what was sent stay unacknowledged.
+    /// How long sent bytes may stay unacknowledged.
     private static let silenceMilliseconds: UInt32 = 30_000
-    /// A record of TLS; of what was begun, libcurl wants the same bytes again.
+    /// One TLS record; after a partial write, libcurl expects the same bytes again.
     private static let mostBytesAtOnce = 16_384
 
     /// Sends all bytes, unless nothing of them can be sent for `stallMilliseconds`; blocks the thread.
@@ -78,7 +78,7 @@ package final class StreamConnection {
         }
     }
 
-    /// Reads what has arrived, which nobody wants: unread, it would make the end of the connection a reset.
+    /// Reads and drops what has arrived: if it stayed unread, closing the connection would reset it.
     ///
     /// - Throws: If the other side has ended the connection.
     package func discardInput() throws(StreamError) {

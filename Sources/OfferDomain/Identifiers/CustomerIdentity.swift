@@ -102,7 +102,7 @@ package enum CustomerIdentity: Hashable, Sendable {
     /// Whether it is a name that anybody may claim, and that proves nothing.
     package var isClaimed: Bool { prefix == 0x6E }
 
-    /// The same name where nobody who is believed gave it.
+    /// The same name, as a caller that is not trusted claims it.
     package var asClaimed: CustomerIdentity {
         switch self {
         case .appAccountToken(let token): .claimedAppAccountToken(token)

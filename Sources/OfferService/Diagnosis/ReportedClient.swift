@@ -36,7 +36,7 @@ package struct ReportedClient: Hashable, Sendable {
         self.storeKit = storeKit
     }
 
-    /// The App Store itself, which shows an offer to a subscriber who is about to cancel.
+    /// The client of retention offers: the App Store.
     static let appStoreRetention = ReportedClient(library: CallerID.retention.text, version: nil, os: [])
 
     /// The same as the record of a signature has it; `nil` if the record has none.

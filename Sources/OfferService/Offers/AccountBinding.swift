@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 
-/// Decides whose account of the App Store a signature is bound to.
+/// Decides which App Store account a signature is bound to.
 ///
 /// - A promotional offer is bound to the names that the request gives. Where an app sends signed data along, a JWS is bound
 ///   to the account of that data.
 /// - An introductory offer is bound to an account of the store. An app has to show by signed data that it is the customer's.
-/// - A backend is believed in whose transaction it is.
+/// - A backend may name the transaction of any customer: it knows them.
 struct AccountBinding: Sendable {
     let customer: StatedCustomer
     /// What the App Store signed for the customer, as far as the request sends it along.
     let shown: VerifiedMembers
     let context: RequestContext
 
-    /// Refuses what is sent along of another account than the request names, or of several.
+    /// Refuses signed data of another account than the request names, or of several accounts.
     init(
         _ customer: StatedCustomer,
         shownBy shown: VerifiedMembers,
@@ -36,7 +36,7 @@ struct AccountBinding: Sendable {
         return .promotionalOffer(offerID, transactionID: id, forms: forms)
     }
 
-    /// The transaction whose account an introductory offer is for.
+    /// The transaction of the account that gets an introductory offer.
     private func shownTransaction() throws(Refusal) -> TransactionID {
         guard let id = namedOrShown, context.isBelieved || shown.ids.contains(id) else {
             throw .request(.transactionNotShown)
@@ -44,7 +44,7 @@ struct AccountBinding: Sendable {
         return id
     }
 
-    /// The transaction whose account a JWS of a promotional offer is for.
+    /// The transaction of the account that gets a promotional offer by JWS.
     ///
     /// Where an app has the offer decided on purchases that it shows, it is one of these. Otherwise an app could have the JWS
     /// signed for another account.
@@ -62,9 +62,9 @@ struct AccountBinding: Sendable {
 extension SubscriptionEvidence {
     /// Refuses transactions that name another account than the request does.
     ///
-    /// A backend is believed in whose transactions they are; what names no account is anybody's. A signature of the first
-    /// form is bound to the account that the request names and to nothing else, so there it has to name that of the
-    /// transactions, as token or as the user name that StoreKit 1 made the token of. For a JWS they may name one at most.
+    /// Backends are trusted to send the customer's own transactions. A transaction without an account fits every request. An
+    /// original signature is bound only to the account that the request names, so the transactions must name the same one,
+    /// as a token or as the user name that StoreKit 1 turns into a token. For a JWS they may name one account at most.
     func refuseOtherAccount(
         than binding: PurchaseBinding,
         from caller: Caller,

@@ -19,8 +19,8 @@ package struct AuthorizedOffer: Sendable {
 
 /// Answers requests for offers at Google Play: decides, sees that the offer can't leak, records, then authorizes.
 ///
-/// Google Play asks nobody before it sells an offer that the developer determines, so what is authorized here is
-/// compared with what was bought afterwards.
+/// Google Play sells a developer-determined offer without asking the developer first. So purchases are compared with the
+/// authorizations afterwards.
 package final class AuthorizeOffer: Sendable {
     private let decider: OfferDecider
     private let catalogues: GooglePlayCatalogues
@@ -42,7 +42,7 @@ package final class AuthorizeOffer: Sendable {
 
     /// Answers one request.
     ///
-    /// The rules come first: who may not have the offer is told so even if the offer could not be given to anybody.
+    /// The rules come first: a customer whom they refuse gets that refusal, also while the offer has a fault.
     package func authorize(
         _ request: AuthorizationRequest,
         in context: RequestContext

@@ -5,21 +5,21 @@ package import OfferDomain
 package struct OfferOutlook: Sendable {
     package let offer: CatalogOffer
     package let decision: Decision
-    /// What keeps the offer from the customer beside the rules.
+    /// What else keeps the customer from the offer, besides the rules.
     package let obstacle: Obstacle?
 
     /// Whether it would be granted.
     package var canBeHad: Bool { decision.outcome == .eligible && obstacle == nil }
 
-    /// Why somebody whom the rules admit can't have an offer just now.
+    /// Why an eligible customer can't have the offer now.
     package enum Obstacle: Hashable, Sendable {
         /// At Google Play, it is not set up as it must be.
         case fault(OfferFault)
-        /// A store did not answer, so it isn't known; for the moment.
+        /// A store did not answer, so the decision lacks facts.
         case storeUnavailable
         /// No key is active that could sign it.
         case keyUnavailable
-        /// Nothing is signed or authorized just now.
+        /// The service is sealed.
         case sealed
 
         /// What programs know it by.

@@ -18,7 +18,7 @@ package struct StatedCustomer: Sendable {
     package var attributes: Attributes?
     /// Members that only a `backend` may send and that the request has, as pointers.
     package var assertions: [String] = []
-    /// Whether the App Store itself asks, which shows whose the transaction is; there is no time to ask back.
+    /// Whether the App Store asks: then the transaction is the customer's, and there is no time for a question to the store.
     var isFromAppStore = false
 
     init() {}
@@ -65,7 +65,7 @@ package struct StatedCustomer: Sendable {
         )
     }
 
-    /// The names that purchases are filed under when a trusted caller says whose they are.
+    /// The names under which purchases are filed that a trusted caller sends for the customer.
     var vouchedFor: [CustomerIdentity] {
         CustomerIdentity.vouchedFor(customer: customerID, anonymous: anonymousID, binding: binding)
     }

@@ -222,7 +222,7 @@ final class DeliverySession {
         givenUp.removeAll { $0.position >= position }
         queue = DeliveryQueue(next: position, items: queue.items.filter { $0.position < position })
         (row.nextPosition, storedRow.nextPosition, isRewinding) = (position, position, false)
-        // Whoever asks for it wants it now, whatever the endpoint said before.
+        // An operator enables an endpoint to have it tried now, so its Retry-After no longer counts.
         (pausedUntil, breaker) = (Timestamp(milliseconds: 0), Self.newBreaker)
         queue.resume(at: now)
     }

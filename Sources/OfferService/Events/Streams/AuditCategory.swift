@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 
-/// What an entry of the audit log is about, for those who receive some of the log; the most severe first.
+/// A category of entries of the audit log, by which a stream selects them; the most severe first.
 package enum AuditCategory: String, CaseIterable, Hashable, Sendable {
     case seals
     case alarms

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was sent over a connection whose other side says nothing of what it has read.
+/// The entries that were sent to a receiver that acknowledges none of them.
 ///
-/// Pure: times are given, in milliseconds. Syslog has no acknowledgement, so some of what was sent is sent again when the
-/// connection ends: what is still unacknowledged, and what may have lain unread at the other side. What is acknowledged is
-/// sent again three times at most, so that a receiver which often ends its connection does not get it for ever.
+/// Pure: times are given, in milliseconds. Syslog has no acknowledgments, only TCP has. When a connection ends, entries are
+/// sent again that TCP has not acknowledged, or that the receiver may not have read yet. Acknowledged entries are sent again
+/// three times at most, so that a receiver that often ends its connection does not get them for ever.
 package struct SentWindow: Sendable {
     private struct Batch {
         let first: Int64
         let bytes: Int
         let sentAt: Int64
-        /// How often it had been sent before.
+        /// How often its entries had been sent before.
         let repeats: Int
     }
 
-    /// What is older than this, and acknowledged by the other side's system, counts as read while the connection lasts.
+    /// An acknowledged batch counts as read after this time, while the connection lasts.
     package static let proofMilliseconds: Int64 = 10_000
-    /// After an end that looks orderly, as that of a killed receiver may, no more is sent again than this.
+    /// After an orderly end, which a killed receiver may make too, batches of this time are sent again.
     package static let closedMilliseconds: Int64 = 60_000
-    /// After a reset no more is sent again than this; the receive buffer of Linux has 6 MB at most.
+    /// After a reset, batches of this time are sent again, at most 6 MB: the largest receive buffer of Linux.
     package static let keptMilliseconds: Int64 = 300_000
     package static let keptBytes = 6 << 20
     package static let mostRepeats = 3
 
     private var batches: [Batch] = []
-    /// Those of earlier connections, of which some is to be sent again.
+    /// Batches of earlier connections that are to be sent again.
     private var earlier: [Batch] = []
-    /// The first entry that no earlier connection was sent; a batch ends before it, so that none has both.
+    /// The first entry that was never sent before this connection; no batch has entries of both sides of it.
     private(set) var earlierEnd: Int64 = 0
     private var acknowledgedAt: Int64 = .min
     private var bytes = 0
@@ -53,7 +53,7 @@ package struct SentWindow: Sendable {
         batches.removeFirst(count)
     }
 
-    /// What was sent in the same millisecond may have been sent after it was asked.
+    /// A batch of the same millisecond may have been sent after the acknowledgments were looked at.
     private func isAcknowledged(_ batch: Batch) -> Bool { batch.sentAt < acknowledgedAt }
 
     private func isProven(_ batch: Batch, at now: Int64, after milliseconds: Int64 = proofMilliseconds) -> Bool {
@@ -65,7 +65,7 @@ package struct SentWindow: Sendable {
         batches.first { !isProven($0, at: now) }?.first ?? next
     }
 
-    /// Begins anew after the connection has ended, and returns from which entry on to send again.
+    /// Forgets the connection, which has ended, and returns the first entry to send again.
     package mutating func restart(next: Int64, wasReset: Bool, at now: Int64) -> Int64 {
         let age = wasReset ? Self.keptMilliseconds : Self.closedMilliseconds
         let first =

@@ -117,14 +117,14 @@ final class StreamSession {
         return true
     }
 
-    /// Looks whether the connection still is there, and what of the past counts as read.
+    /// Notices an ended connection, and which entries count as read.
     private func watch() {
         do throws(LogSinkError) {
             try sink.check()
         } catch {
             let before = next
             resume(error)
-            // What was idle, and is closed, is opened again when there is something to send.
+            // A connection that was closed while idle is opened again when there is something to send.
             if next < before { fail(error) }
             return
         }
@@ -134,7 +134,7 @@ final class StreamSession {
         if let takesSince, sink.isAcknowledged, milliseconds - takesSince >= Self.steadyMilliseconds { recover() }
     }
 
-    /// For so long a receiver has to keep the connection until it counts as working again.
+    /// A receiver counts as working again once it has kept the connection for this time.
     private static let steadyMilliseconds: Int64 = 2000
 
     /// Goes back to what the receiver may not have read.
@@ -180,7 +180,7 @@ final class StreamSession {
         store()
     }
 
-    /// Ends the connection; what may not have been read yet is sent again by whoever goes on.
+    /// Ends the connection; the next session sends again what the receiver may not have read.
     func end() {
         watch()
         sink.close()

@@ -23,7 +23,7 @@ package struct DecisionCustomer: Sendable {
     /// The ledger's key of the account that purchases made with the grant will name; `nil` if they will name none.
     package let account: [UInt8]?
     package let facts: SharedFacts
-    /// `nil` if nobody who is believed stated any.
+    /// `nil` if no trusted caller stated any.
     package let attributes: Attributes?
 
     /// The customer of a request, when an offer of that store is decided.

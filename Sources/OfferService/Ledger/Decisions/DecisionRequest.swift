@@ -37,7 +37,7 @@ package final class DecisionRequest: Sendable {
     package let knowledge: StoreKnowledge
     /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
     package let googlePlayScope: GooglePlayScope?
-    /// Who asks, when, and under which snapshot.
+    /// The caller, the time, and the snapshot.
     package let context: RequestContext
 
     package init(
@@ -77,7 +77,7 @@ package final class DecisionRequest: Sendable {
     package var policyName: String { context.catalog.policyName }
     /// What the customer gets if the decision is one that it has an answer to.
     package var grantable: Grantable { terms.grantable }
-    /// `nil` if nobody who is believed stated any.
+    /// `nil` if no trusted caller stated any.
     package var attributes: Attributes? { customer.attributes }
 
     /// Under whose secret the keys of the request are made.
