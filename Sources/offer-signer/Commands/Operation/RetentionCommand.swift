@@ -51,6 +51,9 @@ enum RetentionCommand: Command {
         let report: PerformanceTestReport
         do throws(PerformanceTestError) {
             let session = try PerformanceTestSession(settings, app: app, clock: .system)
+            if !session.isRecorded {
+                Terminal.complain("there is no database at \(settings.database): no use of the key is recorded")
+            }
             report = try session.run(subject, minutes: minutes, everySeconds: seconds, news: tell)
         } catch {
             throw CommandError(error)

@@ -33,6 +33,8 @@ package struct PerformanceTestSession: Sendable {
     }
 
     package let bundleID: BundleID
+    /// Whether there is a database, in whose audit log each use of the key is recorded.
+    package let isRecorded: Bool
     private let origin: Origin
     private let client: Client
     private let tokens: BearerTokens
@@ -41,7 +43,7 @@ package struct PerformanceTestSession: Sendable {
 
     /// Reads keys and offers.
     ///
-    /// Where there is a database, each use of the key is on record first; none is needed.
+    /// Where there is a database, each use of the key is recorded first; none is needed.
     package init(
         _ settings: Settings,
         app: BundleID?,
@@ -53,7 +55,8 @@ package struct PerformanceTestSession: Sendable {
         let bundleID = try Self.app(app, loaded.catalog)
         let ledger = LedgerAccess(location: settings.database, clock: clock)
         var ring = loaded.keys.ring
-        if ledger.exists {
+        isRecorded = ledger.exists
+        if isRecorded {
             do { ring = ring.disabling(try KeySwitch(ledger: ledger, clock: clock).disabled()) } catch {
                 throw .ledger(error)
             }
@@ -64,7 +67,7 @@ package struct PerformanceTestSession: Sendable {
             )
         }
         let signer =
-            ledger.exists
+            isRecorded
             ? LiveCheck.signer(key, in: ledger)
             : KeyRingTokenSigner(key: { _ in key }, record: { _, _, _ throws(StoreError) in })
         do { client = try Client(settings.clientConfiguration) } catch { throw .client(error) }
