@@ -154,12 +154,15 @@ private let bert = "11111111-2222-4333-8444-555555555555"
         }
     }
 
-    @Test(.overSQLite) func `refuses a client that is too long, and counts only so many names apart`() async throws {
+    @Test(.overSQLite)
+    func `refuses a client that is too long or the App Store itself, and counts only so many names apart`() async throws
+    {
         try await withStoreService(asksStore: false) { world in
             let facts = #""facts": {"subscribedBefore": true}"#
-            let long = String(repeating: "x", count: 65)
-            let refused = try await world.sign("open", #""client": {"library": "\#(long)"}, \#(facts)"#)
-            #expect(refused.problem == "invalid-request" && refused.pointers == ["/client/library"], "\(refused)")
+            for library in [String(repeating: "x", count: 65), "app-store:retention"] {
+                let refused = try await world.sign("open", #""client": {"library": "\#(library)"}, \#(facts)"#)
+                #expect(refused.problem == "invalid-request" && refused.pointers == ["/client/library"], "\(refused)")
+            }
             for number in 0..<70 {
                 let client = #""client": {"library": "made-up", "version": "\#(number)"}"#
                 let reply = try await world.sign("open", #""customerId": "c\#(number)", \#(client), \#(facts)"#)

@@ -80,14 +80,17 @@ final class LogFile: LogSink {
         guard unsafe pread(descriptor, &bytes, bytes.count, Int(start)) == bytes.count else {
             throw failure("cannot be read")
         }
-        guard bytes.last != 0x0A else { return }
-        let lineStart = bytes.lastIndex(of: 0x0A).map { $0 + 1 }
+        let isTorn = bytes.last != 0x0A
+        let lineStart = (isTorn ? bytes : bytes.dropLast()).lastIndex(of: 0x0A).map { $0 + 1 }
+        // Of a whole line that is longer than any of ours should be, the start is not looked for.
+        if !isTorn, lineStart == nil, start > 0 { return }
         let line = bytes[(lineStart ?? 0)...]
         guard lineStart != nil || start == 0, Self.lineHeads.contains(where: { $0.starts(with: line.prefix($0.count)) })
         else {
             let reason = "\(path) does not end with a line of this service; name another file."
             throw LogSinkError(description: reason, label: "file-content")
         }
+        guard isTorn else { return }
         guard ftruncate(descriptor, Int(start) + (lineStart ?? 0)) == 0, fsync(descriptor) == 0 else {
             throw failure("cannot be written")
         }

@@ -56,12 +56,29 @@ struct LogFileTests {
         }
     }
 
-    @Test(arguments: ["root:x:0:0", "{\"index\":3}\nabc", String(repeating: "{\"index\":", count: 9000)])
+    @Test(arguments: [
+        "root:x:0:0", "root:x:0:0\n", "{\"index\":3}\nabc\n", "{\"index\":3}\nabc",
+        String(repeating: "{\"index\":", count: 9000),
+    ])
     func `another program's file is left as it is`(content: String) throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write(Array(content.utf8), to: "log")
         #expect(throws: LogSinkError.self) { try Self.write(4, to: LogFile(path: path)) }
         #expect(try text(path) == content)
+    }
+
+    @Test func `a file that another process is writing is left as it is, and tried again`() throws {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(Array("{\"index\":3}\n{\"ind".utf8), to: "log")
+        let other = unsafe open(path, O_RDWR)
+        defer { close(other) }
+        try #require(flock(other, LOCK_EX) == 0)
+        let file = LogFile(path: path)
+        #expect(throws: LogSinkError.self) { try Self.write(4, to: file) }
+        #expect(try text(path) == "{\"index\":3}\n{\"ind")
+        try #require(flock(other, LOCK_UN) == 0)
+        try Self.write(4, to: file)
+        #expect(try text(path) == "{\"index\":3}\n{\"index\":4}\n")
     }
 
     @Test func `links and folders are not written to`() throws {

@@ -9,6 +9,7 @@ import Testing
 /// What the events file may say of streams.
 struct StreamReaderTests {
     private static func read(_ streams: String, rest: String = "") throws -> EventSettings {
+        try startSecureMemory()
         let folder = try TemporaryDirectory()
         _ = try folder.write(try KeyTool.makeKey(), to: "client.key")
         _ = try folder.write(Array("nothing".utf8), to: "empty.pem")
@@ -58,6 +59,7 @@ struct StreamReaderTests {
             (#"{id: "a", file: "none/f"}"#, "/streams/0/file", "does not exist; make it first"),
             (#"{id: "a", file: ""}"#, "/streams/0/file", "expected the path of a file"),
             (#"{id: "a", file: "f"}, {id: "a", file: "g"}"#, "/endpoints", "a is listed twice"),
+            (#"{id: "a", file: "f"}, {id: "b", file: "f"}"#, "/streams", "two of them have the same file"),
         ]
     )
     func `says what is wrong, where, and what to do`(streams: String, pointer: String, words: String) throws {
