@@ -26,7 +26,7 @@ package final class VerificationPool: Sendable {
     /// Half as many threads as there are processors, or one; they are started when there is work, and end when there is none.
     ///
     /// Of a kind of party at most `mostOfClass` jobs wait. With `onlyWhenIdle`, they run while the processors have nothing
-    /// else to do.
+    /// else to do, which on a busy machine may be never.
     package init(
         threads: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2),
         mostOfClass: Int = 1024,

@@ -8,7 +8,7 @@ struct DiagnosesCall: Sendable {
     /// Reads on threads of its own, so that a diagnosis keeps nobody waiting who reads the log.
     let desk: AuditDesk
     /// Searches for what was signed, while the processors have nothing else to do.
-    let searches: VerificationPool
+    let searches: SearchPool
     let recorder: DiagnosisRecorder
     let store: AppStore
     let unrecorded: UnrecordedSignatures

@@ -9,22 +9,13 @@ struct VerificationPoolTests {
 
     init() throws { party = .caller(try #require(CallerID("backend"))) }
 
-    /// The scheduling policy of the thread that asks, as the kernel names it in field 41 of its `stat` (proc_pid_stat(5)),
-    /// with its nice value, field 19.
-    private static func scheduling() -> [Int] {
-        let line = (try? String(contentsOfFile: "/proc/thread-self/stat", encoding: .utf8)) ?? ""
-        // What follows the thread's name in parentheses begins with field 3.
-        let fields = line.split(separator: ")").last?.split(separator: " ").compactMap { Int($0) ?? 0 } ?? []
-        return fields.count > 38 ? [fields[38], fields[16]] : []
-    }
-
-    @Test(arguments: [(false, [0, 10]), (true, [5, 0])])
+    @Test(arguments: [(false, ThreadScheduling.yielding), (true, .whenIdle)])
     func `yields to those who answer, or runs only when a processor is idle`(
         onlyWhenIdle: Bool,
-        policyAndNice: [Int]
+        scheduling: ThreadScheduling
     ) async {
         let pool = VerificationPool(threads: 1, onlyWhenIdle: onlyWhenIdle)
-        #expect(await pool.run(for: party) { Self.scheduling() } == policyAndNice)
+        #expect(await pool.run(for: party) { ThreadScheduling.current } == scheduling)
     }
 
     @Test func `turns away what is more than may wait, and runs the rest`() async throws {
@@ -53,5 +44,28 @@ struct VerificationPoolTests {
         #expect(answers.first == .some(nil))
         #expect(answers.compactMap(\.self).count == 2)
         #expect(await first == 0)
+    }
+}
+
+/// How the kernel shares the processors with the thread that asks.
+enum ThreadScheduling: Sendable {
+    case whenIdle
+    /// After those who answer requests.
+    case yielding
+    case other
+
+    /// By the policy in field 41 of the thread's `stat`, and its nice value in field 19.
+    ///
+    /// Source: proc_pid_stat(5).
+    static var current: ThreadScheduling {
+        let line = (try? String(contentsOfFile: "/proc/thread-self/stat", encoding: .utf8)) ?? ""
+        // What follows the thread's name in parentheses begins with field 3.
+        let fields = line.split(separator: ")").last?.split(separator: " ").compactMap { Int($0) ?? 0 } ?? []
+        guard fields.count > 38 else { return .other }
+        return switch (fields[38], fields[16]) {
+        case (5, 0): .whenIdle
+        case (0, 10): .yielding
+        default: .other
+        }
     }
 }

@@ -78,14 +78,21 @@ async function show() {
 }
 
 async function showNotices(signal) {
-  const shown = await Promise.all([showSeal(session, signal), warnOfChangedKey(signal)]);
-  if (!signal.aborted) replace(notices, shown);
+  notices.setAttribute("aria-busy", "true");
+  try {
+    const shown = await Promise.all([showSeal(session, signal), warnOfChangedKey(signal)]);
+    if (!signal.aborted) replace(notices, shown);
+  } finally {
+    // What follows an aborted view waits for notices of its own.
+    if (!signal.aborted) notices.removeAttribute("aria-busy");
+  }
 }
 
 /** Asks for the API key; `trouble` tells why it is asked for again. */
 function showSignIn(trouble) {
   navigation.hidden = sessionBox.hidden = true;
   replace(notices);
+  notices.removeAttribute("aria-busy");
   document.title = "Sign in – offer-signer console";
   const key = element("input", {
     id: "api-key", type: "password", autocomplete: "off", spellcheck: "false", required: true,

@@ -58,7 +58,7 @@ extension RecordCalls {
         queries = AuditCalls(index: parts.index, readers: readers, reads: reads, unrecorded: unrecorded)
         diagnoses = DiagnosesCall(
             desk: AuditDesk(index: parts.index, readers: parts.diagnosisReaders) { await reads.note($0) },
-            searches: VerificationPool(threads: 1, mostOfClass: 32, onlyWhenIdle: true),
+            searches: SearchPool(),
             recorder: DiagnosisRecorder(committer: writing.committer, log: writing.runtime.log),
             store: store,
             unrecorded: unrecorded,

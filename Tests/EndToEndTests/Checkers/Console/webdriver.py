@@ -22,8 +22,12 @@ class Failure(Exception):
     """Something on the page is not as it should be."""
 
 
-class Replaced(Failure):
-    """The page has drawn another element in the place of this one since it was found."""
+class Moved(Failure):
+    """The page has drawn another element in the place of this one since it was found, or put it elsewhere."""
+
+
+# As the page is drawn anew while it is used; https://www.w3.org/TR/webdriver2/#errors
+MOVED = {"stale element reference", "element click intercepted", "element not interactable"}
 
 
 def wait_for(what, condition, patience=PATIENCE):
@@ -112,7 +116,7 @@ class Browser:
         finally:
             connection.close()
         if isinstance(value, dict) and "error" in value:
-            kind = Replaced if value["error"] == "stale element reference" else Failure
+            kind = Moved if value["error"] in MOVED else Failure
             raise kind(f"{method} {path}: {value['error']}: {value['message'][:500]}")
         return value
 
@@ -212,9 +216,10 @@ class Element:
         while True:
             try:
                 return self.browser.command(method, f"/element/{self.identity}{path}", body)
-            except Replaced:
+            except Moved:
                 if self.find is None or time.monotonic() > deadline:
                     raise
+                time.sleep(0.02)
                 self.identity = self.find()
 
     def click(self):
