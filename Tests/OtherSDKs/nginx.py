@@ -55,7 +55,9 @@ class Nginx:
         self.ports[name] = free_port()
         block = block.replace("listen 443 ssl;", f"listen 127.0.0.1:{self.ports[name]};")
         block = block.replace("http://127.0.0.1:8080", f"http://127.0.0.1:{service}")
-        return re.sub(r"proxy_pass https://[^/;]+;", f"proxy_pass http://127.0.0.1:{vendor};", block)
+        block = re.sub(r" *ssl_certificate(_key)? [^;]+;\n", "", block)
+        block = re.sub(r"set \$vendor [^;]+;", f"set $vendor 127.0.0.1:{vendor};", block)
+        return block.replace("proxy_pass https://$vendor;", "proxy_pass http://$vendor;")
 
     def __enter__(self):
         # The compiled-in log is not ours to write to; it is named again for what happens before the file is read.
