@@ -6,7 +6,7 @@ import Testing
 
 /// Seals as rows of the database.
 @Suite(.overBothEngines) struct SealStoreTests {
-    @Test func `a seal of a cause that this program does not know seals nevertheless`() throws {
+    @Test func `a seal of a cause that this program does not know seals until it is unsealed`() throws {
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         let store = SealStore(connection: connection)
@@ -14,5 +14,9 @@ import Testing
         try connection.run(SQL("INSERT INTO seals (cause, since, detail) VALUES ('of a later version', 1, 'x')"))
         #expect(try store.switches().stop(of: nil) == .sealed([.administrator]))
         #expect(try store.switches().awaitsAcknowledgement)
+        try store.remove(.clockStepped)
+        #expect(try store.switches().seals.count == 1)
+        try store.remove(.administrator)
+        #expect(try store.switches().stop(of: nil) == nil)
     }
 }
