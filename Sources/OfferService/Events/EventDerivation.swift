@@ -66,7 +66,8 @@ package struct EventDerivation {
 
     /// If a result arrives before its start, both events follow, the start first.
     ///
-    /// That no grant fits is told with the start, and not again with each later state.
+    /// That no grant fits is told with the start, or once an earlier use has taken the grant, and not again with each later
+    /// state.
     private static func uses(_ members: JSONObject) -> [Found] {
         guard let state = members["state"]?.string, let type = EventType(useState: state) else { return [] }
         let details = EventDetails(ofUse: members)
@@ -80,7 +81,7 @@ package struct EventDerivation {
         }
         found.append((type, details))
         let isUnmatched = details.match == RedemptionMatch.ungranted.rawValue && type != .offerPending
-        if isUnmatched, isStart { found.append((.redemptionUnmatched, details)) }
+        if isUnmatched, isStart || was == state { found.append((.redemptionUnmatched, details)) }
         return found
     }
 }

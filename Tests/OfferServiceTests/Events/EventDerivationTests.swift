@@ -49,6 +49,12 @@ struct EventDerivationTests {
             .redemptionUnmatched
         ),
         Row(#""ev":"offer.redemption","match":"grant","state":"redeemed""#, .offerRedeemed),
+        // A use that arrived late, and was earlier, has taken its grant.
+        Row(
+            #""ev":"offer.redemption","match":"none","state":"redeemed","was":"redeemed""#,
+            .offerRedeemed,
+            .redemptionUnmatched
+        ),
     ]
 
     @Test(arguments: rows) private func `makes these events`(row: Row) throws {

@@ -83,10 +83,9 @@ package struct EventDesk {
     /// Sends a test message, and waits for the answer; blocks the thread.
     package func test(_ id: String) throws(EventDeskError) -> (isTaken: Bool, text: String) {
         if let stream = settings.streams.first(where: { $0.id == id }) { return stream.test(at: clock.now()) }
-        guard let endpoint = settings.endpoints.first(where: { $0.id == id }), case .events = endpoint.source else {
-            throw .notEndpointOfEvents
-        }
-        let message = WebhookMessage.test(at: clock.now())
+        let endpoint = settings.endpoints.first { $0.id == id }
+        guard let endpoint, case .events(_, let format) = endpoint.source else { throw .notEndpointOfEvents }
+        let message = WebhookMessage.test(at: clock.now(), as: format)
         do {
             let headers = try message.headers(
                 at: clock.now(),

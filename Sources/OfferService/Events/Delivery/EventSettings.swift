@@ -121,6 +121,9 @@ package enum WebhookFormat: String, CaseIterable, Hashable, Sendable {
     /// The names and members of Purchasely's webhook, version 3.
     case purchasely
 
+    /// The media type of its bodies.
+    var contentType: String { self == .cloudevents ? "application/cloudevents+json" : "application/json" }
+
     /// Whether it has a name for such events.
     func has(_ type: EventType) -> Bool { self != .purchasely || PurchaselyBody.name(of: type) != nil }
 }

@@ -41,7 +41,7 @@ package struct WebhookMessage: Sendable {
 
 extension WebhookMessage {
     /// The message for an event; `origin` is the log's name.
-    init(_ event: ServiceEvent, as format: WebhookFormat, in catalog: Catalog, origin: String) {
+    package init(_ event: ServiceEvent, as format: WebhookFormat, in catalog: Catalog, origin: String) {
         var writer = JSONWriter(reserving: 768)
         writer.beginObject()
         switch format {
@@ -50,26 +50,31 @@ extension WebhookMessage {
         case .purchasely: PurchaselyBody.write(event, &writer)
         }
         writer.endObject()
-        let type = format == .cloudevents ? "application/cloudevents+json" : "application/json"
-        self.init(id: event.id, contentType: type, body: writer.bytes)
+        self.init(id: event.id, contentType: format.contentType, body: writer.bytes)
     }
 
-    /// What `events test` sends: nothing has happened.
-    package static func test(at now: Timestamp) -> WebhookMessage {
-        var writer = JSONWriter(reserving: 96)
+    /// What `events test` sends, in the form of the endpoint's events: nothing has happened.
+    package static func test(at now: Timestamp, as format: WebhookFormat) -> WebhookMessage {
+        let id = "evt_test_\(now.milliseconds)"
+        var writer = JSONWriter(reserving: 256)
         writer.beginObject()
-        writer.member("type", plain: "endpoint.test")
-        writer.member("timestamp", rfc3339: now)
-        writer.name("data")
-        writer.beginObject()
+        switch format {
+        case .standard:
+            writer.member("type", plain: testType)
+            writer.member("timestamp", rfc3339: now)
+        case .cloudevents: writeHead(id: id, type: testType, at: now, from: "/offer-signer", to: &writer)
+        case .purchasely: PurchaselyBody.writeHead(id: id, name: "ENDPOINT_TEST", at: now, to: &writer)
+        }
+        if format != .purchasely {
+            writer.name("data")
+            writer.beginObject()
+            writer.endObject()
+        }
         writer.endObject()
-        writer.endObject()
-        return WebhookMessage(
-            id: "evt_test_\(now.milliseconds)",
-            contentType: "application/json",
-            body: writer.bytes
-        )
+        return WebhookMessage(id: id, contentType: format.contentType, body: writer.bytes)
     }
+
+    private static let testType = "endpoint.test"
 
     /// Source: [CloudEvents 1.0.2](https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md).
     private static func writeCloudEvent(
@@ -78,26 +83,37 @@ extension WebhookMessage {
         origin: String,
         to writer: inout JSONWriter
     ) {
-        writer.member("specversion", plain: "1.0")
-        writer.member("id", plain: event.id)
-        writer.optional("source", "/offer-signer/\(origin)")
-        writer.member("type", plain: event.type.rawValue)
+        let (type, source) = (event.type.rawValue, "/offer-signer/\(origin)")
+        writeHead(id: event.id, type: type, at: event.recordedAt, from: source, to: &writer)
         if let grant = event.details.grantID { writer.member("subject", id: grant) }
-        writer.member("time", rfc3339: event.recordedAt)
-        writer.member("datacontenttype", plain: "application/json")
         writer.name("data")
         writer.beginObject()
         EventBody.writeData(event, in: catalog, to: &writer)
         writer.endObject()
     }
+
+    private static func writeHead(
+        id: String,
+        type: String,
+        at time: Timestamp,
+        from source: String,
+        to writer: inout JSONWriter
+    ) {
+        writer.member("specversion", plain: "1.0")
+        writer.member("id", plain: id)
+        writer.optional("source", source)
+        writer.member("type", plain: type)
+        writer.member("time", rfc3339: time)
+        writer.member("datacontenttype", plain: "application/json")
+    }
 }
 
 /// The body of Purchasely's webhook, as far as this service knows what is in it.
 ///
-/// Source: Purchasely, [Webhook events](https://docs.purchasely.com/docs/webhook-events). There is no `user_id`: the
-/// receiver knows its customer by `grant_id`.
+/// Without `user_id`, because the receiver knows its customer by `grant_id`, and without Purchasely's own names of product and
+/// subscription. Source: Purchasely, [Server events](https://docs.purchasely.com/docs/server-events-attributes).
 enum PurchaselyBody {
-    static func name(of type: EventType) -> StaticString? {
+    static func name(of type: EventType) -> String? {
         switch type {
         case .offerRedeemed: "PROMOTIONAL_OFFER_STARTED"
         case .offerConverted: "PROMOTIONAL_OFFER_CONVERTED"
@@ -109,21 +125,37 @@ enum PurchaselyBody {
     static func write(_ event: ServiceEvent, _ writer: inout JSONWriter) {
         let details = event.details
         let isPlay = details.store == .googlePlay
-        writer.member("api_version", integer: 3)
-        writer.optional("event_name", name(of: event.type).map { "\($0)" })
-        write(event.recordedAt, as: "event_created_at", milliseconds: "event_created_at_ms", to: &writer)
+        writeHead(id: event.id, name: name(of: event.type), at: event.recordedAt, to: &writer)
         writer.optional("environment", details.environment?.uppercased())
         writer.member("store", plain: isPlay ? "GOOGLE_PLAY_STORE" : "APPLE_APP_STORE")
+        writer.member("purchase_type", plain: "RENEWING_SUBSCRIPTION")
         writer.optional("store_app_bundle_id", isPlay ? details.packageName : details.bundleID)
         writer.optional("store_product_id", details.productID)
-        writer.member("offer_type", plain: "PROMOTIONAL_OFFER")
+        writeOfferTypes(after: event.type, to: &writer)
         writer.optional("offer_identifier", details.offerID)
         if let redeemedAt = details.redeemedAt {
             write(redeemedAt, as: "purchased_at", milliseconds: "purchased_at_ms", to: &writer)
         }
-        writer.optional("purchasely_subscription_id", details.subscription)
+        writer.optional("subscription", details.subscription)
         if let grant = details.grantID { writer.member("grant_id", id: grant) }
         writer.member("log_index", integer: event.position.index)
+    }
+
+    static func writeHead(id: String, name: String?, at time: Timestamp, to writer: inout JSONWriter) {
+        writer.member("api_version", integer: 3)
+        writer.optional("event_name", name)
+        writer.member("event_id", plain: id)
+        write(time, as: "event_created_at", milliseconds: "event_created_at_ms", to: &writer)
+    }
+
+    /// `offer_type` is that of the current period, which after an offer that did not convert is not known.
+    private static func writeOfferTypes(after type: EventType, to writer: inout JSONWriter) {
+        switch type {
+        case .offerConverted: writer.member("offer_type", plain: "NONE")
+        case .offerNotConverted: break
+        default: return writer.member("offer_type", plain: "PROMOTIONAL_OFFER")
+        }
+        writer.member("previous_offer_type", plain: "PROMOTIONAL_OFFER")
     }
 
     private static func write(
