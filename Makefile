@@ -56,7 +56,7 @@ test-check: setup-checks ## run the tests that only the check ring has
 format: ## format all Swift files in place
 	swift format --in-place --recursive --parallel Sources Tests Package.swift Clients
 
-lint: ## check the formatting, and the measures of functions and files
+lint: ## check the formatting, the measures of functions and files, and the share of doc comments
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift Clients
 	@/usr/bin/python3 -B Scripts/check-functions --self-test
 	@/usr/bin/python3 -B Scripts/check-functions
