@@ -6,34 +6,51 @@
 ///
 /// Source: Apple, [JWSTransactionDecodedPayload](https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload).
 package struct AppStoreTransaction: Hashable, Sendable {
+    /// Names this purchase or renewal alone.
     package let transactionID: TransactionID
     /// The first purchase of the subscription, which names the whole chain of renewals.
     package let originalTransactionID: TransactionID
+    /// The bundle id that Apple signed, which is that of a configured app.
     package let bundleID: BundleID
     /// The store's own text, at most 255 bytes.
     package var productID: String
+    /// The environment that Apple signed, which the app takes.
     package var environment: StoreEnvironment
     /// When Apple signed this, which is the instant for which all of it was true.
     package let signedAt: Timestamp
+    /// When the period begins that was bought or renewed (`purchaseDate`); Apple may charge up to a day earlier.
     package let purchasedAt: Timestamp
+    /// What kind of product it is (`type`); offers are for auto-renewable subscriptions alone.
     package var productType: Reported<AppStoreProductType>?
+    /// The group of the subscription; nil of other products, and if Apple's value is no such id.
     package var subscriptionGroup: SubscriptionGroupID?
+    /// When the original transaction was bought (`originalPurchaseDate`).
     package var originallyPurchasedAt: Timestamp?
+    /// When the paid period ends (`expiresDate`); nil of products that don't expire.
     package var expiresAt: Timestamp?
+    /// When Apple refunded the transaction or family sharing ended (`revocationDate`).
     package var revokedAt: Timestamp?
+    /// Whether it was refunded in full, refunded in part, or lost with family sharing.
     package var revocationType: Reported<RevocationType>?
     /// The customer upgraded out of this subscription, which says nothing more of their status.
     package var isUpgraded: Bool = false
+    /// Whether the customer bought it or has it by Family Sharing (`inAppOwnershipType`).
     package var ownership: Reported<Ownership>?
+    /// The kind of offer that it was bought with; nil without an offer.
     package var offerType: Reported<OfferType>?
     /// The store's id of the offer, at most 255 bytes; absent from introductory offers.
     package var offerID: String?
+    /// How that offer lowers the price.
     package var offerDiscountType: Reported<OfferDiscountType>?
+    /// The storefront of the purchase; nil if Apple's value is no such country.
     package var storefront: Storefront?
+    /// Whether the customer bought it or the store renewed it (`transactionReason`).
     package var reason: Reported<TransactionReason>?
+    /// The UUID that the app attached to the purchase; nil if it attached none.
     package var appAccountToken: UniqueID?
     /// One for each Apple account and app, also of who has bought nothing.
     package var appTransactionID: TransactionID?
+    /// How the customer pays (`billingPlanType`).
     package var billingPlan: Reported<BillingPlan>?
     /// When the commitment of a monthly plan ends.
     package var commitmentEndsAt: Timestamp?
@@ -44,6 +61,7 @@ package struct AppStoreTransaction: Hashable, Sendable {
     /// The chain of the bundle that this subscription is part of.
     package var bundleOriginalTransactionID: TransactionID?
 
+    /// What each transaction has; the caller sets the rest.
     package init(
         transactionID: TransactionID,
         originalTransactionID: TransactionID,

@@ -4,7 +4,9 @@
 ///
 /// Source: Apple, [JWSAppTransactionDecodedPayload](https://developer.apple.com/documentation/appstoreserverapi/jwsapptransactiondecodedpayload).
 package struct AppTransaction: Hashable, Sendable {
+    /// The bundle id that Apple signed, which is that of a configured app.
     package let bundleID: BundleID
+    /// Where the app was downloaded (`receiptType`).
     package let environment: StoreEnvironment
     /// The app's number in the App Store; absent in the sandbox.
     package let appAppleID: Int64?

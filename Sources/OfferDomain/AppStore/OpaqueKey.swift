@@ -7,8 +7,10 @@ package struct OpaqueKey<Named>: Hashable, Comparable, Sendable {
     /// 16 bytes in the ledger; nothing here depends on their number.
     package let bytes: [UInt8]
 
+    /// Takes the bytes that a ``SubscriptionKeys`` or a ``GooglePlayKeys`` made, or that a row holds.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
+    /// By the bytes, the first the most significant.
     package static func < (one: OpaqueKey, other: OpaqueKey) -> Bool {
         one.bytes.lexicographicallyPrecedes(other.bytes)
     }

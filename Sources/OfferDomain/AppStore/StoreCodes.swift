@@ -58,6 +58,7 @@ package enum AppStoreProductType: String, StoreCode {
     case consumable = "Consumable"
     case nonConsumable = "Non-Consumable"
 
+    /// The value of `type`.
     package var storeText: String { rawValue }
 }
 
@@ -68,6 +69,7 @@ package enum TransactionReason: String, StoreCode {
     case purchase = "PURCHASE"
     case renewal = "RENEWAL"
 
+    /// The value of `transactionReason`.
     package var storeText: String { rawValue }
 }
 
@@ -83,6 +85,7 @@ package enum OfferDiscountType: String, StoreCode {
     case payUpFront = "PAY_UP_FRONT"
     case oneTime = "ONE_TIME"
 
+    /// The value of `offerDiscountType`.
     package var storeText: String { rawValue }
 }
 
@@ -104,6 +107,7 @@ package enum RevocationType: String, StoreCode {
     case proratedRefund = "REFUND_PRORATED"
     case familyRevoked = "FAMILY_REVOKE"
 
+    /// The value of `revocationType`.
     package var storeText: String { rawValue }
 }
 
@@ -117,5 +121,6 @@ package enum ExpirationIntent: String, StoreCode {
     case productUnavailable = "4"
     case other = "5"
 
+    /// The digits of `expirationIntent`.
     package var storeText: String { rawValue }
 }

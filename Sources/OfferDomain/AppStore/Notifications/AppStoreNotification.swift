@@ -6,15 +6,21 @@
 ///
 /// Source: Apple, [responseBodyV2DecodedPayload](https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload).
 package struct AppStoreNotification: Hashable, Sendable {
+    /// What happened, in the store's word if we don't know it.
     package let notificationType: Reported<NotificationType>
+    /// More of what happened; nil for types that have no subtypes.
     package let subtype: Reported<NotificationSubtype>?
     /// The same each time that the same notification is sent.
     package let notificationUUID: UniqueID
+    /// When Apple signed this notification (`signedDate`), which a notification that is sent again keeps.
     package let signedAt: Timestamp
+    /// The bundle id that Apple signed, which is that of a configured app.
     package let bundleID: BundleID
     /// Absent in the sandbox.
     package let appAppleID: Int64?
+    /// The environment that Apple signed; of a token for external purchases, the one that its id shows.
     package let environment: StoreEnvironment
+    /// What it is about; Apple sends exactly one of four objects.
     package let content: Content
 
     /// What the notification is about; which one it is depends on its type.
@@ -35,6 +41,7 @@ package struct AppStoreNotification: Hashable, Sendable {
         package let signedTransaction: [UInt8]?
         /// A compact JWS.
         package let signedRenewalInfo: [UInt8]?
+        /// Why the customer asked for a refund, as the store writes it; only of `CONSUMPTION_REQUEST`.
         package let consumptionRequestReason: String?
 
         package init(
@@ -50,10 +57,15 @@ package struct AppStoreNotification: Hashable, Sendable {
         }
     }
 
+    /// The result of extending the renewal date of all eligible subscribers (`summary`).
     package struct SummaryContent: Hashable, Sendable {
+        /// The identifier that the request for the extension chose.
         package let requestIdentifier: String
+        /// The product whose renewal dates were extended.
         package let productID: String?
+        /// How many subscriptions were extended.
         package let succeededCount: Int64?
+        /// How many were not.
         package let failedCount: Int64?
 
         package init(requestIdentifier: String, productID: String?, succeededCount: Int64?, failedCount: Int64?) {
@@ -64,9 +76,11 @@ package struct AppStoreNotification: Hashable, Sendable {
         }
     }
 
+    /// A token for purchases outside of the App Store, of which Apple has no report yet.
     package struct ExternalPurchaseToken: Hashable, Sendable {
         /// Begins with `SANDBOX` in the sandbox.
         package let externalPurchaseID: String
+        /// When Apple made the token (`tokenCreationDate`).
         package let createdAt: Timestamp?
 
         package init(externalPurchaseID: String, createdAt: Timestamp?) {

@@ -29,6 +29,7 @@ package enum NotificationType: String, StoreCode {
     case subscribed = "SUBSCRIBED"
     case test = "TEST"
 
+    /// The value of `notificationType`.
     package var storeText: String { rawValue }
 }
 
@@ -54,5 +55,6 @@ package enum NotificationSubtype: String, StoreCode {
     case upgrade = "UPGRADE"
     case voluntary = "VOLUNTARY"
 
+    /// The value of `subtype`.
     package var storeText: String { rawValue }
 }

@@ -4,6 +4,7 @@
 ///
 /// Source: Apple, [DecodedRealtimeRequestBody](https://developer.apple.com/documentation/retentionmessaging/decodedrealtimerequestbody).
 package struct RealtimeRequest: Hashable, Sendable {
+    /// Names the subscription that the customer is about to cancel.
     package let originalTransactionID: TransactionID
     /// The app's number in the App Store, which alone names the app; it may be absent in the sandbox.
     package let appAppleID: Int64?
@@ -11,8 +12,11 @@ package struct RealtimeRequest: Hashable, Sendable {
     package let productID: String
     /// As `en-US`; the store's own text, at most 64 bytes.
     package let userLocale: String
+    /// The UUID that Apple gave this request.
     package let requestIdentifier: UniqueID
+    /// The environment that Apple signed, which some configured app takes.
     package let environment: StoreEnvironment
+    /// When Apple signed the request (`signedDate`).
     package let signedAt: Timestamp
 
     package init(

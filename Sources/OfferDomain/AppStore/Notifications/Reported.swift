@@ -6,11 +6,13 @@ package enum Reported<Known: StoreCode>: Hashable, Sendable {
     /// A value that did not exist when this was written, as the store wrote it; of a number, its decimal digits.
     case unknown(String)
 
+    /// Recognizes the store's text, or keeps it as it is.
     package init(_ storeText: String) {
         let known = Known.allCases.first { $0.storeText == storeText }
         self = known.map(Reported.known) ?? .unknown(storeText)
     }
 
+    /// The value, if it is one that we know.
     package var known: Known? {
         if case .known(let known) = self { known } else { nil }
     }

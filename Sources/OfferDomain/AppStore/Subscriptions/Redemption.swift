@@ -2,9 +2,11 @@
 
 /// One use that a customer made, or is about to make, of an offer, and what came of it.
 package struct Redemption: Hashable, Sendable {
+    /// Its name, which stays the same unless an earlier transaction becomes known.
     package let key: RedemptionKey
     /// The product bought with it; of a pending one, the one that the customer has.
     package let productID: String
+    /// The kind of offer; only redemptions of the kind that was asked for are drawn.
     package let offerType: OfferType
     /// The store's id of the offer.
     package let offerID: String?
@@ -12,6 +14,7 @@ package struct Redemption: Hashable, Sendable {
     package private(set) var redeemedAt: Timestamp
     /// How many discounted periods there were so far; none of a pending one.
     package let periods: Int
+    /// What came of it, as of the newest evidence.
     package let state: State
     /// Whether a person bought something at ``redeemedAt``, and not the store renewed it with an offer that was taken
     /// before; `nil` if the store doesn't say.
@@ -19,12 +22,14 @@ package struct Redemption: Hashable, Sendable {
     /// The account that the purchase names; `nil` if it names none, or wasn't a purchase: a renewal names the account of
     /// an earlier one.
     package let account: AccountKey?
+    /// Whether it is a test purchase.
     package let environment: StoreEnvironment
     /// By which way the newest evidence of it came.
     package let source: FactSource
     /// When the newest evidence of it was signed.
     package let observedAt: Timestamp
 
+    /// What came of a redemption.
     package enum State: Hashable, Sendable {
         /// The offer applies to the next renewal, which is to come.
         case pending
@@ -53,6 +58,7 @@ extension Redemption {
 /// It is the same in whatever order evidence arrives. If the first transaction becomes known after the second, the
 /// name changes; so redemptions are drawn anew from a chain whenever it changes, and replace those drawn before.
 package struct RedemptionKey: Hashable, Comparable, Sendable {
+    /// The chain in which the offer was used.
     package let chain: ChainKey
     /// Nil of a pending one, of which a chain has one at most.
     package let firstTransaction: TransactionKey?
@@ -62,6 +68,7 @@ package struct RedemptionKey: Hashable, Comparable, Sendable {
         self.firstTransaction = firstTransaction
     }
 
+    /// By the chain, then a pending one first.
     package static func < (one: RedemptionKey, other: RedemptionKey) -> Bool {
         if one.chain != other.chain { return one.chain < other.chain }
         guard let first = one.firstTransaction else { return other.firstTransaction != nil }

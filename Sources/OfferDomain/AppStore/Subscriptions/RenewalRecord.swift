@@ -2,21 +2,31 @@
 
 /// The part of a renewal info that facts and redemptions are drawn from, and that the ledger may keep.
 package struct RenewalRecord: Hashable, Sendable, Superseding {
+    /// The product that the customer has.
     package var productID: String
+    /// Whether the subscription will renew; nil if Apple's value is neither 0 nor 1.
     package var autoRenews: Bool?
+    /// Whether the store tries to collect for a renewal that it could not charge.
     package var isInBillingRetry: Bool?
+    /// When the billing grace period ends.
     package var gracePeriodExpiresAt: Timestamp?
+    /// Why the subscription ended, also while the store still tries to collect; nil before.
     package var expirationIntent: Reported<ExpirationIntent>?
+    /// When the newest purchase of the chain ends, or ended, which is when it renews.
     package var renewsAt: Timestamp?
     /// The product that the next renewal is for.
     package var autoRenewProductID: String?
     /// The offer of the next renewal.
     package var offerType: Reported<OfferType>?
+    /// The store's id of that offer; nil of an introductory one.
     package var offerID: String?
     /// The best first; empty also where Apple told none.
     package var eligibleWinBackOfferIDs: [String]
+    /// That of the chain's transactions.
     package var environment: StoreEnvironment
+    /// When Apple signed this copy.
     package var signedAt: Timestamp
+    /// By which way this copy came.
     package var source: FactSource
 
     /// All members in the clear, for the ledger's rows.
@@ -48,6 +58,7 @@ package struct RenewalRecord: Hashable, Sendable, Superseding {
         self.source = source
     }
 
+    /// Takes what the ledger may keep of a verified renewal info.
     package init(_ info: AppStoreRenewalInfo, source: FactSource) {
         self.init(
             productID: info.productID,

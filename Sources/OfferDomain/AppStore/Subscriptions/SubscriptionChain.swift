@@ -5,28 +5,36 @@
 /// Merging takes the newest copy of each part, so it gives the same in any order, in any grouping, and however often
 /// the same part comes.
 package struct SubscriptionChain: Hashable, Sendable {
+    /// The newest copy of each transaction that was seen.
     package var transactions: [TransactionKey: TransactionRecord] = [:]
+    /// The newest renewal info that was seen.
     package var renewal: RenewalRecord?
+    /// The newest status that the store told.
     package var status: StatusRecord?
     /// The latest instant at which the store listed every transaction of the customer; nil if it never did.
     ///
     /// Without it, what isn't among the transactions may exist all the same.
     package var historyCompleteAt: Timestamp?
 
+    /// A chain of which nothing is known.
     package init() {}
 
+    /// Adds a transaction unless a newer copy of it is known.
     package mutating func merge(_ transaction: TransactionRecord, key: TransactionKey) {
         transactions[key] = transactions[key].map(transaction.newer(of:)) ?? transaction
     }
 
+    /// Takes the renewal info unless a newer one is known.
     package mutating func merge(_ renewal: RenewalRecord) {
         self.renewal = self.renewal.map(renewal.newer(of:)) ?? renewal
     }
 
+    /// Takes the status unless a newer one is known.
     package mutating func merge(_ status: StatusRecord) {
         self.status = self.status.map(status.newer(of:)) ?? status
     }
 
+    /// Takes the instant at which the store listed every transaction, unless a later one is known.
     package mutating func merge(historyCompleteAt instant: Timestamp) {
         historyCompleteAt = max(historyCompleteAt ?? instant, instant)
     }
@@ -37,6 +45,7 @@ package struct SubscriptionChain: Hashable, Sendable {
         return (transactions.values.map(\.signedAt) + instants).max()
     }
 
+    /// Adds all that another copy of the same chain knows.
     package mutating func merge(_ other: SubscriptionChain) {
         for (key, transaction) in other.transactions { merge(transaction, key: key) }
         if let renewal = other.renewal { merge(renewal) }

@@ -5,10 +5,13 @@
 /// All of it is verified and of one app. It still names transactions by their ids; ``history(keys:)`` is the form
 /// without them.
 package struct SubscriptionEvidence: Hashable, Sendable {
+    /// By which way all of it came.
     package var source: FactSource
+    /// The verified transactions, of any number of chains.
     package var transactions: [AppStoreTransaction]
     /// Each with a transaction of its chain beside it, here or in what is known.
     package var renewals: [AppStoreRenewalInfo]
+    /// The statuses that a notification or an answer of the API stated.
     package var statuses: [Status]
     /// Set if this is the whole answer of Get All Subscription Statuses, asked without a filter: when it was asked.
     package var statusesReadAt: Timestamp?
@@ -20,11 +23,14 @@ package struct SubscriptionEvidence: Hashable, Sendable {
 
     /// The status of one chain.
     package struct Status: Hashable, Sendable {
+        /// Names the chain.
         package let originalTransactionID: TransactionID
+        /// The status as the store told it.
         package let status: Reported<SubscriptionStatus>
         /// As ``StatusRecord/observedAt``.
         package let observedAt: Timestamp
 
+        /// Collects what came; the instants are set only for whole answers of the API.
         package init(
             originalTransactionID: TransactionID,
             status: Reported<SubscriptionStatus>,

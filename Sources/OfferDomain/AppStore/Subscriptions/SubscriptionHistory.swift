@@ -2,6 +2,7 @@
 
 /// Everything known of one customer's dealings with one app in the App Store.
 package struct SubscriptionHistory: Hashable, Sendable {
+    /// The customer's chains, by the pseudonyms of their original transaction ids.
     package var chains: [ChainKey: SubscriptionChain] = [:]
     /// The latest instant at which the store listed all the customer's subscriptions with their statuses.
     package var statusesReadAt: Timestamp?
@@ -12,8 +13,10 @@ package struct SubscriptionHistory: Hashable, Sendable {
     /// Which chains the store says are of one customer; each link is here in both directions.
     package private(set) var links: [ChainKey: Set<ChainKey>] = [:]
 
+    /// A history of which nothing is known.
     package init() {}
 
+    /// Adds all that another history of the same customer knows; the order of merging makes no difference.
     package mutating func merge(_ other: SubscriptionHistory) {
         chains.merge(other.chains) { one, other in
             var both = one
@@ -49,6 +52,7 @@ package struct SubscriptionHistory: Hashable, Sendable {
         for key in chains.keys { chains[key]?.historyCompleteAt = nil }
     }
 
+    /// The history with all that another one of the same customer knows.
     package func merged(with other: SubscriptionHistory) -> SubscriptionHistory {
         var both = self
         both.merge(other)

@@ -5,25 +5,43 @@
 /// It names no person, no purchase and no account in the clear: a row has a ``TransactionKey`` and a ``ChainKey`` beside
 /// it, and a key stands for the account.
 package struct TransactionRecord: Hashable, Sendable, Superseding {
+    /// The store's own text, at most 255 bytes.
     package var productID: String
+    /// What kind of product was bought.
     package var productType: Reported<AppStoreProductType>?
+    /// The group of the subscription; nil of other products.
     package var subscriptionGroup: SubscriptionGroupID?
+    /// When the period begins, by which transactions of a chain are ordered.
     package var purchasedAt: Timestamp
+    /// When the paid period ends; nil of products that don't expire.
     package var expiresAt: Timestamp?
+    /// When Apple refunded it or family sharing ended; see ``refundedAt``.
     package var revokedAt: Timestamp?
+    /// How it was taken back.
     package var revocationType: Reported<RevocationType>?
+    /// Whether the customer upgraded out of this period.
     package var isUpgraded: Bool
+    /// Whether the customer bought it or has it by Family Sharing.
     package var ownership: Reported<Ownership>?
+    /// The kind of offer that it was bought with; nil without an offer.
     package var offerType: Reported<OfferType>?
+    /// The store's id of that offer, at most 255 bytes; nil of an introductory one.
     package var offerID: String?
+    /// How that offer lowers the price, which tells whether several periods are one use.
     package var offerDiscountType: Reported<OfferDiscountType>?
+    /// Whether the customer bought it or the store renewed it; nil if Apple doesn't say.
     package var reason: Reported<TransactionReason>?
+    /// The storefront of the purchase.
     package var storefront: Storefront?
+    /// How the customer pays.
     package var billingPlan: Reported<BillingPlan>?
+    /// When the commitment of a monthly plan ends.
     package var commitmentEndsAt: Timestamp?
+    /// Which period of the commitment this is, counted from 1.
     package var commitmentPeriod: Int?
     /// The buyer that the purchase names; `nil` if it names none.
     package var account: AccountKey?
+    /// Whether it is a test purchase.
     package var environment: StoreEnvironment
     /// When Apple signed this copy.
     package var signedAt: Timestamp
@@ -71,6 +89,9 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
         self.source = source
     }
 
+    /// Takes what the ledger may keep of a verified transaction.
+    ///
+    /// `account` is the pseudonym of its `appAccountToken`.
     package init(_ transaction: AppStoreTransaction, source: FactSource, account: AccountKey?) {
         self.init(
             productID: transaction.productID,
