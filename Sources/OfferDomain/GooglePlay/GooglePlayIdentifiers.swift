@@ -27,11 +27,13 @@ package typealias OfferTag = Identifier<GooglePlayTag>
 
 /// What a ``PackageName`` names.
 package enum AndroidPackage: IdentifierKind {
+    /// 1 to 255 of `[A-Za-z0-9._]`, a letter first.
     package static let shape = IdentifierShape(.lettersAndDigits.with("._"), leading: .letters)
 }
 
 /// What a ``GooglePlayProductID`` names.
 package enum GooglePlayProduct: IdentifierKind {
+    /// 1 to 40 of `[a-z0-9_.]`, a letter or a digit first.
     package static let shape = IdentifierShape(
         .lowercaseAndDigits.with("_."),
         length: 1...40,
@@ -41,6 +43,7 @@ package enum GooglePlayProduct: IdentifierKind {
 
 /// What a ``BasePlanID`` names.
 package enum GooglePlayBasePlanName: IdentifierKind {
+    /// 1 to 63 of `[a-z0-9-]`, a letter or a digit first.
     package static let shape = IdentifierShape(
         .lowercaseAndDigits.with("-"),
         length: 1...63,
@@ -50,6 +53,7 @@ package enum GooglePlayBasePlanName: IdentifierKind {
 
 /// What a ``GooglePlayOfferID`` names.
 package enum GooglePlayOfferName: IdentifierKind {
+    /// 1 to 63 of `[a-z0-9_-]`, a letter or a digit first.
     package static let shape = IdentifierShape(
         .lowercaseAndDigits.with("_-"),
         length: 1...63,
@@ -59,6 +63,7 @@ package enum GooglePlayOfferName: IdentifierKind {
 
 /// What an ``OfferTag`` names.
 package enum GooglePlayTag: IdentifierKind {
+    /// 1 to 20 of `[a-z0-9-]`.
     package static let shape = IdentifierShape(.lowercaseAndDigits.with("-"), length: 1...20)
 }
 
@@ -73,24 +78,30 @@ package struct PurchaseToken: Hashable, Sendable, CustomStringConvertible, Custo
     /// The token itself, for the store's ears only.
     package let text: String
 
+    /// Takes what a caller, a notification or an answer of the store has.
     package init(_ text: String) throws(IdentifierError) {
         try PurchaseToken.shape.check(text.utf8.span)
         self.text = text
     }
 
+    /// Takes bytes as a request has them; all but ASCII is refused.
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
         try self.init(utf8: bytes[...])
     }
 
+    /// Takes bytes as a request has them; all but ASCII is refused.
     package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
         try PurchaseToken.shape.check(bytes.span)
         self.text = String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The same words for every token.
     package var description: String { "a purchase token" }
 
+    /// The same words for every token.
     package var debugDescription: String { description }
 
+    /// A mirror without children, so that `dump` shows no token.
     package var customMirror: Mirror { Mirror(self, children: []) }
 
     private static let shape = IdentifierShape(.visible, length: 1...1500)

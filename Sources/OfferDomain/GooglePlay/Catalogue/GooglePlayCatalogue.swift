@@ -5,21 +5,25 @@
 /// What could not be understood is in it as unusable, so that it is neither lost nor taken for something that does not
 /// exist. The order of what is given makes no difference.
 package struct GooglePlayCatalogue: Hashable, Sendable {
+    /// The app that was asked about.
     package let packageName: PackageName
     /// When the store was asked; nothing in here is older.
     package let readAt: Timestamp
+    /// By the product id that names them in the list.
     package private(set) var subscriptions: [GooglePlayProductID: Listed<GooglePlaySubscription>] = [:]
     /// By the ids that the answer gives them, but for the package name, which is as it was asked for.
     package private(set) var offers: [GooglePlayOfferKey: Listed<GooglePlayOffer>] = [:]
     /// What is too malformed to tell what it is.
     package let strays: [ListingFault]
 
+    /// An empty catalog, to which what an answer lists is added.
     package init(packageName: PackageName, readAt: Timestamp, strays: [ListingFault] = []) {
         self.packageName = packageName
         self.readAt = readAt
         self.strays = strays.sorted()
     }
 
+    /// A catalog of entries that can be used, except those that are listed twice and differ.
     package init(
         packageName: PackageName,
         readAt: Timestamp,
@@ -33,10 +37,12 @@ package struct GooglePlayCatalogue: Hashable, Sendable {
         }
     }
 
+    /// Adds an entry; a second one of the same name that differs makes both unusable.
     package mutating func add(_ subscription: Listed<GooglePlaySubscription>, as productID: GooglePlayProductID) {
         subscriptions[productID] = subscriptions[productID]?.merged(with: subscription) ?? subscription
     }
 
+    /// Adds an entry; a second one of the same ids that differs makes both unusable.
     package mutating func add(
         _ offer: Listed<GooglePlayOffer>,
         _ productID: GooglePlayProductID,
@@ -63,10 +69,12 @@ package enum Listed<Value: Hashable & Sendable>: Hashable, Sendable {
     case usable(Value)
     case unusable(ListingFault)
 
+    /// The entry, if it can be used.
     package var value: Value? {
         if case .usable(let value) = self { value } else { nil }
     }
 
+    /// Why it can't be used; nil if it can.
     package var fault: ListingFault? {
         if case .unusable(let fault) = self { fault } else { nil }
     }
@@ -91,10 +99,13 @@ package struct ListingFault: Hashable, Comparable, Sendable, CustomStringConvert
         self.reason = reason
     }
 
+    /// Two entries of one name differ, so neither holds.
     package static let listedTwice = ListingFault(place: "", reason: "is listed twice, and not the same both times")
 
+    /// A sentence without its full stop; its subject is the place, or “it”.
     package var description: String { "\(place.isEmpty ? "it" : place) \(reason)" }
 
+    /// By place, then by reason.
     package static func < (one: ListingFault, other: ListingFault) -> Bool {
         (one.place, one.reason) < (other.place, other.reason)
     }

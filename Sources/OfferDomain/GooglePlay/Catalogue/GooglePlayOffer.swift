@@ -2,9 +2,13 @@
 
 /// The four ids that together name an offer of a subscription; an offer's own id is unique only within its base plan.
 package struct GooglePlayOfferKey: Hashable, Sendable, CustomStringConvertible {
+    /// The app.
     package let packageName: PackageName
+    /// The subscription within the app.
     package let productID: GooglePlayProductID
+    /// The base plan within the subscription.
     package let basePlanID: BasePlanID
+    /// The offer within the base plan.
     package let offerID: GooglePlayOfferID
 
     package init(
@@ -33,9 +37,11 @@ package struct GooglePlayOffer: Hashable, Sendable {
     package let state: Reported<GooglePlayState>
     /// In the order in which they follow one another, before the base plan's own price.
     package let phases: [GooglePlayPhase]
+    /// Who decides which customers get it; this service gives only offers that Google leaves to the developer.
     package let targeting: GooglePlayTargeting
     /// Its own, without those of its base plan.
     package let tags: Set<OfferTag>
+    /// Where new subscribers may have the offer, if the base plan is available there too.
     package let regions: GooglePlayRegions
     /// What is wrong with the phases; looked for once, since an offer is looked at for each customer.
     let phaseFaults: [OfferFault]
@@ -72,6 +78,7 @@ package enum GooglePlayTargeting: String, Hashable, Sendable {
 
 /// A time of an offer with a price of its own.
 package struct GooglePlayPhase: Hashable, Sendable {
+    /// How long it lasts if it comes once.
     package let duration: OfferDuration
     /// How many times the duration, at least 1.
     package let recurrenceCount: Int
@@ -80,6 +87,7 @@ package struct GooglePlayPhase: Hashable, Sendable {
     /// The kind that it is in every region; `nil` if it is not one and the same.
     let kind: GooglePlayPhaseKind?
 
+    /// A phase with what it does to the price in each region.
     package init(duration: OfferDuration, recurrenceCount: Int, kinds: [Region: GooglePlayPhaseKind]) {
         self.duration = duration
         self.recurrenceCount = recurrenceCount

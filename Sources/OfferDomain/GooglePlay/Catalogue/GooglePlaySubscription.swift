@@ -6,6 +6,7 @@
 package struct GooglePlaySubscription: Hashable, Sendable {
     /// As the answer names it, which need not be as it was asked for.
     package let packageName: PackageName
+    /// As the answer names it.
     package let productID: GooglePlayProductID
     /// Each with an id of its own.
     package let basePlans: [GooglePlayBasePlan]
@@ -19,14 +20,18 @@ package struct GooglePlaySubscription: Hashable, Sendable {
 
 /// What an offer lowers the price of: a period and a way of renewing.
 package struct GooglePlayBasePlan: Hashable, Sendable {
+    /// Unique within the subscription.
     package let id: BasePlanID
+    /// Offers are to be had only while it is active, whatever their own state.
     package let state: Reported<GooglePlayState>
+    /// How the base plan goes on when its period is over.
     package let kind: GooglePlayBasePlanKind
     /// Every offer of the base plan has these too, on devices and in purchases, though the list of offers does not show
     /// them there.
     package let tags: Set<OfferTag>
     /// An offer that old versions of the billing library show too, where offers have no tags.
     package let legacyCompatibleOfferID: GooglePlayOfferID?
+    /// Where new subscribers may buy the base plan.
     package let regions: GooglePlayRegions
 
     package init(
@@ -54,6 +59,7 @@ package enum GooglePlayState: String, StoreCode {
     /// No longer; who has it keeps it.
     case inactive = "INACTIVE"
 
+    /// The value of `state`.
     package var storeText: String { rawValue }
 }
 
@@ -77,6 +83,7 @@ package struct GooglePlayRegions: Hashable, Sendable {
     // An offer is looked at for each customer, and there are some 180 regions.
     private let listedBits, availableBits: RegionBits
 
+    /// Takes the regions; what is available is listed too.
     package init(listed: Set<Region>, available: Set<Region>, includesFutureRegions: Bool = false) {
         self.listed = listed.union(available)
         self.available = available

@@ -47,6 +47,7 @@ package struct OfferDuration: Hashable, Sendable, CustomStringConvertible {
         return "P" + Self.part(years, "Y") + Self.part(months, "M") + Self.part(days, "D")
     }
 
+    /// The ISO 8601 form, ``iso8601``.
     package var description: String { iso8601 }
 
     private static func part(_ number: Int, _ unit: String) -> String { number == 0 ? "" : "\(number)\(unit)" }

@@ -44,6 +44,7 @@ extension OfferFault: CustomStringConvertible {
         }
     }
 
+    /// The sentence; ``code`` is for programs.
     package var description: String { sentence }
 
     private static func hideTagSentence(_ wanted: Set<OfferTag>, _ found: Set<OfferTag>) -> String {

@@ -2,7 +2,9 @@
 
 /// An offer that was found as it must be: the developer's to give, hidden by its tag, and to be had.
 package struct ValidatedOffer: Hashable, Sendable {
+    /// What was asked for; the store's answers name the same four ids.
     package let key: GooglePlayOfferKey
+    /// All tags that a device sees on it.
     package let tags: EffectiveTags
     /// Which of the tags wanted it has, in order, each with where it is.
     package let hideTags: [FoundTag]
@@ -15,19 +17,24 @@ package struct ValidatedOffer: Hashable, Sendable {
     package struct ExpectedPhase: Hashable, Sendable {
         /// Never unknown.
         package let kind: GooglePlayPhaseKind
+        /// How long the phase lasts if it comes once.
         package let duration: OfferDuration
+        /// How many times the duration, at least 1.
         package let recurrenceCount: Int
     }
 
     /// A tag with where it is.
     package struct FoundTag: Hashable, Sendable {
+        /// One of the app's `hideTags`.
         package let tag: OfferTag
+        /// On the offer, on its base plan, or on both.
         package let place: TagPlace
     }
 }
 
 /// The tags that a device sees on an offer: its own and those of its base plan.
 package struct EffectiveTags: Hashable, Sendable {
+    /// Those of the offer itself.
     package let own: Set<OfferTag>
     /// The base plan's, which may be the same ones.
     package let inherited: Set<OfferTag>

@@ -2,6 +2,7 @@
 
 /// Something that a person should know of how an app's offers are set up at Google Play.
 package struct GooglePlayFinding: Hashable, Sendable {
+    /// How much it matters, the worst first.
     package enum Severity: String, CaseIterable, Comparable, Sendable {
         /// An offer of the catalogue is not authorised, or is not the catalogue's alone to give.
         case error
@@ -10,11 +11,13 @@ package struct GooglePlayFinding: Hashable, Sendable {
         /// Good to know.
         case note
 
+        /// Whether the one is worse.
         package static func < (one: Severity, other: Severity) -> Bool {
             allCases.firstIndex(of: one) ?? 0 < allCases.firstIndex(of: other) ?? 0
         }
     }
 
+    /// How much it matters.
     package let severity: Severity
     /// What programs know it by, and `docs/google-play.md` has as a heading; those of ``OfferFault`` among them.
     package let code: String
@@ -60,6 +63,7 @@ package struct GooglePlayFinding: Hashable, Sendable {
 package struct GooglePlayWantedOffer: Hashable, Sendable {
     /// The catalogue's own name of it.
     package let id: CatalogOfferID
+    /// Where Google Play must list it.
     package let key: GooglePlayOfferKey
 
     package init(id: CatalogOfferID, key: GooglePlayOfferKey) {

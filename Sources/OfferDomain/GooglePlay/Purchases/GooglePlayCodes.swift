@@ -21,6 +21,7 @@ package enum GooglePlayPurchaseState: String, StoreCode {
     /// It never came to a payment.
     case pendingPurchaseCancelled = "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED"
 
+    /// The value of `subscriptionState`.
     package var storeText: String { rawValue }
 
     /// Whether nothing was ever granted.
@@ -38,6 +39,7 @@ package enum GooglePlayCancellation: String, StoreCode {
     /// The customer changed plans: another purchase goes on for this one.
     case forReplacement = "replacementCancellation"
 
+    /// The name of a member of `canceledStateContext`.
     package var storeText: String { rawValue }
 }
 
@@ -52,5 +54,6 @@ package enum GooglePlayOfferPhase: String, StoreCode {
     /// Time that is left of another plan.
     case prorationPeriod
 
+    /// The name of a member of `offerPhase`.
     package var storeText: String { rawValue }
 }

@@ -2,10 +2,13 @@
 
 /// Everything known of one customer's dealings with one app at Google Play.
 package struct GooglePlayHistory: Hashable, Sendable {
+    /// Each purchase by the pseudonym of its token.
     package var purchases: [PurchaseKey: GooglePlayPurchaseRecord] = [:]
 
+    /// A history of which nothing is known.
     package init() {}
 
+    /// Adds all that another history of the same customer knows; the order of merging makes no difference.
     package mutating func merge(_ other: GooglePlayHistory) {
         purchases.merge(other.purchases) { one, other in
             var both = one
@@ -14,10 +17,12 @@ package struct GooglePlayHistory: Hashable, Sendable {
         }
     }
 
+    /// Adds what is known of one purchase.
     package mutating func merge(_ record: GooglePlayPurchaseRecord, key: PurchaseKey) {
         purchases[key, default: GooglePlayPurchaseRecord()].merge(record)
     }
 
+    /// The history with all that another one of the same customer knows.
     package func merged(with other: GooglePlayHistory) -> GooglePlayHistory {
         var both = self
         both.merge(other)

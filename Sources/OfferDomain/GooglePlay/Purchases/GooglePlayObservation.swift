@@ -3,14 +3,21 @@
 /// What the store told of one purchase at one time: the part of it that facts and redemptions are drawn from, and that
 /// the ledger may keep.
 package struct GooglePlayObservation: Hashable, Sendable, Superseding {
+    /// The state that the store told.
     package var state: Reported<GooglePlayPurchaseState>
+    /// When the subscription was granted; nil while the purchase is pending.
     package var startedAt: Timestamp?
+    /// Where the customer was billed when the subscription was granted.
     package var region: Region?
     /// In one order, whatever the order in which the store told them.
     package var items: [GooglePlayPurchase.LineItem]
+    /// By whom, or why, it was cancelled; nil if it wasn't.
     package var cancellation: Reported<GooglePlayCancellation>?
+    /// When the customer cancelled it; nil if it was somebody else.
     package var cancelledAt: Timestamp?
+    /// When it goes on by itself, if it is paused.
     package var resumesAt: Timestamp?
+    /// Whether a license tester bought it.
     package var isTest: Bool
     /// When the store was asked.
     package var observedAt: Timestamp
@@ -38,6 +45,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
         self.observedAt = observedAt
     }
 
+    /// Takes what the ledger may keep of an answer of the store.
     package init(_ purchase: GooglePlayPurchase, observedAt: Timestamp) {
         self.init(
             state: purchase.state,
@@ -65,6 +73,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
 // MARK: - What it shows
 
 extension GooglePlayObservation {
+    /// Sandbox for the purchase of a license tester, else production.
     package var environment: StoreEnvironment { isTest ? .sandbox : .production }
 
     /// The latest end of all that was bought together.

@@ -6,12 +6,13 @@
 ///
 /// Source: Google, [SubscriptionPurchaseV2](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2).
 package struct GooglePlayPurchase: Hashable, Sendable {
+    /// What has become of it; `SUBSCRIPTION_STATE_UNSPECIFIED` if the store leaves it out.
     package var state: Reported<GooglePlayPurchaseState>
     /// When the subscription was granted; nil while the purchase is pending.
     package var startedAt: Timestamp?
     /// Where the customer was billed when the subscription was granted.
     package var region: Region?
-    /// At least one, in no order that means anything.
+    /// At least one unless nothing was granted yet, in no order that means anything.
     package var lineItems: [LineItem]
     /// The purchase that this one took the place of.
     package var linkedToken: PurchaseToken?
@@ -27,10 +28,11 @@ package struct GooglePlayPurchase: Hashable, Sendable {
     package var resumesAt: Timestamp?
     /// Bought by a licence tester, who pays nothing.
     package var isTest: Bool
-    /// What the app gave the purchase as its `obfuscatedAccountId` and `obfuscatedProfileId`, and what it had given the
-    /// expired one.
+    /// The `obfuscatedExternalAccountId` that the app gave the purchase.
     package var accountID: String?
+    /// The `obfuscatedExternalProfileId` that the app gave the purchase, which may be a grant's mark.
     package var profileID: String?
+    /// The `obfuscatedExternalAccountId` that the app had given the expired purchase.
     package var expiredAccountID: String?
 
     /// A purchase of which nothing else is known.
@@ -44,9 +46,11 @@ package struct GooglePlayPurchase: Hashable, Sendable {
     package struct LineItem: Hashable, Sendable {
         /// As the store writes it.
         package var productID: String
+        /// When the paid time ends, later after each renewal (`expiryTime`).
         package var expiresAt: Timestamp?
         /// Nil of a kind of plan that we don't know.
         package var plan: Plan?
+        /// As the store writes it; nil if it tells none.
         package var basePlanID: String?
         /// Nil of a base plan that was bought without an offer.
         ///
@@ -63,6 +67,7 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         /// Whether another subscription takes its place at the next renewal: a change of plan that was put off.
         package var isReplacedLater = false
 
+        /// An item of which nothing else is known.
         package init(productID: String) {
             self.productID = productID
         }
@@ -77,8 +82,11 @@ package struct GooglePlayPurchase: Hashable, Sendable {
 
     /// An item that one of a later purchase took the place of.
     package struct ReplacedItem: Hashable, Sendable {
+        /// As the store writes it.
         package let productID: String
+        /// Nil if the store tells none.
         package let basePlanID: String?
+        /// Nil of an item without an offer.
         package let offerID: String?
 
         package init(productID: String, basePlanID: String?, offerID: String?) {

@@ -12,7 +12,9 @@ package protocol GooglePlayKeys {
 package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
     /// As the store writes them; `basePlanID` is empty if the store told none.
     package let productID: String
+    /// Empty if the store told none.
     package let basePlanID: String
+    /// The offer's own id.
     package let offerID: String
 
     package init(productID: String, basePlanID: String, offerID: String) {
@@ -21,6 +23,7 @@ package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
         self.offerID = offerID
     }
 
+    /// By product, base plan and offer, in this order.
     package static func < (one: GooglePlayOfferPath, other: GooglePlayOfferPath) -> Bool {
         (one.productID, one.basePlanID, one.offerID) < (other.productID, other.basePlanID, other.offerID)
     }
@@ -31,6 +34,7 @@ package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
 /// Merging takes the newest observation, the earliest or the latest of two instants, and both of two sets; so it gives
 /// the same in any order, in any grouping, and however often the same part comes.
 package struct GooglePlayPurchaseRecord: Hashable, Sendable {
+    /// The newest observation; nil if the store never answered about the purchase.
     package var latest: GooglePlayObservation?
     /// Whether the store has told of it by itself, or of one that took its place, and so will of every change.
     package var isReported = false
@@ -58,13 +62,16 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     /// When money was paid back, ascending: the earliest 64, each instant once.
     package var refunds: [Timestamp] = []
 
+    /// A purchase of which nothing is known.
     package init() {}
 
     /// One use of an offer.
     package struct Use: Hashable, Sendable {
+        /// When the store first told of the offer on this purchase.
         package var firstSeenAt: Timestamp
         /// When the full price was first seen to apply.
         package var paidInFullAt: Timestamp?
+        /// Whether it was bought with a code of a promotion.
         package var hasPromotionCode: Bool
 
         package init(firstSeenAt: Timestamp, paidInFullAt: Timestamp?, hasPromotionCode: Bool) {
@@ -111,6 +118,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
         uses[offer] = uses[offer].map { $0.merged(with: use) } ?? use
     }
 
+    /// Adds all that another copy of the same purchase knows.
     package mutating func merge(_ other: GooglePlayPurchaseRecord) {
         latest = latest.map { one in other.latest.map(one.newer(of:)) ?? one } ?? other.latest
         isReported = isReported || other.isReported

@@ -2,15 +2,20 @@
 
 /// One use that a customer made, or is about to make, of an offer at Google Play, and what came of it.
 package struct GooglePlayRedemption: Hashable, Sendable {
+    /// The purchase that the offer came with.
     package let purchase: PurchaseKey
+    /// The offer, as the store names it.
     package let offer: GooglePlayOfferPath
     /// When the purchase began; of an offer that came later, when it was first seen; of a pending one, the same.
     package let redeemedAt: Timestamp
+    /// What came of it, as of the newest evidence.
     package let state: State
+    /// Whether it is a test purchase.
     package let environment: StoreEnvironment
     /// What the purchase carries to name its grant; believed by nobody before it is verified.
     package let mark: String?
 
+    /// What came of a redemption.
     package enum State: Hashable, Sendable {
         /// It isn't paid yet, and may never be.
         case pending
