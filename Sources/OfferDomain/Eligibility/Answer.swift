@@ -11,6 +11,7 @@ package enum Answer: String, CaseIterable, Sendable {
 
     init(_ isMet: Bool) { self = isMet ? .met : .notMet }
 
+    /// The opposite; undecided stays undecided.
     package static prefix func ! (answer: Answer) -> Answer {
         switch answer {
         case .met: .notMet

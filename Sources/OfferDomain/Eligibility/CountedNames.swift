@@ -2,15 +2,23 @@
 
 /// By which of a customer's names a cap found grants; only the kinds of the names, never the names.
 package struct CountedNames: OptionSet, Hashable, Sendable {
+    /// One bit for each kind of name; outside of the process, ``names`` stands for them.
     package let rawValue: UInt8
 
+    /// As `OptionSet` wants it; there are eight kinds.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// What the team's backend calls the customer.
     package static let customerID = CountedNames(rawValue: 1)
+    /// What the app calls a customer who has not logged in.
     package static let anonymousID = CountedNames(rawValue: 1 << 1)
+    /// The UUID that StoreKit 2 attaches to purchases, also if only an app claims it.
     package static let appAccountToken = CountedNames(rawValue: 1 << 2)
+    /// The text that StoreKit 1 attaches to purchases, also if only an app claims it.
     package static let applicationUsername = CountedNames(rawValue: 1 << 3)
+    /// A subscription in the App Store.
     package static let originalTransactionID = CountedNames(rawValue: 1 << 4)
+    /// An account of the App Store within the app.
     package static let appTransactionID = CountedNames(rawValue: 1 << 5)
     /// A purchase at Google Play.
     package static let purchaseToken = CountedNames(rawValue: 1 << 6)

@@ -2,7 +2,9 @@
 
 /// Who may have an offer: Apple's own floor, and the rule of the offers file.
 package struct EligibilityPolicy: Hashable, Sendable {
+    /// The rule of the offers file; nil if it has none, so that only the floor is asked.
     package let rule: Rule?
+    /// The kind of offer that it is for.
     package let offerType: OfferType
     /// Whether the offer is only for who has or had a subscription.
     ///
@@ -116,6 +118,7 @@ package enum Outcome: String, CaseIterable, Sendable {
 
 /// An outcome with all its reasons.
 package struct Decision: Hashable, Sendable {
+    /// Eligible only if every finding is `met`.
     package let outcome: Outcome
     /// The App Store's floor first, where there is one.
     package let findings: [Finding]

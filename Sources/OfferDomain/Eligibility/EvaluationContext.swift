@@ -2,12 +2,15 @@
 
 /// Whose grants were looked up: by what the customer is known as.
 package struct GrantOwners: OptionSet, Hashable, Sendable {
+    /// One bit for each kind of owner.
     package let rawValue: UInt8
 
+    /// As `OptionSet` wants it; there are two kinds.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A name of the customer.
     package static let customer = GrantOwners(rawValue: 1)
+    /// An original transaction of the App Store.
     package static let originalTransaction = GrantOwners(rawValue: 1 << 1)
 
     /// Those that names come to.
@@ -18,6 +21,7 @@ package struct GrantOwners: OptionSet, Hashable, Sendable {
 
 /// Everything that a rule is evaluated against, the clock included.
 package struct EvaluationContext: Hashable, Sendable {
+    /// What is known of the customer; a new value replaces the shared one.
     package var facts: CustomerFacts {
         get { shared.value }
         set { shared = SharedFacts(newValue) }
@@ -30,12 +34,15 @@ package struct EvaluationContext: Hashable, Sendable {
     package var owners: GrantOwners
     /// Whether a trusted caller says who the customer is, or evidence shows it; else an app only claims it.
     package var isProven: Bool
+    /// What the ledger knows of the offer's grants, read in the transaction that decides.
     package var grants: GrantHistory
+    /// The instant of the decision, the only clock that rules have.
     package var now: Timestamp
     /// Whether the ledger knows a subscription of the customer, by whatever name.
     package var knowsSubscription: Bool
     private var shared: SharedFacts
 
+    /// A context of which all but the instant has a default: nothing known, no grants, a proven customer.
     package init(
         facts: CustomerFacts = CustomerFacts(),
         attributes: Attributes? = nil,
@@ -56,6 +63,7 @@ package struct EvaluationContext: Hashable, Sendable {
         )
     }
 
+    /// Takes facts that others read too, and every other member.
     package init(
         facts: SharedFacts,
         attributes: Attributes?,

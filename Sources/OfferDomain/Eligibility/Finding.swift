@@ -14,6 +14,7 @@ package struct Finding: Hashable, Sendable {
     private let turn: Int64
     private let count: Int
     private let kind: ObservationKind
+    /// Whether the rule is met.
     package let answer: Answer
     /// The reason, for programs.
     package let code: FindingCode

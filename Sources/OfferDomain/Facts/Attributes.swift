@@ -2,8 +2,11 @@
 
 /// What a trusted caller says of a customer in words of its own, as `churnRisk: 0.8`.
 package struct Attributes: Hashable, Sendable {
+    /// One attribute.
     package struct Entry: Hashable, Sendable {
+        /// See ``Attributes/admits(name:)``.
         package let name: String
+        /// A value without a fault.
         package let value: AttributeValue
     }
 
@@ -13,6 +16,7 @@ package struct Attributes: Hashable, Sendable {
     /// None, and a caller who might have stated some said so.
     package init() { entries = [] }
 
+    /// Takes at most 64 attributes, whose names are the keys.
     package init(_ values: [String: AttributeValue]) throws(AttributeError) {
         try self.init(values.map { ($0.key, $0.value) })
     }
@@ -35,6 +39,7 @@ package struct Attributes: Hashable, Sendable {
         self.entries = entries
     }
 
+    /// The value of that attribute; nil if the caller did not state it.
     package subscript(name: String) -> AttributeValue? {
         entries.first { $0.name == name }?.value
     }
@@ -84,6 +89,7 @@ package enum AttributeFault: Hashable, Sendable, CustomStringConvertible {
     /// More than `limit` Unicode scalars.
     case textTooLong(limit: Int)
 
+    /// A sentence without its subject, which is the attribute.
     package var description: String {
         switch self {
         case .notFinite: "is not a finite number"
@@ -100,6 +106,7 @@ package enum AttributeError: Error, Hashable, Sendable, CustomStringConvertible 
     case unfitValue(name: String, AttributeFault)
     case repeated(name: String)
 
+    /// A sentence for the caller, with the attribute's name and never its value.
     package var description: String {
         switch self {
         case .tooMany(let limit): "there are more than \(limit) attributes"

@@ -6,11 +6,13 @@ package struct CustomerFacts: Hashable, Sendable {
     package var subscribedBefore: Fact<Bool>?
     /// Whether a subscription of the kind that is asked about was seen, whatever is known of it by now.
     package var hasSubscription = false
+    /// The status of the subscription that is asked about.
     package var status: Fact<SubscriptionStatus>?
     /// When the subscription ends or ended.
     package var expiresAt: Fact<Timestamp>?
     /// The latest end that was seen, where a later one may exist: only the end itself is told by `expiresAt`.
     package var latestEndSeen: Fact<Timestamp>?
+    /// Whether the subscription will renew.
     package var autoRenews: Fact<Bool>?
     /// Whether the customer has what the subscription gives; beside a status, what the status says.
     package var isActive: Fact<Bool>?
@@ -38,22 +40,30 @@ package struct CustomerFacts: Hashable, Sendable {
     package var eligibleWinBackOffers: Fact<[OfferID]>?
     /// Whether the App Store offers the customer to come back by a win-back offer of its own.
     package var appleWinBackEligible: Fact<Bool>?
+    /// How the customer pays for the subscription; in the App Store alone.
     package var billingPlan: Fact<BillingPlan>?
     /// When the commitment of a monthly plan ends or ended.
     package var commitmentEndsAt: Fact<Timestamp>?
     /// Which period of the commitment runs, counted from 1.
     package var commitmentPeriod: Fact<Int>?
+    /// The App Store's storefront of the latest purchase, or what a caller states.
     package var storefront: Fact<Storefront>?
+    /// The country at Google Play in which the customer was billed, or what a caller states.
     package var region: Fact<Region>?
+    /// Whether the customer bought the subscription or has it by Family Sharing.
     package var ownership: Fact<Ownership>?
+    /// Whether the subscription is a test purchase.
     package var environment: Fact<StoreEnvironment>?
+    /// What a caller states; evidence goes by pseudonyms, and does not tell it.
     package var originalTransactionID: Fact<TransactionID>?
+    /// The group that status, end, renewal and ownership are of.
     package var subscriptionGroup: Fact<SubscriptionGroupID>?
     /// When the store last listed all the customer's subscriptions with their statuses.
     package var statusesReadAt: Timestamp?
     /// When the store last listed all the customer's transactions.
     package var historyReadAt: Timestamp?
 
+    /// Nothing is known.
     package init() {}
 
     /// What a trusted caller states at one instant, and what follows from it; nil is what it does not state.

@@ -2,7 +2,9 @@
 
 /// Something known of a customer, with who said so and as of when.
 package struct Fact<Value: Hashable & Sendable>: Hashable, Sendable {
+    /// What is known.
     package let value: Value
+    /// Who said so.
     package let source: FactSource
     /// The instant for which it was true.
     package let observedAt: Timestamp

@@ -2,27 +2,43 @@
 
 /// Which facts a rule reads; what they are is told by ``CustomerFacts``.
 package struct FactNeeds: OptionSet, Hashable, Sendable {
+    /// One bit for each fact; never stored.
     package let rawValue: UInt32
 
+    /// As `OptionSet` wants it; bits above 15 mean nothing.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    /// ``CustomerFacts/subscribedBefore``.
     package static let subscribedBefore = FactNeeds(rawValue: 1)
+    /// ``CustomerFacts/status``, or else ``CustomerFacts/isActive``.
     package static let status = FactNeeds(rawValue: 1 << 1)
+    /// ``CustomerFacts/expiresAt``.
     package static let expiry = FactNeeds(rawValue: 1 << 2)
+    /// ``CustomerFacts/autoRenews``.
     package static let autoRenew = FactNeeds(rawValue: 1 << 3)
+    /// ``CustomerFacts/ownership``.
     package static let ownership = FactNeeds(rawValue: 1 << 4)
+    /// ``CustomerFacts/storefront``.
     package static let storefront = FactNeeds(rawValue: 1 << 5)
+    /// ``CustomerFacts/environment``.
     package static let environment = FactNeeds(rawValue: 1 << 6)
+    /// The whole list, ``CustomerFacts/offersUsed``.
     package static let offersUsed = FactNeeds(rawValue: 1 << 7)
+    /// The whole list, ``CustomerFacts/refundedAt``, or all refunds since an instant.
     package static let refunds = FactNeeds(rawValue: 1 << 8)
     /// No answer of the App Store tells it.
     package static let region = FactNeeds(rawValue: 1 << 9)
     /// No answer of the App Store tells it.
     package static let cancellation = FactNeeds(rawValue: 1 << 10)
+    /// ``CustomerFacts/renewsTo``.
     package static let renewalProduct = FactNeeds(rawValue: 1 << 11)
+    /// ``CustomerFacts/billingPlan``.
     package static let billingPlan = FactNeeds(rawValue: 1 << 12)
+    /// ``CustomerFacts/commitmentEndsAt``.
     package static let commitmentEnd = FactNeeds(rawValue: 1 << 13)
+    /// ``CustomerFacts/commitmentPeriod``.
     package static let commitmentPeriod = FactNeeds(rawValue: 1 << 14)
+    /// ``CustomerFacts/appleWinBackEligible``.
     package static let appleWinBack = FactNeeds(rawValue: 1 << 15)
     /// What the App Store alone tells.
     package static let ofAppStore: FactNeeds = [

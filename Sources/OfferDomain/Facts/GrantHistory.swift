@@ -14,12 +14,14 @@ package struct GrantHistory: Hashable, Sendable {
     /// The grants of the same offer to anybody in the other store, ascending by day, each day at most once.
     package var otherStoreGrantsPerDay: [DayCount] = []
 
+    /// No grants.
     package init() {}
 
     /// How many grants the offer had on one UTC calendar day.
     package struct DayCount: Hashable, Sendable {
         /// Days since 1970-01-01, as ``Timestamp/utcDay``.
         package let day: Int
+        /// Grants on that day.
         package let count: Int
 
         package init(day: Int, count: Int) {
@@ -47,12 +49,16 @@ extension GrantHistory {
 
 /// Which part of a ``GrantHistory`` a rule reads; the rest need not be fetched.
 package struct LedgerNeeds: Hashable, Sendable {
+    /// Whether a cap counts the customer's grants.
     package var customerGrants: Bool = false
+    /// Whether a cap counts the grants of an original transaction.
     package var originalTransactionGrants: Bool = false
+    /// How far back a budget counts everybody's grants; nil without a budget.
     package var budget: BudgetSpan?
     /// Whether a cap counts what was granted in the other store too.
     package var otherStore: Bool = false
 
+    /// Nothing need be fetched.
     package init() {}
 
     /// What both rules need together.
@@ -65,6 +71,7 @@ package struct LedgerNeeds: Hashable, Sendable {
         return both
     }
 
+    /// Whether nothing need be fetched.
     package var isEmpty: Bool { self == LedgerNeeds() }
 }
 

@@ -4,11 +4,13 @@
 ///
 /// A class, because there is much of it: each of them would copy and count what it holds one by one.
 package final class SharedFacts: Sendable {
+    /// The facts, which never change.
     package let value: CustomerFacts
 
     /// Nothing is known.
     package static let nothing = SharedFacts(CustomerFacts())
 
+    /// Takes over the facts; a change makes a new object.
     package init(_ value: consuming CustomerFacts) {
         self.value = value
     }
@@ -23,7 +25,9 @@ package final class SharedFacts: Sendable {
 }
 
 extension SharedFacts: Hashable {
+    /// By the facts, not by the object.
     package static func == (one: SharedFacts, other: SharedFacts) -> Bool { one.value == other.value }
 
+    /// By the facts, not by the object.
     package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

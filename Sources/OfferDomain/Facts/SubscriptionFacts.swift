@@ -59,10 +59,12 @@ package struct OfferUse: Hashable, Sendable {
     package let type: OfferType?
     /// The store's id of the offer; nil of an introductory offer, which has none, and where it isn't known.
     package let offerID: OfferID?
+    /// When the discount began; nil where it isn't known.
     package let usedAt: Timestamp?
     /// The group of the subscription that was bought with it; nil where it isn't known.
     package let subscriptionGroup: SubscriptionGroupID?
 
+    /// What a caller states or evidence shows of one use.
     package init(
         type: OfferType?,
         offerID: OfferID? = nil,

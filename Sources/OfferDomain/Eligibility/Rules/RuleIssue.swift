@@ -4,6 +4,7 @@
 package struct RuleIssue: Hashable, Sendable, CustomStringConvertible {
     /// Where it stands below the rule, as a JSON pointer (RFC 6901): `/all/1/lapsed/atLeastDays`.
     package let pointer: String
+    /// What can't be meant so.
     package let kind: Kind
 
     /// These are all the ways.
