@@ -7,18 +7,22 @@ package struct AnonymousID: Hashable, Sendable, CustomStringConvertible {
     /// In lowercase.
     package let text: String
 
+    /// Takes what an app sent, and folds it to lowercase.
     package init(_ text: String) throws(IdentifierError) {
         try self.init(utf8: Array(text.utf8)[...])
     }
 
+    /// Takes bytes as a request has them; all but ASCII is refused.
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
         try self.init(utf8: bytes[...])
     }
 
+    /// Takes bytes as a request has them; all but ASCII is refused.
     package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
         try IdentifierShape.customerName.check(bytes.span)
         text = String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)
     }
 
+    /// The id itself, which is a customer's: not for logs.
     package var description: String { text }
 }

@@ -9,15 +9,18 @@ package struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomStrin
     /// The name, ASCII only.
     package let text: String
 
+    /// Checks a name against the shape of its kind.
     package init(_ text: String) throws(IdentifierError) {
         try Kind.shape.check(text.utf8.span)
         self.text = text
     }
 
+    /// Checks a name against the shape of its kind; all but ASCII is refused.
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
         try self.init(utf8: bytes[...])
     }
 
+    /// Checks a name against the shape of its kind; all but ASCII is refused.
     package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
         try Kind.shape.check(bytes.span)
         self.text = String(decoding: bytes, as: UTF8.self)
@@ -28,6 +31,7 @@ package struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomStrin
         self.text = text
     }
 
+    /// The name itself.
     package var description: String { text }
 }
 

@@ -47,6 +47,7 @@ package enum OffendingCharacter: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// A phrase that shows a character only if it is visible ASCII.
     package var description: String {
         switch self {
         case .scalar(let scalar) where (0x21...0x7E).contains(scalar.value): "the character \(scalar)"

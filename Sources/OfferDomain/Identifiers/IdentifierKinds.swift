@@ -33,31 +33,37 @@ package typealias IssuerID = UniqueID
 
 /// What a ``BundleID`` names.
 package enum AppBundle: IdentifierKind {
+    /// 1 to 255 of `[A-Za-z0-9.-]`.
     package static let shape = IdentifierShape(.lettersAndDigits.with(".-"))
 }
 
 /// What an ``AppName`` names.
 package enum App: IdentifierKind {
+    /// 1 to 255 of `[A-Za-z0-9._-]`.
     package static let shape = IdentifierShape(.lettersAndDigits.with("._-"))
 }
 
 /// What a ``ProductID`` names.
 package enum StoreProduct: IdentifierKind {
+    /// 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
     package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), admitsInnerSpaces: true)
 }
 
 /// What an ``OfferID`` names.
 package enum StoreOffer: IdentifierKind {
+    /// 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
     package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), admitsInnerSpaces: true)
 }
 
 /// What a ``CatalogOfferID`` names.
 package enum CatalogOfferName: IdentifierKind {
+    /// 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
     package static let shape = IdentifierShape(.lettersAndDigits.with("._-"), admitsInnerSpaces: true)
 }
 
 /// What a ``KeyID`` names.
 package enum StoreKey: IdentifierKind {
+    /// 10 of `[A-Z0-9]`.
     package static let shape = IdentifierShape(
         .uppercaseAndDigits,
         length: 10...10,
@@ -67,6 +73,7 @@ package enum StoreKey: IdentifierKind {
 
 /// What a ``TransactionID`` names.
 package enum StoreTransaction: IdentifierKind {
+    /// 1 to 20 digits, not all of them 0; the error says what was sent instead, if that can be told.
     package static let shape = IdentifierShape(
         .digits,
         length: 1...20,
@@ -92,6 +99,7 @@ package enum StoreTransaction: IdentifierKind {
 
 /// What a ``SubscriptionGroupID`` names.
 package enum SubscriptionGroup: IdentifierKind {
+    /// 1 to 64 of `[A-Za-z0-9._-]`.
     package static let shape = IdentifierShape(
         .lettersAndDigits.with("._-"),
         length: 1...64,
@@ -101,6 +109,7 @@ package enum SubscriptionGroup: IdentifierKind {
 
 /// What a ``Storefront`` names.
 package enum StorefrontCountry: IdentifierKind {
+    /// Three of `[A-Z]`.
     package static let shape = IdentifierShape(
         .uppercase,
         length: 3...3,
@@ -110,6 +119,7 @@ package enum StorefrontCountry: IdentifierKind {
 
 /// What a ``Region`` names.
 package enum RegionCountry: IdentifierKind {
+    /// Two of `[A-Z]`.
     package static let shape = IdentifierShape(
         .uppercase,
         length: 2...2,

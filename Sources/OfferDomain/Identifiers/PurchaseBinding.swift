@@ -36,22 +36,27 @@ package enum PurchaseBinding: Hashable, Sendable {
 ///
 /// Source: Apple, [applicationUsername](https://developer.apple.com/documentation/storekit/skmutablepayment/applicationusername).
 package struct ApplicationUsername: Hashable, Sendable, CustomStringConvertible {
+    /// As it was given.
     package let text: String
 
+    /// Takes what a caller sent.
     package init(_ text: String) throws(IdentifierError) {
         try ApplicationUsername.shape.check(text.utf8.span)
         self.text = text
     }
 
+    /// Takes bytes as a request has them; all but ASCII is refused.
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
         try self.init(utf8: bytes[...])
     }
 
+    /// Takes bytes as a request has them; all but ASCII is refused.
     package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
         try ApplicationUsername.shape.check(bytes.span)
         self.text = String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The name itself, which may be a customer's: not for logs.
     package var description: String { text }
 
     private static let shape = IdentifierShape(.visible)

@@ -54,6 +54,7 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
         low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// By the bytes, the first the most significant.
     package static func < (one: UniqueID, other: UniqueID) -> Bool {
         (one.high, one.low) < (other.high, other.low)
     }

@@ -7,6 +7,7 @@
 /// Source: Apple, [Generating JWS to sign App Store requests](https://developer.apple.com/documentation/storekit/generating-jws-to-sign-app-store-requests);
 /// RFC 4648, section 4.
 package struct AdvancedCommerceRequest: Hashable, Sendable {
+    /// The Base64 as it was given.
     package let base64: String
 
     /// Reads at most 64 KiB of Base64.
@@ -52,6 +53,7 @@ package enum AdvancedCommerceRequestError: Error, Hashable, Sendable, CustomStri
     /// Bits that no byte uses are not zero.
     case notCanonical
 
+    /// A sentence without its subject, which is the member of the request.
     package var description: String {
         switch self {
         case .empty: "must not be empty"

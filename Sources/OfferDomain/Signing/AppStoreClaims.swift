@@ -19,6 +19,7 @@ package enum AppStoreClaims: Hashable, Sendable {
         package let issuerID: IssuerID
         /// Claimed in whole seconds, rounded down.
         package let issuedAt: Timestamp
+        /// The app that sells the product; claimed as `bid`.
         package let bundleID: BundleID
         /// Fresh for every signature; claimed in lowercase.
         package let nonce: UniqueID
@@ -40,6 +41,7 @@ package enum AppStoreClaims: Hashable, Sendable {
         }
     }
 
+    /// The claims that every case has.
     package var common: Common {
         switch self {
         case .promotionalOffer(let common, _, _, _): common

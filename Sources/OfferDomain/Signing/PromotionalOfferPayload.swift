@@ -7,12 +7,15 @@
 ///
 /// Source: Apple, [Generating a signature for promotional offers](https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers).
 package struct PromotionalOfferPayload: Hashable, Sendable {
+    /// The app that sells the product.
     package let bundleID: BundleID
     /// The id of the very key that signs.
     package let keyID: KeyID
     /// The product that is bought, not the one the customer has.
     package let productID: ProductID
+    /// The promotional offer, by its id in App Store Connect.
     package let offerID: OfferID
+    /// Whose purchase the signature is good for.
     package let binding: PurchaseBinding
     /// Fresh for every signature; signed in lowercase.
     package let nonce: UniqueID
@@ -58,6 +61,7 @@ package enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The payload, split again, is not the fields that it was built from.
     case ambiguous
 
+    /// A sentence for the log; it never shows the field's text.
     package var description: String {
         switch self {
         case .notPrintableASCII(let field): "field \(field) of the payload holds a byte that is not printable ASCII"

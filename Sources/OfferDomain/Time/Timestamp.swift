@@ -5,6 +5,7 @@
 /// It lies in the years 0000 to 9999, all that RFC 3339 can write. Sums that would leave them stop at the end, so no
 /// arithmetic here overflows.
 package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Since 1970, negative before it.
     package let milliseconds: Int64
 
     /// The instant, or the end of the years 0000 to 9999 that is nearest to it.
@@ -29,13 +30,17 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
         self = Timestamp(milliseconds: 0).adding(days: day)
     }
 
+    /// The instant so many milliseconds later.
     package func adding(milliseconds amount: Int64) -> Timestamp {
         let (sum, overflow) = milliseconds.addingReportingOverflow(amount)
         return Timestamp(milliseconds: overflow ? (amount < 0 ? .min : .max) : sum)
     }
 
+    /// The instant so many seconds later.
     package func adding(seconds amount: Int) -> Timestamp { adding(amount, unit: 1000) }
+    /// The instant so many minutes later.
     package func adding(minutes amount: Int) -> Timestamp { adding(amount, unit: 60_000) }
+    /// The instant so many hours later.
     package func adding(hours amount: Int) -> Timestamp { adding(amount, unit: 3_600_000) }
     /// The instant so many times 24 hours later.
     package func adding(days amount: Int) -> Timestamp { adding(amount, unit: Timestamp.millisecondsPerDay) }
@@ -45,8 +50,10 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
         Int((milliseconds - earlier.milliseconds).flooredQuotient(Timestamp.millisecondsPerDay))
     }
 
+    /// Whether the one is earlier.
     package static func < (one: Timestamp, other: Timestamp) -> Bool { one.milliseconds < other.milliseconds }
 
+    /// As RFC 3339 writes it, in UTC.
     package var description: String { rfc3339 }
 
     static let millisecondsPerDay: Int64 = 86_400_000
