@@ -14,6 +14,7 @@ package struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Only its fixed reason texts: the data it adds may quote what it was given.
     package let reasons: [String]
 
+    /// One sentence for what was attempted, and one for OpenSSL's reasons.
     package var description: String {
         let because = reasons.isEmpty ? "gave no reason" : "said: " + reasons.joined(separator: "; ")
         return "Could not \(operation). OpenSSL \(because)."

@@ -79,6 +79,7 @@ package enum ProcessHardeningError: Error, Hashable, Sendable, CustomStringConve
     case backtracerStaysOn
     case notRestarted(code: Int32)
 
+    /// A sentence for the operator, with what to set where that helps.
     package var description: String {
         switch self {
         case .coreDumpsNotForbidden(let code):

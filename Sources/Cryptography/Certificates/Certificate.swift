@@ -52,13 +52,16 @@ package struct Certificate: Sendable {
 }
 
 extension Certificate: Hashable {
+    /// By the DER.
     package static func == (a: Certificate, b: Certificate) -> Bool { a.body === b.body || a.der == b.der }
 
+    /// By the fingerprint.
     package func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 }
 
 /// A dotted object identifier, as `1.2.840.113635.100.6.11.1`.
 package struct ObjectIdentifierText: Hashable, Sendable {
+    /// Decimal numbers joined by dots.
     package let text: String
 
     /// Names an identifier; for those in the source only.

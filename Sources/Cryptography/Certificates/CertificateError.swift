@@ -25,6 +25,7 @@ package enum CertificateError: Error, Hashable, Sendable {
 }
 
 extension CertificateError: CustomStringConvertible {
+    /// One sentence; ``label`` is for programs.
     package var description: String {
         switch self {
         case .notACertificate: "These bytes are not an X.509 certificate."

@@ -71,6 +71,7 @@ package enum ChainError: Error, Hashable, Sendable {
 }
 
 extension ChainError: CustomStringConvertible {
+    /// One sentence, which names the certificate by its role and not by its subject.
     package var description: String {
         switch self {
         case .leafIsAuthority:

@@ -8,6 +8,7 @@ package enum WebhookSecretError: Error, Hashable, Sendable, CustomStringConverti
     case secureMemory(SecureMemoryError)
     case key(HMACKeyError)
 
+    /// What was found and expected; it shows nothing of the secret but its length.
     package var description: String {
         switch self {
         case .prefixMissing: "expected whsec_ and Base64"

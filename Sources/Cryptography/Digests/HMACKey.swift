@@ -67,6 +67,7 @@ package enum HMACKeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooShort(byteCount: Int)
     case openSSL(OpenSSLError)
 
+    /// What was found and expected; it shows nothing of the secret but its length.
     package var description: String {
         switch self {
         case .tooShort(let byteCount):

@@ -87,6 +87,7 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The hexadecimal form, ``hex``.
     package var description: String { hex }
 
     /// Whether both are the same, in a time that tells nothing about either.

@@ -25,6 +25,7 @@ package enum SecretFileError: Error, Hashable, Sendable, CustomStringConvertible
     /// Whether there is no such file.
     package var isMissing: Bool { self == .cannotOpen(code: 2) }
 
+    /// What was found, what was expected, and how to correct a mode; without the file's path.
     package var description: String {
         switch self {
         case .cannotOpen(let code): "The file cannot be opened: \(describe(code))."

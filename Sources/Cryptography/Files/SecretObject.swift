@@ -228,6 +228,7 @@ package enum SecretObjectError: Error, Hashable, Sendable, CustomStringConvertib
     case notASCII
     case secureMemory(SecureMemoryError)
 
+    /// Where the fault is; it shows nothing of the contents but members' names.
     package var description: String {
         switch self {
         case .malformed(let offset): "The file is not one JSON object of plain members; the fault is at byte \(offset)."

@@ -113,6 +113,7 @@ package enum SigningError: Error, Hashable, Sendable, CustomStringConvertible {
     case openSSL(OpenSSLError)
     case doesNotVerify
 
+    /// OpenSSL's reason, or that the signature was discarded.
     package var description: String {
         switch self {
         case .openSSL(let error): error.description

@@ -53,6 +53,7 @@ package enum PrivateKeyError: Error, Hashable, Sendable {
 }
 
 extension PrivateKeyError: CustomStringConvertible {
+    /// What was found and expected; it shows no part of the key.
     package var description: String {
         textFault ?? blockFault ?? encryptionFault ?? contentFault
     }

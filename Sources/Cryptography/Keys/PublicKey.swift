@@ -58,8 +58,10 @@ package struct PublicKey: Sendable {
 }
 
 extension PublicKey: Hashable {
+    /// By the SubjectPublicKeyInfo.
     package static func == (a: PublicKey, b: PublicKey) -> Bool { a.spki == b.spki }
 
+    /// By the digest of the SubjectPublicKeyInfo.
     package func hash(into hasher: inout Hasher) { hasher.combine(spkiSHA256) }
 }
 
@@ -67,6 +69,7 @@ extension PublicKey: Hashable {
 package enum PublicKeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case notP256(OpenSSLError)
 
+    /// What was expected, with OpenSSL's reason.
     package var description: String {
         switch self {
         case .notP256(let error): "This is not a public key on P-256 in SubjectPublicKeyInfo form. \(error)"

@@ -9,8 +9,10 @@ package enum SecureMemory {
     ///
     /// A service does without nothing.
     package struct Concessions: OptionSet, Sendable {
+        /// One bit for each concession.
         package let rawValue: UInt8
 
+        /// As `OptionSet` wants it; there are two concessions.
         package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
@@ -94,6 +96,7 @@ package enum SecureMemoryError: Error, Hashable, Sendable, CustomStringConvertib
     case notStarted
     case heapExhausted(bytes: Int)
 
+    /// A sentence for the operator; sizes are in bytes.
     package var description: String {
         switch self {
         case .heapSizeNotPowerOfTwo(let bytes):

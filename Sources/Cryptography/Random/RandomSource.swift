@@ -10,6 +10,7 @@ package protocol RandomSource: Sendable {
 }
 
 extension RandomSource {
+    /// The bytes of so many words as are needed, the least significant of each first.
     package func bytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)

@@ -38,6 +38,9 @@ package final class SystemRandom: RandomSource {
         self.block = Mutex(block)
     }
 
+    /// 64 bits of Linux's generator.
+    ///
+    /// The process stops if Linux gives none, which it does not do once it has given some.
     package func next() -> UInt64 {
         block.withLock { block in
             do throws(RandomError) {
@@ -54,8 +57,10 @@ package final class SystemRandom: RandomSource {
 ///
 /// `code` is an `errno`.
 package struct RandomError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The `errno` of `getrandom`.
     package let code: Int32
 
+    /// One sentence, with the system's message.
     package var description: String { "The system gave no random bytes: \(describe(code))." }
 }
 

@@ -41,6 +41,7 @@ package enum OCSPError: Error, Hashable, Sendable {
 }
 
 extension OCSPError: CustomStringConvertible {
+    /// One sentence; it shows nothing of the certificate.
     package var description: String {
         switch self {
         case .tooLarge(let limit): "The OCSP response has more than \(limit) bytes."

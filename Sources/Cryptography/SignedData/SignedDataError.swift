@@ -63,6 +63,7 @@ package enum SignedDataError: Error, Hashable, Sendable {
 }
 
 extension SignedDataError: CustomStringConvertible {
+    /// One sentence for a caller; it shows nothing of the data.
     package var description: String {
         switch self {
         case .tooLarge(let limit): "The signed data has more than \(limit) bytes."

@@ -51,6 +51,7 @@ package enum ProofFault: Error, Hashable, Sendable {
 }
 
 extension ProofFault: CustomStringConvertible {
+    /// A sentence for the operator; it shows no more of the proof than the name of a claim.
     package var description: String {
         switch self {
         case .missing: "The token came with the scheme DPoP and without a DPoP field."

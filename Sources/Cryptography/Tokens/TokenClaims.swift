@@ -5,10 +5,13 @@ package import JSON
 ///
 /// Source: RFC 7519 section 4.1.
 package struct TokenClaims: Sendable {
+    /// The claim `iss`.
     package let issuer: String
     /// 1 to 255 bytes.
     package let subject: String
+    /// The claim `exp`.
     package let expiresAt: Int64
+    /// The claim `iat`.
     package let issuedAt: Int64
     let notBefore: Int64?
     /// Every claim.

@@ -81,6 +81,7 @@ package enum TokenFault: Error, Hashable, Sendable {
 }
 
 extension TokenFault: CustomStringConvertible {
+    /// A sentence for the operator, with the setting of the keys file where one decides.
     package var description: String {
         switch self {
         case .tooLarge: "The token has more than \(JSONWebToken.maximumBytes) bytes."

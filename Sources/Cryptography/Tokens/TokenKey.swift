@@ -139,6 +139,7 @@ package enum TokenKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
     case tooSmall
     case tooLarge
 
+    /// A phrase without its subject, which is the key at its place in the set.
     package var description: String {
         switch self {
         case .notObject: "is no object"

@@ -62,6 +62,7 @@ package enum TokenKeySetFault: Error, Hashable, Sendable, CustomStringConvertibl
     case repeatedID
     case noneUsable
 
+    /// A phrase for the log, without a full stop.
     package var description: String {
         switch self {
         case .notJSON(let error):

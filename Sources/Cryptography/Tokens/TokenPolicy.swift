@@ -19,7 +19,9 @@ package struct TokenPolicy: Hashable, Sendable {
     package var audiences: Set<String>
     /// Mostly `aud`.
     package var audienceClaim = "aud"
+    /// Those that a token's `alg` may name.
     package var algorithms: Set<TokenAlgorithm>
+    /// Which tokens of the provider are accepted.
     package var kind = Kind.accessToken
     /// Claims that must have one of these texts.
     package var requiredClaims: [String: Set<String>] = [:]
@@ -31,9 +33,12 @@ package struct TokenPolicy: Hashable, Sendable {
     package var requiresAnyScope = false
     /// Whether `azp` or `client_id` may be the audience itself, and `nonce` may be there.
     package var admitsOwnClient = false
+    /// From `iat` to `exp`.
     package var maximumLifetimeSeconds: Int64 = 3600
+    /// How far the provider's clock may differ from ours, either way.
     package var clockSkewSeconds: Int64 = 60
 
+    /// A policy for access tokens of at most one hour; the caller changes what the provider does otherwise.
     package init(issuer: String, audiences: Set<String>, algorithms: Set<TokenAlgorithm>) {
         self.issuer = issuer
         self.audiences = audiences

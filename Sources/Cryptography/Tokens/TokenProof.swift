@@ -9,6 +9,7 @@ package struct TokenProof: Sendable {
     package let thumbprint: SHA256Digest
     /// 1 to 128 bytes.
     package let id: String
+    /// The claim `nonce`, which the service gave out before; nil without one.
     package let nonce: String?
     /// In milliseconds since 1970.
     package let issuedAt: Int64

@@ -49,6 +49,7 @@ extension Ed25519PrivateKeyError: CustomStringConvertible {
     private static let expected =
         "an Ed25519 key was expected, as openssl genpkey -algorithm ed25519 makes it"
 
+    /// What was found and expected; it shows no part of the key.
     package var description: String {
         switch self {
         case .notOneBlock:

@@ -51,6 +51,7 @@ package enum RSAPrivateKeyError: Error, Hashable, Sendable {
 }
 
 extension RSAPrivateKeyError: CustomStringConvertible {
+    /// What was found and expected; it shows no part of the key.
     package var description: String {
         switch self {
         case .notOneBlock:

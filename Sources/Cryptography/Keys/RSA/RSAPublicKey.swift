@@ -97,8 +97,10 @@ package struct RSAPublicKey: Sendable {
 }
 
 extension RSAPublicKey: Hashable {
+    /// By the SubjectPublicKeyInfo.
     package static func == (a: RSAPublicKey, b: RSAPublicKey) -> Bool { a.spki == b.spki }
 
+    /// By the digest of the SubjectPublicKeyInfo.
     package func hash(into hasher: inout Hasher) { hasher.combine(spkiSHA256) }
 }
 
@@ -111,6 +113,7 @@ package enum RSAPublicKeyError: Error, Hashable, Sendable, CustomStringConvertib
     case exponent
     case openSSL(OpenSSLError)
 
+    /// What was found and expected of the numbers.
     package var description: String {
         switch self {
         case .malformed: "The modulus is missing or begins with zero."
