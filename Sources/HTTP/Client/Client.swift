@@ -64,6 +64,9 @@ package final class Client: Transport {
         if let ended { pthread_join(ended, nil) }
     }
 
+    /// Sends a request, and suspends until its answer is whole, its time is up, or the task is canceled.
+    ///
+    /// - Throws: ``ClientError/plainHTTPNotAllowed`` for an `http` origin where the configuration does not allow it.
     package func send(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
         guard request.origin.scheme == .https || configuration.allowsPlainHTTP else { throw .plainHTTPNotAllowed }
         let timeout = request.timeoutMilliseconds ?? configuration.timeoutMilliseconds

@@ -19,6 +19,7 @@ package struct ClientConfiguration: Hashable, Sendable {
     package var maximumWaiting: Int
     /// PEM: the only certificates that are trusted; `nil` trusts the system's.
     package var trustedCertificatesFile: String?
+    /// Sent as `User-Agent`.
     package var userAgent: String
     /// Whether origins may be `http`: for OCSP responders, whose answers are signed, and for tests.
     package var allowsPlainHTTP: Bool
@@ -27,6 +28,7 @@ package struct ClientConfiguration: Hashable, Sendable {
     /// Which addresses may be connected to; `nil` admits all.
     package var addresses: AddressFilter?
 
+    /// The defaults suit calls to a store's API.
     package init(
         connectTimeoutMilliseconds: Int = 3000,
         timeoutMilliseconds: Int = 10_000,
@@ -61,6 +63,7 @@ package struct ClientStatistics: Hashable, Sendable {
     /// Connections that were made, over all requests.
     package var connectionsOpened: Int
 
+    /// Zeros: nothing has happened yet.
     package init(inFlight: Int = 0, answered: Int = 0, failed: Int = 0, connectionsOpened: Int = 0) {
         self.inFlight = inFlight
         self.answered = answered

@@ -2,10 +2,13 @@
 
 /// A request that a ``Transport`` sends.
 package struct ClientRequest: Sendable {
+    /// One of those known; requests with another are refused.
     package let method: Method
+    /// Where the request is sent.
     package let origin: Origin
     /// Path and query as they are sent: ASCII, percent-encoded, starting with one `/`.
     package let target: String
+    /// What is sent beside what libcurl adds.
     package let headers: HeaderFields
     /// Sent with its length unless it is empty and the method is neither POST nor PUT.
     package let body: [UInt8]
@@ -120,11 +123,14 @@ package struct ClientResponse: Sendable {
 
     /// 200...999; any status is an answer, and none is followed elsewhere.
     package var status: Int
+    /// All fields of the final head, without those of interim answers.
     package var headers: HeaderFields
     /// Decoded if it came compressed.
     package var body: [UInt8]
+    /// The version that the answer came in.
     package var version: Version
 
+    /// An answer for tests and for transports without a network.
     package init(status: Int, headers: HeaderFields = HeaderFields(), body: [UInt8] = [], version: Version = .http11) {
         self.status = status
         self.headers = headers

@@ -12,9 +12,11 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
         fileprivate var defaultPort: UInt16 { self == .https ? 443 : 80 }
     }
 
+    /// Whether TLS is used.
     package let scheme: Scheme
     /// A name in lowercase letters, digits, hyphens and dots, an IPv4 address, or an IPv6 address in brackets.
     package let host: String
+    /// The scheme's own, 443 or 80, where the text names none.
     package let port: UInt16
 
     /// Reads `https://host` or `https://host:port`, with nothing after it.
@@ -104,6 +106,7 @@ package enum OriginError: Error, Hashable, Sendable, CustomStringConvertible {
     case somethingAfterPort
     case pathInvalid
 
+    /// What the text must be like, in one sentence.
     package var description: String {
         switch self {
         case .schemeNotHTTP: "It must begin with https:// (or http:// where that is allowed)."

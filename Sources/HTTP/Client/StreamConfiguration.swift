@@ -8,12 +8,14 @@ package struct StreamConfiguration: Hashable, Sendable {
     package var trustedCertificatesFile: String?
     /// PEM: what the other side may ask for, with the key that belongs to it.
     package var clientCertificateFile: String?
+    /// PEM, not encrypted: the key of that certificate.
     package var clientKeyFile: String?
     /// Which addresses may be connected to; `nil` admits all.
     package var addresses: AddressFilter?
     /// For the host's address, the connection and TLS together.
     package var connectTimeoutMilliseconds = 10_000
 
+    /// Trusts the system's certificates and shows none of its own.
     package init(origin: Origin) {
         self.origin = origin
     }
@@ -43,6 +45,7 @@ package enum StreamError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// A sentence for the log.
     package var description: String {
         switch self {
         case .notConnected(let error): error.description

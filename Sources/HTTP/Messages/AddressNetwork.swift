@@ -20,6 +20,7 @@ package struct AddressNetwork: Hashable, Sendable {
         (self.base, self.bits) = (base, bits)
     }
 
+    /// Whether the address begins with the network's bits; an IPv4 network holds no IPv6 address.
     package func contains(_ address: PeerAddress.Address) -> Bool {
         switch (base, address) {
         case (.ipv4(let one), .ipv4(let other)): return Self.agree(UInt64(one) << 32, UInt64(other) << 32, first: bits)
@@ -40,12 +41,15 @@ package struct AddressNetwork: Hashable, Sendable {
 ///
 /// A URL that leads to a machine of the own network could otherwise be used to reach what is not meant to be reached.
 package struct AddressFilter: Hashable, Sendable {
+    /// The networks that are admitted though they are not public.
     package let listed: [AddressNetwork]
 
+    /// No networks admit public addresses alone.
     package init(listed: [AddressNetwork]) {
         self.listed = listed
     }
 
+    /// Whether the address is public or in a listed network.
     package func admits(_ address: PeerAddress.Address) -> Bool {
         listed.contains { $0.contains(address) } || Self.isPublic(address)
     }

@@ -8,6 +8,7 @@ package final class BodyPieces: Sendable {
     ///
     /// The connection closes, so that the client does not take what it has for the whole.
     package struct Interruption: Error, Hashable, Sendable {
+        /// Without a reason: the client sees only that the connection closes.
         package init() {}
     }
 

@@ -23,7 +23,9 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// IPv4 also where the socket is one of IPv6 that takes both.
     package let address: Address
+    /// The other end's port.
     package let port: UInt16
 
     package init(address: Address, port: UInt16) {

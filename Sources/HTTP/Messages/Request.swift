@@ -7,11 +7,13 @@
 ///
 /// A class, because it is handed on several times, has many parts to copy, and never changes.
 package final class Request: Sendable {
+    /// As it was sent, also one that is not known.
     package let method: Method
     /// The path as it was sent, ASCII, without the query.
     package let path: [UInt8]
     /// What follows the first `?`, as it was sent; `nil` without a `?`.
     package let query: [UInt8]?
+    /// The fields of the head, in their order.
     package let headers: HeaderFields
     /// Empty if there is none.
     package let body: [UInt8]
@@ -22,6 +24,7 @@ package final class Request: Sendable {
     /// Whether the connection is to be closed after the answer, since `Connection` names `close`.
     let asksToClose: Bool
 
+    /// A request that came over no socket, as tests make them.
     package convenience init(
         method: Method = .get,
         path: [UInt8] = [UInt8(ascii: "/")],

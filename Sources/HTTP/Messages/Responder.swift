@@ -16,5 +16,6 @@ package protocol Responder: Sendable {
 }
 
 extension Responder {
+    /// Does nothing: most responders hand on no work.
     package func turnEnded() {}
 }

@@ -128,6 +128,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         unsafe event_base_loopexit(base, nil)
     }
 
+    /// Runs a job of Swift's concurrency on the loop's thread, from any thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
     }

@@ -4,7 +4,9 @@
 package struct Limits: Hashable, Sendable {
     /// Request line, fields and the empty line after them, with their line ends.
     package var headBytes: Int
+    /// Header fields of one request.
     package var fields: Int
+    /// Of one body, at all paths without a limit of their own.
     package var bodyBytes: Int
     /// What is accepted instead of ``bodyBytes``, if it is more, at single paths: as they are sent, without the query.
     package var bodyBytesByPath: [[UInt8]: Int]
@@ -30,6 +32,7 @@ package struct Limits: Hashable, Sendable {
     /// that, the connections of its own clients give way, by the order above.
     package var connectionsPerAddress: Int
 
+    /// The defaults, of which callers change some.
     package init(
         headBytes: Int = 8 * 1024,
         fields: Int = 64,

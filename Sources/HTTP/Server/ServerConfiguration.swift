@@ -11,7 +11,9 @@ package struct ServerConfiguration: Sendable {
     package var port: UInt16
     /// Event loops, each a thread with a listening socket of its own; one per core is right.
     package var loops: Int
+    /// How much of each thing is accepted.
     package var limits: Limits
+    /// How long each step may take.
     package var deadlines: Deadlines
     /// `nil` speaks plain HTTP.
     package var tls: TLSConfiguration?
@@ -20,6 +22,7 @@ package struct ServerConfiguration: Sendable {
     /// Called on a loop's thread; must not block.
     package var rejectionResponse: @Sendable (Rejection) -> Response
 
+    /// The defaults listen on the loopback address alone, without TLS.
     package init(
         address: String = "127.0.0.1",
         port: UInt16 = 0,
@@ -69,6 +72,7 @@ package struct Deadlines: Hashable, Sendable {
     /// From ``Server/stop()`` to the end of the last request.
     package var drain: Duration
 
+    /// The defaults, of which callers change some.
     package init(
         handshake: Duration = .seconds(5),
         head: Duration = .seconds(5),
@@ -101,6 +105,7 @@ package struct TLSConfiguration: Hashable, Sendable {
     /// PEM, not encrypted.
     package var privateKeyFile: String
 
+    /// Names the files, which are read when the server starts and by ``check()``.
     package init(certificateChainFile: String, privateKeyFile: String) {
         self.certificateChainFile = certificateChainFile
         self.privateKeyFile = privateKeyFile

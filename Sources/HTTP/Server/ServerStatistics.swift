@@ -3,7 +3,9 @@ import Synchronization
 
 /// What a server has done since it was made; the numbers are read one after the other, not at one instant.
 package struct ServerStatistics: Hashable, Sendable {
+    /// Connections that are open now.
     package var openConnections = 0
+    /// All connections that ever were.
     package var acceptedConnections = 0
     /// Requests handed to the responder.
     package var requests = 0
