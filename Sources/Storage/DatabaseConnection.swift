@@ -69,10 +69,13 @@ extension DatabaseConnection {
     /// At once, where that costs no wait.
     package func enqueue(_ sql: SQL) throws(StorageError) { try run(sql) }
 
+    /// The same as ``rows(_:_:)``, where nothing waits to be carried out.
     package func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) { try rows(sql, each) }
 
+    /// An engine within this process, unless it says otherwise.
     package var isRemote: Bool { false }
 
+    /// Nil: the engine can't tell.
     package func stampOfOthers() throws(StorageError) -> Int64? { nil }
 
     /// One by one, where none is sent.

@@ -57,6 +57,7 @@ package struct EngineReport: Hashable, Sendable {
     /// Names tables and columns, never values.
     package let message: String
 
+    /// The engine's words, or the program's own with neither number nor state.
     package init(code: Int32 = 0, state: String = "", _ message: String) {
         self.code = code
         self.state = state

@@ -34,12 +34,14 @@ package final class PostgreSQLConnection: DatabaseConnection {
         try PostgreSQLSettings(connection: self, options: options).apply(encoding: session.parameter("server_encoding"))
     }
 
+    /// Sends what waits and the statement, and waits for the answer.
     @discardableResult
     package func run(_ sql: SQL) throws(StorageError) -> Int {
         try refuseIfFailed()
         return try answer(to: sql).changes
     }
 
+    /// Gathers a row or sends the statement, and waits for answers only once many bytes are unanswered.
     package func enqueue(_ sql: SQL) throws(StorageError) {
         try refuseIfFailed()
         // Without a transaction, several that are sent together would be one.
@@ -59,13 +61,16 @@ package final class PostgreSQLConnection: DatabaseConnection {
         if !gathered.add(sql, insertion) { try send(sql) }
     }
 
+    /// Each answer costs a round trip.
     package var isRemote: Bool { true }
 
+    /// Sends what waits and the statement, and reads the whole answer before the first row is handed out.
     package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
         try read(answer(to: sql), of: sql, each)
     }
 
+    /// Sends all lists in one statement, so that there is one round trip.
     package func rows(
         _ text: StaticString,
         forEach lists: [[SQLValue]],
@@ -82,6 +87,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
         try read(result, of: sql) { row in each(Int(row.integer(place)) - 1, row) }
     }
 
+    /// Reads through a cursor; each page is one round trip.
     package func rowsInPages(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         guard isInTransaction, sql.values.isEmpty else {
             throw .misuse(EngineReport("pages are read within a transaction, with a statement without values"))
@@ -115,6 +121,10 @@ package final class PostgreSQLConnection: DatabaseConnection {
         if let column = result.rejectedColumn { throw .unexpectedValue(column: column) }
     }
 
+    /// Begins with isolation `READ COMMITTED` and the writers' lock; if one may only read, with `REPEATABLE READ READ
+    /// ONLY`.
+    ///
+    /// Waits while another writer has the lock.
     package func begin() throws(StorageError) {
         guard !isInTransaction else { throw .misuse(EngineReport("a transaction was begun already")) }
         try refuseIfFailed()
@@ -133,6 +143,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
         }
     }
 
+    /// Sends what waits, and commits; the transaction is undone if any of it fails.
     package func commit() throws(StorageError) {
         guard isInTransaction else { throw .misuse(EngineReport("no transaction was begun")) }
         do {
@@ -147,6 +158,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
         }
     }
 
+    /// Forgets what waits; if `ROLLBACK` itself fails, the connection refuses further work.
     package func rollback() {
         guard isInTransaction else { return }
         isInTransaction = false

@@ -3,12 +3,14 @@ import CSQLite
 
 /// Source: [SQLite, write-ahead logging](https://sqlite.org/wal.html), sections 2.1 and 3.
 extension SQLiteConnection: WriteAheadLogging {
+    /// Sets the hook with which SQLite would otherwise checkpoint after 1000 pages, and counts ``pagesInLog`` in it.
     package func leaveLogToOthers() {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         // In place of the hook by which SQLite itself carries pages over.
         unsafe sqlite3_wal_hook(handle, logHasGrown, context)
     }
 
+    /// A checkpoint of mode `PASSIVE`, which waits for nobody; that another one runs is no error.
     package func carryOverLog() throws(StorageError) {
         let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw unsafe .sqlite(handle) }

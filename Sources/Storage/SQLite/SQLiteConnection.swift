@@ -38,6 +38,7 @@ package final class SQLiteConnection: DatabaseConnection {
         unsafe sqlite3_close_v2(handle)
     }
 
+    /// Inserts the rows that wait, then carries out the statement.
     @discardableResult
     package func run(_ sql: SQL) throws(StorageError) -> Int {
         try refuseIfFailed()
@@ -45,6 +46,7 @@ package final class SQLiteConnection: DatabaseConnection {
         return try execute(sql)
     }
 
+    /// Within a transaction, keeps rows to insert until there are enough for one statement; runs all else at once.
     package func enqueue(_ sql: SQL) throws(StorageError) {
         try refuseIfFailed()
         guard isInTransaction else {
@@ -60,6 +62,7 @@ package final class SQLiteConnection: DatabaseConnection {
         }
     }
 
+    /// Inserts the rows that wait for tables that the statement may read, then reads.
     package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
         let statement = try prepared(sql.text)
@@ -67,6 +70,7 @@ package final class SQLiteConnection: DatabaseConnection {
         try rows(of: statement, sql.values, each)
     }
 
+    /// Reads without inserting the rows that wait.
     package func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
         try rows(of: try prepared(sql.text), sql.values, each)
@@ -93,6 +97,7 @@ package final class SQLiteConnection: DatabaseConnection {
         try first(SQL("PRAGMA data_version")) { $0.integer(0) }
     }
 
+    /// Takes the write lock at once, unless one may only read.
     package func begin() throws(StorageError) {
         guard !isInTransaction else { throw .misuse(EngineReport("a transaction was begun already")) }
         // Taking the write lock at once avoids two readers that both wait to become the writer.
@@ -100,6 +105,7 @@ package final class SQLiteConnection: DatabaseConnection {
         isInTransaction = true
     }
 
+    /// Inserts the rows that wait, and commits; the transaction is undone if any of it fails.
     package func commit() throws(StorageError) {
         guard isInTransaction else { throw .misuse(EngineReport("no transaction was begun")) }
         do {
@@ -111,6 +117,7 @@ package final class SQLiteConnection: DatabaseConnection {
         }
     }
 
+    /// Forgets the rows that wait; if `ROLLBACK` itself fails, the connection refuses further work.
     package func rollback() {
         isInTransaction = false
         transactionFailure = nil

@@ -88,6 +88,7 @@ package enum FileNames {
     /// Takes a file away, if it is there.
     package static func remove(_ path: String) { unsafe unlink(path) }
 
+    /// Whether there is something of that name, a symbolic link that leads nowhere included.
     package static func exists(_ path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0
