@@ -26,18 +26,24 @@ package struct Diagnosis: Hashable, Sendable {
 
     /// One thing that is wrong.
     package struct Finding: Hashable, Sendable {
+        /// What is wrong.
         package let fault: SignatureFault
+        /// How sure it is.
         package let certainty: Certainty
 
+        /// A finding that is proved unless said otherwise.
         package init(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
             (self.fault, self.certainty) = (fault, certainty)
         }
     }
 
+    /// The result in one word.
     package var verdict = Verdict.undecided
+    /// Each fault once, in the order in which they were found.
     package var findings: [Finding] = []
     /// How many payloads were tried, each under every key.
     package var triedPayloads = 0
+    /// How many keys are known, those of which only the digest is known included.
     package var triedKeys = 0
     /// The SHA-256 of the key's SubjectPublicKeyInfo in hexadecimal, if it was recovered from the signature.
     package var recoveredKey: String?
@@ -54,8 +60,10 @@ package struct Diagnosis: Hashable, Sendable {
     /// What can't be known from the report, by code; see ``words(for:)``.
     package var notDecidable: [String] = []
 
+    /// Nothing is known yet.
     package init() {}
 
+    /// Adds a finding, unless there is one of the same fault: the certainty of the first stays.
     package mutating func add(_ fault: SignatureFault, _ certainty: Certainty = .proved) {
         if !findings.contains(where: { $0.fault == fault }) { findings.append(Finding(fault, certainty)) }
     }

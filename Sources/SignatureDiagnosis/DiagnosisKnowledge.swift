@@ -9,6 +9,7 @@ package struct DiagnosisKnowledge: Sendable {
     package var pins: [KnownPin] = []
     /// Names that may have been signed by mistake.
     package var bundleIDs: [String] = []
+    /// Products that may have been signed in place of the one that was bought.
     package var productIDs: [String] = []
     /// Identifiers and reference names of offers.
     package var offerIDs: [String] = []
@@ -16,12 +17,14 @@ package struct DiagnosisKnowledge: Sendable {
     package var offersByProduct: [String: Set<String>] = [:]
     /// What the audit log has of signatures that may be this one.
     package var recordedNonces: [String] = []
+    /// In milliseconds since 1970, in decimal digits.
     package var recordedTimestamps: [String] = []
     /// Milliseconds since 1970; `nil` if the clock does not count.
     package var now: Int64?
     /// Another report of signatures of the same key.
     package var otherReport: SignatureReport?
 
+    /// Nothing beside the report.
     package init() {}
 
     /// The ids of all keys that are known by one.
@@ -35,6 +38,7 @@ package struct KnownPin: Hashable, Sendable {
     /// SHA-256 of its SubjectPublicKeyInfo.
     package let digest: SHA256Digest
 
+    /// A key by its pin, named by whoever knows its id.
     package init(id: String? = nil, digest: SHA256Digest) { (self.id, self.digest) = (id, digest) }
 }
 
@@ -42,10 +46,12 @@ package struct KnownPin: Hashable, Sendable {
 package struct KnownKey: Sendable {
     /// By which Apple knows it; `nil` if nobody said.
     package let id: String?
+    /// Verifies what the key signed.
     package let publicKey: PublicKey
     /// Of App Store Connect, in lower case; `nil` if nobody said.
     package let issuerID: String?
 
+    /// A key whose signatures can be verified.
     package init(id: String?, publicKey: PublicKey, issuerID: String? = nil) {
         (self.id, self.publicKey, self.issuerID) = (id, publicKey, issuerID)
     }

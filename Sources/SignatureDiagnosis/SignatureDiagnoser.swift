@@ -6,6 +6,7 @@ import JSON
 package struct SignatureDiagnoser: Sendable {
     private let knowledge: DiagnosisKnowledge
 
+    /// Takes what is known beside the report.
     package init(_ knowledge: DiagnosisKnowledge) { self.knowledge = knowledge }
 
     /// What is wrong, proved where it can be.

@@ -78,6 +78,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case appStoreConnect = "app-store-connect"
     }
 
+    /// Who has to correct it.
     package var place: Place { text.place }
     /// What shows it, as the end of a sentence about the signature.
     package var because: String { text.because }

@@ -2,12 +2,19 @@
 
 /// What a signature names; each as it was written.
 package struct OfferFields: Sendable, Hashable {
+    /// The member `bundleId`.
     package var bundleID: String?
+    /// The member `keyIdentifier`.
     package var keyID: String?
+    /// The member `productId`.
     package var productID: String?
+    /// The member `offerId`.
     package var offerID: String?
+    /// The member `appAccountToken`.
     package var appAccountToken: String?
+    /// The member `applicationUsername`; it counts only without a token.
     package var applicationUsername: String?
+    /// The member `nonce`.
     package var nonce: String?
     /// A number as it was written, also one that is no integer.
     package var timestamp: String?
@@ -18,6 +25,7 @@ package struct OfferFields: Sendable, Hashable {
     /// Whether the time is written as a text.
     var isTimestampText = false
 
+    /// No field is known.
     package init() {}
 
     /// The fields of the payload that are not known, but for the account: where none is named, none was attached.

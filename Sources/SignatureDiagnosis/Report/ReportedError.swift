@@ -8,7 +8,9 @@ import JSON
 package struct ReportedError: Sendable, Hashable {
     /// One error of the chain.
     package struct Level: Sendable, Hashable {
+        /// As `SKErrorDomain`, or the name of a StoreKit 2 error.
         package let domain: String
+        /// The number within the domain; 0 of a name without one.
         package let code: Int64
     }
 

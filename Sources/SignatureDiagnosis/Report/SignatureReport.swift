@@ -16,6 +16,7 @@ package struct SignatureReport: Sendable {
     package let jws: String?
     /// Further names that may have been signed instead of the account token.
     package let customerNames: [String]
+    /// What StoreKit reported; nil if the report has no error.
     package let error: ReportedError?
     /// The compact JWS of the transaction that came of the purchase.
     package let signedTransaction: String?
@@ -141,12 +142,14 @@ package struct SignatureReport: Sendable {
 package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// RFC 6901; empty of the report as a whole.
     package let pointer: String
+    /// What should be there, as the end of a sentence.
     package let expected: String
 
     init(_ pointer: String, _ expected: String) {
         (self.pointer, self.expected) = (pointer, expected)
     }
 
+    /// The pointer and what is expected there; never the value that was found.
     package var description: String {
         pointer.isEmpty ? "The report: expected \(expected)" : "\(pointer): expected \(expected)"
     }
