@@ -7,6 +7,7 @@ package struct RetryPolicy: Hashable, Sendable {
     package var attempts: Int
     /// The longest pause before the second attempt; each later one may be twice as long as the one before.
     package var firstPauseMilliseconds: Int64
+    /// No pause between two attempts is longer than this.
     package var longestPauseMilliseconds: Int64
     /// For one request.
     package var attemptMilliseconds: Int64

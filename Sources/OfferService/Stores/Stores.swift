@@ -5,14 +5,17 @@ import OfferDomain
 
 /// The stores, put together: one HTTP client for all of them, and what each is asked with.
 package final class Stores: Sendable {
+    /// Reads what the App Store signed, and asks it about customers.
     package let appStore: AppStore
     /// What ``appStore`` asks, for what is of no customer.
     package let appStoreAPI: AppStoreServerAPI
+    /// Asks Google Play about purchases, and what it lists.
     package let googlePlayAPI: GooglePlayAPI
     /// What Google Play lists of our apps.
     package let catalogues: GooglePlayCatalogues
     /// Whose notifications of Google Play are taken; `nil` takes none.
     package let googlePush: GooglePushAuthenticator?
+    /// Sends all questions to stores: budgets, retries and circuit breakers are here.
     package let gateway: StoreGateway
     private let client: Client
     private let verifier: SignedDataVerifier

@@ -50,6 +50,7 @@ package struct Pause: Sendable {
         self.wait = wait
     }
 
+    /// Really waits; it returns early when the task is cancelled.
     package static let system = Pause { try? await Task.sleep(for: .milliseconds($0)) }
 
     func callAsFunction(milliseconds: Int64) async {

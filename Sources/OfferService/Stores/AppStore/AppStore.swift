@@ -9,6 +9,7 @@ package final class AppStore: Sendable {
     private let api: AppStoreServerAPI
     private let pool: VerificationPool
 
+    /// Signatures and certificates are verified on the threads of `pool`.
     package init(
         authenticator: any SignedDataAuthenticator,
         api: AppStoreServerAPI,
@@ -47,10 +48,13 @@ package final class AppStore: Sendable {
     package struct Question: Sendable {
         /// Any transaction of the customer.
         package let transactionID: TransactionID
+        /// The app that is asked about: its bundle ID chooses the key, and only its data is taken from the answer.
         package let app: AppStoreApp
         /// Where the transaction is known to be; `nil` if that isn't known.
         package let environment: StoreEnvironment?
+        /// The facts that the rules need: they decide which endpoints are asked.
         package let needs: FactNeeds
+        /// Whose share of the hourly budget is used.
         package let party: Party
 
         package init(

@@ -106,6 +106,7 @@ package enum AppStoreConnectError: Error, Hashable, Sendable, CustomStringConver
     /// Whether somebody has to change something.
     var isWrong: Bool { self == .refused || self == .forbidden }
 
+    /// A text for an operator, with what to do.
     package var description: String {
         switch self {
         case .refused:
@@ -144,8 +145,11 @@ struct ConnectResource {
 
 /// An app as App Store Connect has it.
 package struct ConnectApp: Hashable, Sendable {
+    /// App Store Connect's resource ID, which is the app's Apple ID.
     package let id: String
+    /// The app's name; empty if the answer has none.
     package let name: String
+    /// The subscriptions of all groups, in the order of the groups.
     package let subscriptions: [ConnectSubscription]
 
     package init(id: String, name: String, subscriptions: [ConnectSubscription]) {
@@ -155,10 +159,15 @@ package struct ConnectApp: Hashable, Sendable {
 
 /// A subscription as App Store Connect has it.
 package struct ConnectSubscription: Hashable, Sendable {
+    /// `productId`, as StoreKit has it; empty if the answer has none.
     package let productID: String
+    /// `state`, with Apple's names, such as `APPROVED`; empty if the answer has none.
     package let state: String
+    /// The resource ID of the subscription group, which is `subscriptionGroupIdentifier` in signed data.
     package let groupID: String
+    /// `referenceName` of the group: only the team sees it.
     package let groupName: String
+    /// The promotional offers' identifiers that are signed; App Store Connect's `offerCode`.
     package let offerIDs: [String]
 
     package init(productID: String, state: String, groupID: String, groupName: String, offerIDs: [String]) {

@@ -18,11 +18,13 @@ package struct AppStoreConnectReport: Sendable {
 
     /// One difference.
     package struct Finding: Hashable, Sendable {
+        /// A sentence that names the product or offer.
         package let text: String
         /// Whether what is signed can't be redeemed; else it is only worth knowing.
         package let isFault: Bool
     }
 
+    /// Compares the catalog with what was read of each app.
     package init(_ catalog: Catalog, _ outcomes: [(app: AppStoreApp, outcome: Outcome)]) {
         entries = outcomes.map { app, outcome in
             guard case .read(let found) = outcome else { return (app, outcome, []) }
@@ -31,6 +33,7 @@ package struct AppStoreConnectReport: Sendable {
         offerCount = catalog.offers.count { $0.appStore?.offerID != nil }
     }
 
+    /// Wrong if there is a fault, or an app was not asked about; unreachable if App Store Connect did not answer.
     package var verdict: LiveReport.Verdict {
         var isUnreachable = false
         for entry in entries {
@@ -45,6 +48,7 @@ package struct AppStoreConnectReport: Sendable {
         return isUnreachable ? .unreachable : .good
     }
 
+    /// The report, a line each.
     package var lines: [String] {
         var lines = ["App Store Connect, compared with the catalog:"]
         for (app, outcome, findings) in entries {

@@ -3,6 +3,7 @@ package import HTTP
 package import OfferDomain
 
 extension GooglePlayAPI: GooglePlayPurchaseSource {
+    /// Asks `purchases.subscriptionsv2.get`; without a party, in the service's own share of the budget.
     package func purchase(
         _ token: PurchaseToken,
         of packageName: PackageName,
@@ -38,6 +39,7 @@ extension GooglePlayAPI {
 }
 
 extension GooglePushAuthenticator: GooglePushAuthentication {
+    /// Checks the token, and keeps of a fault only its label.
     package func identify(_ headers: HeaderFields) async throws(GooglePushRefusal) {
         do {
             try await authenticate(headers)

@@ -30,7 +30,9 @@ package enum AppStoreEndpoint: String, CaseIterable, Hashable, Sendable {
 
 /// Where the API is asked, by environment.
 package struct AppStoreOrigins: Hashable, Sendable {
+    /// For customers of the App Store.
     package let production: Origin
+    /// For testers, TestFlight included.
     package let sandbox: Origin
 
     /// Other servers than Apple's: for tests, by an explicit setting.
@@ -45,6 +47,7 @@ package struct AppStoreOrigins: Hashable, Sendable {
         sandbox: Origin(https: "api.storekit-sandbox.apple.com")
     )
 
+    /// The origin that is asked about transactions of an environment.
     package subscript(environment: StoreEnvironment) -> Origin {
         switch environment {
         case .production: production

@@ -3,6 +3,7 @@ package import OfferDomain
 
 /// Who asks the App Store, for which app, and where.
 package struct AppStoreAsking: Hashable, Sendable {
+    /// The app that is asked about, which is the token's `bid`, and for which the key is chosen.
     package let bundleID: BundleID
     /// Whose share of the hourly budget is used.
     package let party: Party
@@ -26,6 +27,7 @@ package struct AppStoreAsking: Hashable, Sendable {
 
 /// Which transactions of a history are wanted; all pages are asked with the same.
 package struct TransactionHistoryFilter: Hashable, Sendable {
+    /// Apple's types of products, with its names.
     package enum ProductType: String, Hashable, Sendable {
         case autoRenewable = "AUTO_RENEWABLE"
         case nonRenewable = "NON_RENEWABLE"
@@ -33,19 +35,26 @@ package struct TransactionHistoryFilter: Hashable, Sendable {
         case nonConsumable = "NON_CONSUMABLE"
     }
 
+    /// The order by the time of the last change, with Apple's names for it.
     package enum Order: String, Hashable, Sendable {
         /// The least recently modified first, which is Apple's default.
         case ascending = "ASCENDING"
         case descending = "DESCENDING"
     }
 
+    /// `productType` in the query; empty for all types.
     package var productTypes: [ProductType] = []
+    /// `productId` in the query; empty for all products.
     package var productIDs: [ProductID] = []
+    /// `subscriptionGroupIdentifier` in the query; empty for all groups.
     package var subscriptionGroupIDs: [SubscriptionGroupID] = []
+    /// `startDate` in the query: the start of the time in which transactions are wanted; `nil` for no limit.
     package var startsAt: Timestamp?
+    /// `endDate` in the query: the end of the time in which transactions are wanted; `nil` for no limit.
     package var endsAt: Timestamp?
     /// Only refunded and revoked ones, or only others; `nil` for both.
     package var isRevoked: Bool?
+    /// `sort` in the query; `nil` leaves it to Apple.
     package var order: Order?
 
     /// All transactions.
@@ -73,10 +82,13 @@ package struct TransactionHistoryFilter: Hashable, Sendable {
 
 /// Which notifications of the last 180 days are wanted.
 package struct NotificationHistoryQuery: Hashable, Sendable {
+    /// The start of the time in which notifications are wanted.
     package var startsAt: Timestamp
+    /// The end of the time in which notifications are wanted.
     package var endsAt: Timestamp
     /// As Apple names it; not together with ``transactionID``.
     package var notificationType: String?
+    /// As Apple names it; only together with ``notificationType``.
     package var subtype: String?
     /// Of that customer only.
     package var transactionID: TransactionID?
@@ -102,8 +114,10 @@ package struct NotificationHistoryQuery: Hashable, Sendable {
 
 /// Apple's name for a test notification that was asked for: 1 to 128 of `[A-Za-z0-9_-]`.
 package struct TestNotificationToken: Hashable, Sendable, CustomStringConvertible {
+    /// The token as Apple gave it.
     package let text: String
 
+    /// Takes a token that has the form above; `nil` otherwise.
     package init?(_ text: String) {
         guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.text = text

@@ -16,7 +16,9 @@ package protocol TokenSigner: Sendable {
 
 /// What a token is to say.
 package struct TokenRequest: Hashable, Sendable {
+    /// The app that is asked about: the claim `bid`.
     package let bundleID: BundleID
+    /// The claim `iat`, in whole seconds.
     package let issuedAt: Timestamp
     /// At most an hour after ``issuedAt``.
     package let expiresAt: Timestamp
@@ -47,6 +49,7 @@ package struct TokenRequest: Hashable, Sendable {
         return writer.bytes
     }
 
+    /// The claim `aud` of every token for the App Store Server API.
     package static let audience = "appstoreconnect-v1"
 }
 
@@ -54,6 +57,7 @@ package struct TokenRequest: Hashable, Sendable {
 package struct SignedToken: Hashable, Sendable {
     /// The compact JWS.
     package let text: String
+    /// The key that signed it: `kid` in its header.
     package let keyID: KeyID
 
     package init(text: String, keyID: KeyID) {
@@ -82,10 +86,12 @@ package struct KeyRingTokenSigner: TokenSigner {
         self.record = record
     }
 
+    /// The ring's key for the app; `nil` also if its private key is not loaded.
     package func keyID(for bundleID: BundleID) -> KeyID? {
         key(bundleID).flatMap { $0.privateKey == nil ? nil : $0.id }
     }
 
+    /// Records the use, and signs unless the key is disabled or the service is sealed.
     package func signature(for request: TokenRequest) async throws(StoreError) -> SignedToken {
         guard let key = key(request.bundleID), let privateKey = key.privateKey else {
             throw .cannotSign(reason: StoreError.noKey(for: request.bundleID))

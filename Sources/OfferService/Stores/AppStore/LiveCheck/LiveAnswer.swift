@@ -5,6 +5,7 @@ package import OfferDomain
 
 /// What the App Store answered to one harmless question, as far as it tells of the credentials.
 package struct LiveAnswer: Hashable, Sendable {
+    /// What the answer shows about the key, its issuer and the app.
     package enum Outcome: Hashable, Sendable {
         /// Key, issuer and app are known: there is an answer to the question itself. `code` is `nil` for a transaction.
         case accepted(status: Int, code: Int64?)
@@ -20,9 +21,13 @@ package struct LiveAnswer: Hashable, Sendable {
         case notReached(ClientError)
     }
 
+    /// The environment that was asked.
     package let environment: StoreEnvironment
+    /// The server that was asked.
     package let origin: Origin
+    /// What the status and `errorCode` show.
     package let outcome: Outcome
+    /// How long the answer took.
     package let milliseconds: Int64
     /// By how much our clock is ahead of the store's; `nil` if its answer has no date.
     package let skewSeconds: Int?

@@ -242,6 +242,7 @@ package enum LiveCheckError: Error, Sendable {
 }
 
 extension LiveCheckError: CustomStringConvertible {
+    /// A text for the person who ran `check --live`, with what to do.
     package var description: String {
         switch self {
         case .noDatabase:

@@ -6,7 +6,9 @@ package import OfferDomain
 package struct LiveReport: Sendable {
     /// A key by its names.
     package struct Key: Hashable, Sendable {
+        /// The key's ID as App Store Connect shows it: `kid` in the token.
         package let id: KeyID
+        /// The team's issuer ID: `iss` in the token.
         package let issuerID: IssuerID
 
         package init(id: KeyID, issuerID: IssuerID) {
@@ -17,6 +19,7 @@ package struct LiveReport: Sendable {
 
     /// An app with the key that asks for it.
     package struct Entry: Hashable, Sendable {
+        /// The app that the key asked about.
         package let bundleID: BundleID
         /// `nil` if no active key may ask for the app.
         package let key: Key?
@@ -39,6 +42,7 @@ package struct LiveReport: Sendable {
         case unreachable
     }
 
+    /// One for each app of the catalog in the App Store.
     package let entries: [Entry]
     /// Apps that keys name and the catalogue does not.
     package let bundleIDsWithoutApp: [BundleID]
@@ -48,6 +52,7 @@ package struct LiveReport: Sendable {
         self.bundleIDsWithoutApp = bundleIDsWithoutApp
     }
 
+    /// Wrong if an answer shows a fault, or no question was asked; unreachable if an answer shows nothing.
     package var verdict: Verdict {
         let outcomes = entries.flatMap(\.answers).map(\.outcome)
         guard !outcomes.isEmpty else { return .wrong }

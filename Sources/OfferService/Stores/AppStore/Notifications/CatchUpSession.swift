@@ -17,9 +17,13 @@ package enum CatchUpError: Error, Sendable {
 package final class CatchUpSession: Sendable {
     /// What is wanted; `nil` is all that there is.
     package struct Wish: Sendable {
+        /// Only this app; `nil` for all apps of the catalog.
         package var bundleID: BundleID?
+        /// Only this environment; `nil` for all that the app takes.
         package var environment: StoreEnvironment?
+        /// The oldest notifications that are wanted, by the time when Apple sent them.
         package var since: Timestamp
+        /// Whether to read only those that Apple could not deliver.
         package var onlyFailures: Bool
 
         package init(bundleID: BundleID?, environment: StoreEnvironment?, since: Timestamp, onlyFailures: Bool) {

@@ -8,8 +8,11 @@ package import OfferDomain
 package struct NotificationCatchUp: Sendable {
     /// What is wanted of one app in one environment.
     package struct Span: Hashable, Sendable {
+        /// The app whose notifications are read.
         package let bundleID: BundleID
+        /// The environment whose server is asked.
         package let environment: StoreEnvironment
+        /// The start of what is read; the end is the time of reading.
         package let since: Timestamp
         /// Only those that Apple could not deliver.
         package let onlyFailures: Bool
@@ -193,6 +196,7 @@ package struct NotificationCatchUp: Sendable {
 
 /// What came of reading the notifications of one app in one environment.
 package struct CatchUpTally: Sendable {
+    /// What was to be read.
     package let span: NotificationCatchUp.Span
     /// Those that were missing.
     package var recorded = 0
@@ -203,6 +207,7 @@ package struct CatchUpTally: Sendable {
     /// What kept it from reading on; `nil` if it came to the end.
     package var obstacle: Obstacle?
 
+    /// Notifications that were refused for the same reason.
     package struct Refused: Hashable, Sendable {
         package fileprivate(set) var count = 0
         /// A sentence, of the first one.
@@ -213,6 +218,7 @@ package struct CatchUpTally: Sendable {
         }
     }
 
+    /// What ended the reading before its end.
     package enum Obstacle: Sendable {
         case store(StoreError)
         case ledger(LedgerError)
@@ -222,6 +228,7 @@ package struct CatchUpTally: Sendable {
         self.span = span
     }
 
+    /// How many notifications were read, whatever came of them.
     package var read: Int { recorded + repeated + refused.values.map(\.count).reduce(0, +) }
 
     /// Whether it would come further by itself if it were begun again later.

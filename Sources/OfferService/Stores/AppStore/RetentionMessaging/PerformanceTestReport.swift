@@ -4,8 +4,11 @@ package import OfferDomain
 
 /// A performance test that is over, for people and for programs.
 package struct PerformanceTestReport: Sendable {
+    /// The app whose real-time URL was tested.
     package let bundleID: BundleID
+    /// Apple's ID of the test, which `--request` takes to wait for it again.
     package let requestID: String
+    /// What Apple measured.
     package let result: PerformanceTestResult
 
     package init(bundleID: BundleID, requestID: String, result: PerformanceTestResult) {
@@ -14,6 +17,7 @@ package struct PerformanceTestReport: Sendable {
 
     // MARK: - For people
 
+    /// One line for each figure that Apple gave, then what to do about failures.
     package var lines: [String] {
         let rows: [(String, String?)] = [
             ("result", result.verdict.rawValue), ("app", "\(bundleID)"), ("request", requestID),

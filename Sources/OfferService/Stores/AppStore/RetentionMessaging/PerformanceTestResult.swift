@@ -11,6 +11,7 @@ struct StartedPerformanceTest: Sendable {
 ///
 /// Source: Apple, [PerformanceTestResultResponse](https://developer.apple.com/documentation/retentionmessaging/performancetestresultresponse).
 package struct PerformanceTestResult: Hashable, Sendable {
+    /// The test's state, with Apple's names; an answer with another one is not read.
     package enum Verdict: String, Sendable {
         case pending = "PENDING"
         case pass = "PASS"
@@ -19,8 +20,11 @@ package struct PerformanceTestResult: Hashable, Sendable {
 
     /// What the App Store sends, and what it demands.
     package struct Load: Hashable, Sendable {
+        /// `maxConcurrentRequests`: how many requests are open at once.
         package let atOnce: Int64?
+        /// `totalRequests`: how many requests the test sends.
         package let requests: Int64?
+        /// `totalDuration`: how long the test takes, in milliseconds.
         package let milliseconds: Int64?
         /// How long an answer may take.
         package let thresholdMilliseconds: Int64?
@@ -36,10 +40,15 @@ package struct PerformanceTestResult: Hashable, Sendable {
         }
     }
 
+    /// `result`: whether the test is over, and whether the URL passed.
     package let verdict: Verdict
+    /// `target`: the URL that Apple tests.
     package let target: String?
+    /// `config`: `nil` if the answer has none.
     package let load: Load?
+    /// `successRate`: how many of a hundred answers were good.
     package let successPercent: Int64?
+    /// `numPending`: how many requests are not answered yet.
     package let pending: Int64?
     /// Milliseconds by Apple's names, from the average to the slowest.
     package let times: [Figure]
@@ -48,7 +57,9 @@ package struct PerformanceTestResult: Hashable, Sendable {
 
     /// A number with its name.
     package struct Figure: Hashable, Sendable {
+        /// Apple's name of the percentile or of the reason.
         package let name: String
+        /// Milliseconds, or a count of requests.
         package let value: Int64
     }
 

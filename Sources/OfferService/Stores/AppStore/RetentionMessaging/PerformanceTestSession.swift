@@ -18,6 +18,7 @@ package enum PerformanceTestError: Error, Sendable {
 
 /// One performance test in the sandbox, for one command: it starts, and asks until there is a result.
 package struct PerformanceTestSession: Sendable {
+    /// Which test is meant: a new one, for a transaction in the sandbox, or one that Apple runs already.
     package enum Subject: Sendable {
         case start(TransactionID)
         /// Waits for one that was started before.
@@ -32,6 +33,7 @@ package struct PerformanceTestSession: Sendable {
         case notAnswered(RetentionMessagingError)
     }
 
+    /// The app that is tested.
     package let bundleID: BundleID
     /// Whether there is a database, in whose audit log each use of the key is recorded.
     package let isRecorded: Bool

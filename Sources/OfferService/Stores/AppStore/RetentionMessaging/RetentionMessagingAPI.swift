@@ -117,6 +117,7 @@ struct RetentionMessagingAPI: Sendable {
 
 /// A message as Apple's list has it.
 package struct UploadedMessage: Hashable, Sendable {
+    /// `messageIdentifier`: the ID that the team gave the message when it uploaded it.
     package let id: UniqueID
     /// `PENDING`, `APPROVED` or `REJECTED`; others may come.
     package let state: String

@@ -46,6 +46,7 @@ package enum RetentionMessagingError: Error, Hashable, Sendable {
 }
 
 extension RetentionMessagingError: CustomStringConvertible {
+    /// A text for an operator, with what to do where that is known of Apple's code.
     package var description: String {
         switch self {
         case .refused:

@@ -5,6 +5,7 @@ import OfferDomain
 package struct RetentionMessagingReport: Sendable {
     /// What is set up for an app in one environment.
     package struct Setup: Sendable {
+        /// All messages that Apple lists for the app.
         package let messages: [UploadedMessage]
         /// `nil` inside if none is configured.
         package let realtimeURL: Result<String?, RetentionMessagingError>
@@ -65,13 +66,18 @@ package struct RetentionMessagingReport: Sendable {
         }
     }
 
+    /// One for each app with retention messages and each of its environments.
     package let entries: [Entry]
 
+    /// Wrong if Apple would not show what the catalog says, or a question failed for good.
+    ///
+    /// Without Apple's grant for Retention Messaging it stays good; a temporary failure makes it unreachable.
     package var verdict: LiveReport.Verdict {
         if entries.contains(where: \.isWrong) { return .wrong }
         return entries.contains(where: \.isUnreachable) ? .unreachable : .good
     }
 
+    /// The report, a line each.
     package var lines: [String] {
         var lines = ["Retention Messaging, compared with the catalog:"]
         for entry in entries {

@@ -14,6 +14,7 @@ package struct RevocationAwareAuthenticator: SignedDataAuthenticator {
         self.monitor = monitor
     }
 
+    /// Verifies signature and chain first, then checks whether a certificate is revoked.
     package func payload(
         of jws: [UInt8],
         at unixSeconds: Int64,

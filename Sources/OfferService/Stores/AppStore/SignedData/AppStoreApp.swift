@@ -3,6 +3,7 @@ package import OfferDomain
 
 /// An app as the App Store's signed data names it.
 package struct AppStoreApp: Hashable, Sendable {
+    /// `bundleId` of what is signed must be exactly this.
     package let bundleID: BundleID
     /// The app's number in the App Store; nil if the settings don't have it.
     package let appAppleID: Int64?

@@ -3,7 +3,9 @@ package import OfferDomain
 
 /// A fault, and which of the pieces of evidence has it.
 package struct EvidenceFault: Error, Hashable, Sendable {
+    /// The piece that was refused.
     package let piece: Piece
+    /// Why it was refused.
     package let fault: SignedDataFault
 
     /// A list and a place in it, counted from 0.

@@ -31,6 +31,7 @@ package struct AppStoreSignedDataReader: Sendable {
     package let apps: [AppStoreApp]
     private let authenticator: any SignedDataAuthenticator
 
+    /// A reader that takes only what the authenticator finds genuine and one of the apps has.
     package init(apps: [AppStoreApp], authenticator: any SignedDataAuthenticator) {
         self.apps = apps
         self.authenticator = authenticator
@@ -66,6 +67,7 @@ package struct AppStoreSignedDataReader: Sendable {
         )
     }
 
+    /// Reads the app transaction: which version of the app the customer first had, and when.
     package func appTransaction(
         _ jws: [UInt8],
         at now: Timestamp,
@@ -85,6 +87,7 @@ package struct AppStoreSignedDataReader: Sendable {
         return try AppStoreNotification(payload: payload, check(now, notSignedBefore))
     }
 
+    /// Reads a question of Apple's Retention Messaging, which is about one customer and wants an answer at once.
     package func realtimeRequest(
         _ jws: [UInt8],
         at now: Timestamp,

@@ -213,10 +213,12 @@ package final class GooglePlayAPI: Sendable {
 }
 
 extension GooglePlayAPI: GooglePlayListing {
+    /// All pages of the app's subscriptions, in the service's own share of the budget.
     package func subscriptionPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument] {
         try await subscriptionPages(GooglePlayAsking(packageName: packageName, party: .service))
     }
 
+    /// All pages of the app's offers, in the service's own share of the budget.
     package func offerPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument] {
         try await offerPages(GooglePlayAsking(packageName: packageName, party: .service))
     }

@@ -3,6 +3,7 @@ package import OfferDomain
 
 /// Who asks Google Play, and about which app.
 package struct GooglePlayAsking: Hashable, Sendable {
+    /// The app that is asked about, for which the service account is chosen.
     package let packageName: PackageName
     /// Whose share of the budget is used.
     package let party: Party
@@ -20,6 +21,7 @@ package struct GooglePlayAsking: Hashable, Sendable {
 package struct GooglePlayAnswer: Hashable, Sendable {
     /// A JSON object, strict, of at most 256 KiB.
     package let json: [UInt8]
+    /// When the answer came, by this machine's clock.
     package let answeredAt: Timestamp
 
     package init(json: [UInt8], answeredAt: Timestamp) {

@@ -5,6 +5,7 @@ package import OfferDomain
 package struct GooglePlayLintReport: Sendable {
     /// An app that has offers at Google Play.
     package struct Entry: Hashable, Sendable {
+        /// Whether the store's list could be read.
         package enum Outcome: Hashable, Sendable {
             case read(Reading)
             /// No service account may ask for the app.
@@ -12,7 +13,9 @@ package struct GooglePlayLintReport: Sendable {
             case notRead(StoreError)
         }
 
+        /// The app that was asked about.
         package let packageName: PackageName
+        /// What came of it.
         package let outcome: Outcome
 
         package init(packageName: PackageName, _ outcome: Outcome) {
@@ -30,6 +33,7 @@ package struct GooglePlayLintReport: Sendable {
         let good: Int
         let findings: [GooglePlayFinding]
 
+        /// Compares what the catalog wants with what the store lists.
         package init(wanted: [GooglePlayWantedOffer], hideTags: Set<OfferTag>, in catalogue: GooglePlayCatalogue) {
             subscriptions = catalogue.subscriptions.count
             offers = catalogue.offers.count
@@ -41,6 +45,7 @@ package struct GooglePlayLintReport: Sendable {
         }
     }
 
+    /// One for each app of the catalog at Google Play.
     package let entries: [Entry]
 
     package init(entries: [Entry]) {

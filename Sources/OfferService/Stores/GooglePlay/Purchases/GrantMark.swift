@@ -9,6 +9,7 @@ package import OfferDomain
 /// is over the id and the offer, so a mark stands for no other offer than the one that was granted. Whoever has it can
 /// attach it to another purchase; the first purchase with it has the grant, and no other.
 package struct GrantMark: Hashable, Sendable {
+    /// The grant that the mark names.
     package let grantID: UniqueID
     /// 16 bytes.
     let code: [UInt8]
@@ -46,6 +47,7 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
     /// The name of the epoch in force.
     package var epoch: String { pseudonyms.epoch }
 
+    /// The first 16 bytes of an HMAC of the token, with the secret in force.
     package func purchaseKey(of token: PurchaseToken) -> PurchaseKey {
         PurchaseKey(Array(pseudonyms.code(.purchase, Array(token.text.utf8), in: app)[..<16]))
     }

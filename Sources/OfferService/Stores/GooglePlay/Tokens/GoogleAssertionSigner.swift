@@ -16,6 +16,7 @@ package protocol GoogleAssertionSigner: Sendable {
 
 /// From when until when an assertion is good.
 package struct AssertionTimes: Hashable, Sendable {
+    /// The claim `iat`, in whole seconds.
     package let issuedAt: Timestamp
     /// At most an hour after ``issuedAt``.
     package let expiresAt: Timestamp
@@ -47,7 +48,9 @@ package struct AssertionTimes: Hashable, Sendable {
         return writer.bytes
     }
 
+    /// The claim `aud`: Google's token endpoint.
     package static let audience = "https://oauth2.googleapis.com/token"
+    /// The claim `scope`: the Google Play Developer API, which has no narrower one.
     package static let scope = "https://www.googleapis.com/auth/androidpublisher"
 }
 
@@ -55,6 +58,7 @@ package struct AssertionTimes: Hashable, Sendable {
 package struct SignedAssertion: Sendable {
     /// The compact JWS: letters, digits, `-`, `_` and dots.
     package let text: [UInt8]
+    /// The service account that the assertion is about, and its key.
     package let account: GoogleAccountName
 
     package init(text: [UInt8], account: GoogleAccountName) {
@@ -87,8 +91,10 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
         self.record = record
     }
 
+    /// The name of the account that the key ring has for the app.
     package func accountName(for packageName: PackageName) -> GoogleAccountName? { account(packageName)?.name }
 
+    /// Records the use, and signs unless the service is sealed.
     package func assertion(
         for packageName: PackageName,
         _ times: AssertionTimes

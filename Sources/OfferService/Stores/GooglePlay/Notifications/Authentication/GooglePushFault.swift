@@ -87,6 +87,7 @@ package enum GooglePushFault: Error, Hashable, Sendable {
 }
 
 extension GooglePushFault: CustomStringConvertible {
+    /// A sentence that quotes nothing of the token.
     package var description: String {
         switch self {
         case .authorizationMissing: "There is no Authorization field; Google's push sends one with a token."

@@ -7,6 +7,7 @@
 package struct GooglePushIdentity: Hashable, Sendable {
     /// 1 to 512 bytes from 0x21 to 0x7E; by default, Google takes the URL that it pushes to.
     package let audience: String
+    /// The service account that the push subscription signs as: the claim `email`.
     package let email: GoogleEmail
 
     package init(audience: String, email: GoogleEmail) {

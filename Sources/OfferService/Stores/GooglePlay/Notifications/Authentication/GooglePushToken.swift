@@ -60,11 +60,17 @@ struct GooglePushToken {
 
 /// What a verified token says.
 package struct GooglePushClaims: Hashable, Sendable {
+    /// `iss`: Google, with or without `https://`.
     package let issuer: String
+    /// `aud`: one text; a token with an array of audiences is refused.
     package let audience: String
+    /// `email`: the service account that the push subscription signs as.
     package let email: String
+    /// `email_verified`: must be true.
     package let isEmailVerified: Bool
+    /// `iat`: at most 60 s in the future.
     package let issuedAt: Timestamp
+    /// `exp`: at most 60 s ago, and at most 3,700 s after ``issuedAt``.
     package let expiresAt: Timestamp
     let notBefore: Timestamp?
 
