@@ -92,7 +92,9 @@ package struct PresentedAnswer: Sendable {
 
 /// An entry that was found for an answer, or one of its signatures.
 package struct FoundEntry: Sendable {
+    /// The entry's place in the log, counted from 0.
     package let index: Int64
+    /// The entry's bytes as the log has them: a JSON object.
     package let entry: [UInt8]
     /// What was presented and is on record in it; `nil` where nothing was but the name of the grant.
     package let signature: PresentedSignature?

@@ -7,7 +7,9 @@ package import OfferDomain
 package struct PresentedSignature: Sendable {
     /// What was signed, digested: what a record names.
     package let digest: SHA256Digest
+    /// The signature itself; a record need not have it, because it names the digest.
     package let signature: ECDSASignature
+    /// The key that is said to have made it.
     package let keyID: KeyID
     /// In lowercase, as records have it.
     package let nonce: String
@@ -116,15 +118,24 @@ package struct PresentedSignature: Sendable {
 
 /// What an app received and attached with an original signature, as far as it is known.
 package struct SignedFields: Sendable {
+    /// The app whose ID is part of what was signed.
     package var bundleID: BundleID?
+    /// Apple's `keyIdentifier`.
     package var keyID: KeyID?
+    /// Apple's `productIdentifier`.
     package var productID: ProductID?
+    /// Apple's `offerIdentifier`.
     package var offerID: OfferID?
+    /// Apple's `appAccountToken`, or the `applicationUsername` of original StoreKit, or neither.
     package var binding = PurchaseBinding.none
+    /// Apple's `nonce`.
     package var nonce: UniqueID?
+    /// Apple's `timestamp`.
     package var timestamp: Timestamp?
+    /// The signature that the app received.
     package var signature: ECDSASignature?
 
+    /// Nothing is known yet.
     package init() {}
 }
 

@@ -5,10 +5,13 @@ package import Storage
 
 /// The log as others can rely on it: its checkpoints, its witnesses, and what the service finds when it verifies it.
 package final class SignedLog: Sendable {
+    /// The key that signs checkpoints, with the log's name.
     package let key: LogKey
+    /// Signs checkpoints of what is durable.
     package let publisher: CheckpointPublisher
     /// `nil` without a policy.
     package let witnesses: Witnesses?
+    /// Verifies the whole log once a day.
     package let watch: LogWatch
     /// What this instance has recorded last.
     private let recorded: @Sendable () -> TreeHead

@@ -7,6 +7,7 @@ package import Storage
 /// A database that is put back to an earlier state takes its own checkpoint with it; this file stays, unless somebody
 /// puts it back too.
 package struct CheckpointFile: Sendable {
+    /// Where the file is, as the settings name it; the database's instances each have one of their own.
     package let path: String
 
     package init(path: String) {
@@ -97,6 +98,7 @@ package enum CheckpointFileError: Error, Hashable, Sendable, CustomStringConvert
     /// Whether it is another service's.
     var isInUse: Bool { if case .inUse = self { true } else { false } }
 
+    /// A sentence for the log, with what to do where an operator can do something.
     package var description: String {
         switch self {
         case .cannotRead(let reason): "The checkpoint file can't be read: \(reason)."

@@ -82,6 +82,7 @@ package final class CheckpointPublisher: Sendable {
     /// What keeps checkpoints from being signed; `nil` while nothing does.
     package var obstacle: String? { state.withLock { $0.obstacle } }
 
+    /// Starts the thread; it signs at once, then after each pause, and once more when it stops.
     package func start() {
         Worker.start(named: "checkpoints") { [self] in
             repeat { publish() } while !isStopped(within: Self.intervalMilliseconds)

@@ -13,10 +13,15 @@ package struct CheckpointTable {
 
     /// A checkpoint as the table holds it; nothing of it is verified.
     package struct Stored: Hashable, Sendable {
+        /// The log's name; the table has one row for each.
         package let origin: String
+        /// How many entries the checkpoint covers.
         package let size: Int64
+        /// The hash over these entries: 32 bytes.
         package let rootHash: [UInt8]
+        /// The signed note with the log's own signature only.
         package let note: [UInt8]
+        /// When this service signed it.
         package let signedAt: Timestamp
     }
 
@@ -88,8 +93,11 @@ package struct CheckpointTable {
 
     /// What a witness last signed: its verifier key, and the note with its signature.
     package struct StoredCosignature: Hashable, Sendable {
+        /// The witness's verifier key as text, which also tells witnesses apart.
         package let witness: String
+        /// How many entries of the log the witness has signed.
         package let size: Int64
+        /// The signed note with the log's signature and the witness's.
         package let note: [UInt8]
         /// Seconds since 1970, as the witness says.
         package let seconds: Int64

@@ -56,6 +56,7 @@ package enum CheckpointKeepingError: Error, Sendable, CustomStringConvertible {
     /// The database holds a larger one, as another instance may have signed; nothing was kept.
     case isOutrun(by: CheckpointTable.Stored)
 
+    /// A sentence for the log, and for `check`.
     package var description: String {
         switch self {
         case .records(let error): error.description
@@ -77,6 +78,7 @@ package struct DurableCheckpoints: CheckpointKeeping {
         self.file = file
     }
 
+    /// Writes the database first, so that another instance's larger checkpoint keeps it out of the file.
     package func keep(_ signed: SignedCheckpoint) throws(CheckpointKeepingError) {
         let outcome: CheckpointTable.Keeping
         do throws(LedgerError) {
@@ -90,10 +92,12 @@ package struct DurableCheckpoints: CheckpointKeeping {
         try take(signed)
     }
 
+    /// Writes the file only.
     package func take(_ signed: SignedCheckpoint) throws(CheckpointKeepingError) {
         do { try file.write(signed.ownNote.bytes) } catch { throw .file(error) }
     }
 
+    /// Writes the database only.
     package func keep(
         _ cosignature: VerifiedSignature,
         of signed: SignedCheckpoint

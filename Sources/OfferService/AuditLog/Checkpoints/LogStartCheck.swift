@@ -11,6 +11,7 @@ package struct LogStartCheck {
     private let heads: any LogHeads
     private let file: CheckpointFile
 
+    /// Compares what is in the database and in the file with `heads`, and believes only what `key` has signed.
     package init(key: LogKey, heads: any LogHeads, file: CheckpointFile) {
         self.key = key
         self.heads = heads
@@ -43,7 +44,9 @@ package struct LogStartCheck {
 
     /// What a log that fits begins with.
     package struct Outcome: Sendable {
+        /// The larger of those in the database and in the file; `nil` before the first.
         package let newest: SignedCheckpoint?
+        /// Whether a checkpoint is in the database and none in the file; it is a warning, not a mismatch.
         package let fileIsMissing: Bool
     }
 
@@ -84,6 +87,7 @@ package enum LogMismatch: Error, Sendable {
         case database
         case file(String)
 
+        /// The place within a sentence.
         package var description: String {
             switch self {
             case .database: "the database"
@@ -109,6 +113,7 @@ package enum LogMismatch: Error, Sendable {
 }
 
 extension LogMismatch: CustomStringConvertible {
+    /// What was found and what to do; the service prints it and does not start.
     package var description: String {
         switch self {
         case .file(let error) where error.isInUse: error.description

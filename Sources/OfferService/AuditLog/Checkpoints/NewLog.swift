@@ -24,7 +24,9 @@ package struct NewLog {
 
     /// What was begun.
     package struct Outcome: Sendable {
+        /// The last checkpoint that is known of the earlier name; its signature need not be good.
         package let previous: Checkpoint
+        /// The first checkpoint under the new name; it covers the entry that names ``previous``.
         package let first: SignedCheckpoint
         /// Where the checkpoint file of the earlier name is now; `nil` if there was none.
         package let oldFile: String?
@@ -174,6 +176,7 @@ package enum NewLogError: Error, Sendable, CustomStringConvertible {
     /// Checkpoints were signed under that name already.
     case nameUsed(LogOrigin)
 
+    /// A sentence for the person who ran the command.
     package var description: String {
         switch self {
         case .records(let error): error.description

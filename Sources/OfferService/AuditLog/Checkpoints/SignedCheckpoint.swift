@@ -4,9 +4,11 @@ package import OfferDomain
 
 /// A checkpoint that the log's key signed, with the cosignatures that witnesses have given for it.
 package struct SignedCheckpoint: Hashable, Sendable {
+    /// What was signed.
     package let checkpoint: Checkpoint
     /// The log's own signature first.
     package private(set) var note: SignedNote
+    /// By this service's clock; the note itself has no time.
     package let signedAt: Timestamp
 
     /// Signs a checkpoint of a log.
@@ -64,6 +66,7 @@ package enum CheckpointFault: Error, Hashable, Sendable, CustomStringConvertible
     case checkpoint(CheckpointError)
     case otherOrigin(found: LogOrigin, expected: String)
 
+    /// A sentence for the log, and for the person who verifies.
     package var description: String {
         switch self {
         case .note(let error): error.description

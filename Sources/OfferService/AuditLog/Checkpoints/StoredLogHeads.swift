@@ -18,15 +18,18 @@ package final class StoredLogHeads: LogHeads {
     /// Closes the connection; who asks later opens another.
     func close() { connection.withLock { $0 = nil } }
 
+    /// Without `newest`, the head in the database; `nil` also if it can't be read.
     package var newest: TreeHead? {
         if let newestHead { return newestHead() }
         return try? read { reader throws(AuditReadError) in try reader.head() }
     }
 
+    /// Reads the database; it blocks the thread.
     package func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
         try read { reader throws(AuditReadError) in try reader.rootHash(ofSize: size) }
     }
 
+    /// Reads the database; it blocks the thread.
     package func consistencyProof(from: Int64, to: Int64) throws(AuditReadError) -> [SHA256Digest] {
         try read { reader throws(AuditReadError) in try reader.consistencyProof(from: from, to: to) }
     }

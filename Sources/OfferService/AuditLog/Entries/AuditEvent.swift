@@ -147,9 +147,13 @@ package enum AuditEvent: Sendable {
 
 /// What is recorded of one signature.
 package struct SignatureRecord: Sendable {
+    /// What was asked for, and by whom.
     package let request: DecisionRequest
+    /// The grant that the signature belongs to.
     package let terms: GrantTerms
+    /// All that is signed for the request.
     package let plan: SigningPlan
+    /// The signature that the entry is about; a plan with several has an entry for each.
     package let intent: SigningIntent
     /// Why the offer is not allowed, where that is what is signed.
     package let denial: Decision?
@@ -159,8 +163,11 @@ package struct SignatureRecord: Sendable {
 
 /// What is recorded of one authorization.
 package struct AuthorizationRecord: Sendable {
+    /// What was asked for, and by whom.
     package let request: DecisionRequest
+    /// The grant that the authorization makes.
     package let terms: GrantTerms
+    /// The offer at Google Play that the customer may use.
     package let plan: AuthorizationPlan
     /// As of a ``SignatureRecord``.
     package let namesUsers: Bool
@@ -168,6 +175,8 @@ package struct AuthorizationRecord: Sendable {
 
 /// What is recorded of one refusal.
 package struct RefusalRecord: Sendable {
+    /// What was asked for, and by whom.
     package let request: DecisionRequest
+    /// The decision, which is not `eligible`, with its findings.
     package let decision: Decision
 }

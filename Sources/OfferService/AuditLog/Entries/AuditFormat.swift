@@ -11,6 +11,7 @@ package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
     /// One object a line.
     case ndjson
 
+    /// The value of `Content-Type`; CSV has a header line (RFC 4180, section 3).
     package var mediaType: String {
         switch self {
         case .json: "application/json"

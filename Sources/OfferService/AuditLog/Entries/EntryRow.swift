@@ -4,6 +4,7 @@ import OfferDomain
 
 /// An entry as one row of a table, for people; what an entry has not is a dash.
 package struct EntryRow {
+    /// The row without a line feed; characters that a terminal would obey are escaped.
     package let line: String
 
     private static let columns: [(title: String, width: Int)] = [

@@ -11,6 +11,7 @@ package final class AuditIndex: Sendable {
         var lastUses: [String: Int64] = [:]
     }
 
+    /// How the index is laid out; the same for the whole life of the service.
     package let format: AuditIndexFormat
     private let state = Guarded(State())
 

@@ -16,6 +16,7 @@ package struct AuditIndexFormat: Hashable, Sendable {
     /// Two values with the same key cost a look at an entry, never a wrong answer.
     package let keyBits: Int
 
+    /// Takes a multiple of 64 entries, and 1 to 50 bits; traps on anything else.
     package init(entriesPerRun: Int = 16_384, keyBits: Int = 40) {
         precondition((64...(1 << Self.offsetBits)).contains(entriesPerRun) && entriesPerRun % 64 == 0, "a run's size")
         precondition((1...50).contains(keyBits), "a key's bits")

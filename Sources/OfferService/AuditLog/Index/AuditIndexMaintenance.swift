@@ -25,6 +25,7 @@ package struct AuditIndexMaintenance {
         case damaged(run: Int64, entries: Range<Int64>)
         case tooMany(run: Int64)
 
+        /// A sentence that names the run and its entries.
         package var description: String {
             switch self {
             case .unreadable: "The index is missing or of another version."

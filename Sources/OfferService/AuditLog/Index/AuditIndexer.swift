@@ -27,6 +27,7 @@ package final class AuditIndexer: Sendable {
         self.log = log
     }
 
+    /// Starts the thread, which yields to those that answer requests.
     package func start() {
         Worker.start(named: "audit-index") { [self] in
             Worker.yieldToOthers()
@@ -70,6 +71,7 @@ package final class AuditIndexer: Sendable {
         }
     }
 
+    /// Ends the thread, and returns once it has ended.
     package func stop() {
         isStopping.withLock { $0 = true }
         wake.signal()

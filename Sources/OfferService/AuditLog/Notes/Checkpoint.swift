@@ -7,10 +7,14 @@ package import Cryptography
 ///
 /// Source: [C2SP tlog-checkpoint](https://c2sp.org/tlog-checkpoint).
 package struct Checkpoint: Hashable, Sendable {
+    /// The first line: the log's name.
     package let origin: LogOrigin
+    /// The second and third line: the size and the hash.
     package let head: TreeHead
 
+    /// How many entries the log has: the second line.
     package var size: Int64 { head.size }
+    /// The hash over these entries: the third line, in Base64.
     package var rootHash: SHA256Digest { head.rootHash }
 
     package init(origin: LogOrigin, head: TreeHead) {
@@ -49,6 +53,7 @@ package enum CheckpointError: Error, Hashable, Sendable, CustomStringConvertible
     case badSize
     case badRootHash
 
+    /// A sentence that names the line at fault.
     package var description: String {
         switch self {
         case .notThreeLines: "The checkpoint has not exactly three lines."

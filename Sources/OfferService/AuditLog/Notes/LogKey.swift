@@ -5,6 +5,7 @@ package import Cryptography
 ///
 /// Source: [C2SP tlog-checkpoint](https://c2sp.org/tlog-checkpoint).
 package struct LogOrigin: Hashable, Sendable, CustomStringConvertible {
+    /// The name as it is written in checkpoints.
     package let text: String
 
     /// Nil for anything else.
@@ -13,6 +14,7 @@ package struct LogOrigin: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    /// The name itself.
     package var description: String { text }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -28,11 +30,13 @@ package struct LogOrigin: Hashable, Sendable, CustomStringConvertible {
 
 /// The key that signs the log's checkpoints, with the log's name.
 package struct LogKey: Sendable {
+    /// The name that the key signs under; it is the name of its verifier key too.
     package let origin: LogOrigin
     private let privateKey: Ed25519PrivateKey
     /// What others verify with.
     package let verifierKey: NoteVerifierKey
 
+    /// Derives the verifier key, with the algorithm Ed25519, from the private key.
     package init(origin: LogOrigin, privateKey: Ed25519PrivateKey) {
         self.origin = origin
         self.privateKey = privateKey

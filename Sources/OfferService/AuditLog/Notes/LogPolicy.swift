@@ -12,6 +12,7 @@ package struct LogPolicy: Hashable, Sendable {
     package struct Witness: Hashable, Sendable {
         /// By which the policy's other lines know it.
         package let name: String
+        /// The key that its cosignatures must verify with.
         package let key: NoteVerifierKey
         /// Where checkpoints are submitted: https, or http on this very machine; without a slash at its end.
         package let url: String
@@ -25,6 +26,7 @@ package struct LogPolicy: Hashable, Sendable {
 
     /// The logs that the policy is for; empty if it is for any.
     package private(set) var logs: [NoteVerifierKey] = []
+    /// In the order of the lines; each is asked, also one that no group names.
     package private(set) var witnesses: [Witness] = []
     private var groups: [String: Group] = [:]
     /// The witness or group that is enough; `nil` for none.
@@ -68,10 +70,13 @@ package struct LogPolicy: Hashable, Sendable {
 package struct LogPolicyError: Error, Hashable, Sendable {
     /// One thing; without a line it is about the whole.
     package struct Fault: Hashable, Sendable {
+        /// Counted from 1.
         package let line: Int?
+        /// What is wrong, without the number of the line.
         package let message: String
     }
 
+    /// In the order of the lines.
     package let faults: [Fault]
 }
 

@@ -15,7 +15,9 @@ package struct NoteVerifierKey: Hashable, Sendable, CustomStringConvertible {
 
     /// One to 255 bytes of UTF-8 without spaces and `+`.
     package let name: String
+    /// What the key signs: notes, or cosignatures with a time.
     package let algorithm: Algorithm
+    /// 32 bytes.
     package let publicKey: Ed25519PublicKey
     /// The first 4 bytes of SHA-256 over name, line feed, algorithm and key, big-endian.
     package let keyID: UInt32
@@ -45,6 +47,7 @@ package struct NoteVerifierKey: Hashable, Sendable, CustomStringConvertible {
         guard keyID == id else { throw .idMismatch(found: Self.hex(id), computed: Self.hex(keyID)) }
     }
 
+    /// The key as `NAME+ID+BASE64`.
     package var description: String {
         let key = Base64.encode([algorithm.rawValue] + publicKey.bytes)
         return "\(name)+\(Self.hex(keyID))+\(String(decoding: key, as: UTF8.self))"
@@ -110,6 +113,7 @@ package enum NoteKeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case badLength(Int)
     case idMismatch(found: String, computed: String)
 
+    /// What is wrong, as the end of a sentence that begins with the key.
     package var description: String {
         switch self {
         case .notThreeParts: "is not NAME+ID+BASE64"

@@ -15,6 +15,7 @@ package struct SignedNote: Hashable, Sendable {
 
     /// What is signed, in UTF-8; it ends with a line feed.
     package let text: [UInt8]
+    /// In the order of the lines.
     package private(set) var signatures: [NoteSignature]
 
     /// A note whose text ends with a line feed.
@@ -133,9 +134,11 @@ package struct NoteSignature: Hashable, Sendable {
 
 /// A signature that a known key made.
 package struct VerifiedSignature: Hashable, Sendable {
+    /// The key that verified it.
     package let key: NoteVerifierKey
     /// When it says that it was made, in seconds since 1970; nil for an algorithm that does not say.
     package let seconds: Int64?
+    /// The line below the note.
     package let signature: NoteSignature
 }
 
@@ -156,6 +159,7 @@ package enum NoteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key that is demanded has no signature here.
     case notSigned(key: String)
 
+    /// A sentence that names the place of the fault.
     package var description: String {
         switch self {
         case .tooLarge(let limit): "The note has more than \(limit) bytes."

@@ -51,13 +51,17 @@ package struct AuditQuery: Hashable, Sendable {
         case newest, oldest
     }
 
+    /// The earliest time of an entry; `nil` for no limit.
     package var from: Timestamp?
+    /// The first time that is too late for an entry; `nil` for no limit.
     package var until: Timestamp?
+    /// The value that each field must have; in a field with a list, one of its values.
     package var fields: [Field: String]
     /// The code of one of the findings in `why`.
     package var reason: FindingCode?
     /// The events of which no entry is wanted.
     package var excludedEvents: Set<AuditEventName> = []
+    /// The order of the answer; with ``limit``, also which entries are left out.
     package var order: Order
     /// At most so many entries.
     package var limit: Int

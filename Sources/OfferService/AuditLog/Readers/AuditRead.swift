@@ -75,12 +75,14 @@ package struct AuditCondition: Hashable, Sendable {
 package struct AuditRead: Hashable, Sendable {
     /// Who asked; `nil` of a command.
     package let caller: CallerID?
+    /// The route or the command that asked.
     package let call: AuditCall
     /// At most 24.
     package let conditions: [AuditCondition]
     /// How many entries were given.
     package let count: Int
 
+    /// Keeps at most 24 conditions; if no entry was found, without the values that were searched for.
     package init(caller: CallerID?, call: AuditCall, conditions: [AuditCondition], count: Int) {
         self.caller = caller
         self.call = call
@@ -94,6 +96,7 @@ package struct AuditRead: Hashable, Sendable {
 package struct AuditFetch: Hashable, Sendable {
     /// `nil` where the log is open to everybody.
     package let caller: CallerID?
+    /// The route that gave it.
     package let call: AuditCall
 
     package init(caller: CallerID?, call: AuditCall) {

@@ -8,7 +8,9 @@ package struct Counted<Key: Hashable & Sendable>: Sendable {
 
     /// When the first was counted.
     package let from: Timestamp
+    /// When the count was taken.
     package let until: Timestamp
+    /// How often each key was counted; at most as many keys as are kept apart.
     package let counts: [Key: Int]
     /// What came when there were as many keys already as are kept apart.
     package let others: Int
@@ -37,6 +39,7 @@ package final class MinuteCounter<Key: Hashable & Sendable>: Sendable {
         self.mostKeys = mostKeys
     }
 
+    /// Adds one; a key that is new while as many are kept apart already counts among the others.
     package func count(_ key: Key, at now: Timestamp) {
         state.withLock { state in
             state.from = state.from ?? now

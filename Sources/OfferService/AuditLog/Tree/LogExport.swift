@@ -21,6 +21,7 @@ package enum LogExportError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
+    /// A sentence for the person who exports.
     package var description: String {
         switch self {
         case .log(let error): error.description

@@ -18,6 +18,7 @@ package enum LogFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The history was moved into another database, where it goes on.
     case movedAway
 
+    /// What was found and what to do.
     package var description: String {
         if self == .movedAway {
             return "The history in this database was moved into another one (offer-signer migrate): use that one."

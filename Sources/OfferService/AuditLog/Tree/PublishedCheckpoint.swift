@@ -3,6 +3,7 @@ import Cryptography
 
 /// A checkpoint that was signed: which tree it is of, and the note exactly as it is served.
 package struct PublishedCheckpoint: Hashable, Sendable {
+    /// The tree that the note is of.
     package let head: TreeHead
     /// A signed note (C2SP signed-note), its last line end included.
     package let note: [UInt8]

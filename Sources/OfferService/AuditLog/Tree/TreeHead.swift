@@ -5,6 +5,7 @@ package import Cryptography
 package struct TreeHead: Hashable, Sendable {
     /// How many entries the tree has.
     package let size: Int64
+    /// The Merkle tree hash over the entries (RFC 6962, section 2.1).
     package let rootHash: SHA256Digest
 
     package init(size: Int64, rootHash: SHA256Digest) {

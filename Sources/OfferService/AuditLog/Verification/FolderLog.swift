@@ -6,15 +6,19 @@ package struct FolderLog: LogSource {
     private let folder: String
     private let checkpoint: TreeHead
 
+    /// Reads `path`, where the files of an export are, as a log with as many entries as the checkpoint says.
     package init(folder path: String, upTo checkpoint: TreeHead) {
         folder = path
         self.checkpoint = checkpoint
     }
 
+    /// An export writes partial tiles of each level.
     package var storesPartialLeaves: Bool { true }
 
+    /// The checkpoint that was given; the folder has no head of its own.
     package func head() -> TreeHead { checkpoint }
 
+    /// Reads one bundle of entries, full or partial.
     package func entries(in span: Range<Int64>) throws(LogDamage) -> [[UInt8]] {
         let index = span.lowerBound / Int64(TileCoordinate.fullWidth)
         let maximum = TileCoordinate.fullWidth * (Int(UInt16.max) + 2)
@@ -36,6 +40,7 @@ package struct FolderLog: LogSource {
         return entries
     }
 
+    /// Reads one tile; `nil` also if its file has another length.
     package func tile(level: Int, index: Int64, width: Int) throws(LogDamage) -> [UInt8]? {
         guard let tile = TileCoordinate(level: level, index: index, width: width) else { return nil }
         let byteCount = width * SHA256Digest.byteCount

@@ -6,8 +6,10 @@ import Storage
 /// What was signed of a log and is kept: each signature is verified, and each head is one that the log must have had.
 package struct LogEvidence {
     private let key: NoteVerifierKey
+    /// The heads that were signed, each with who holds it.
     package private(set) var promises: [LogVerifier.Promise] = []
 
+    /// Believes what `key` has signed, and cosignatures that verify with their own keys.
     package init(key: NoteVerifierKey) {
         self.key = key
     }

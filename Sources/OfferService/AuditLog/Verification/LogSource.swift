@@ -26,8 +26,10 @@ package struct DatabaseLog: LogSource {
         tables = LogTables(connection: connection)
     }
 
+    /// The database derives the leaves of its last tile from the entries.
     package var storesPartialLeaves: Bool { false }
 
+    /// Reads head and number of entries in one transaction, and refuses a log where they differ.
     package func head() throws(LogDamage) -> TreeHead {
         do throws(AuditReadError) {
             do { try connection.begin() } catch { throw .database(error) }
@@ -40,6 +42,7 @@ package struct DatabaseLog: LogSource {
         }
     }
 
+    /// Reads entries, and names the first one that is not as it was written.
     package func entries(in span: Range<Int64>) throws(LogDamage) -> [[UInt8]] {
         var entries: [[UInt8]] = []
         do throws(AuditReadError) {
@@ -51,6 +54,7 @@ package struct DatabaseLog: LogSource {
         return entries
     }
 
+    /// Reads one tile; it may have more hashes than are asked for.
     package func tile(level: Int, index: Int64, width: Int) throws(LogDamage) -> [UInt8]? {
         do throws(AuditReadError) {
             return try tables.tile(level: level, index: index)

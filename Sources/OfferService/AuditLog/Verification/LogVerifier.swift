@@ -7,7 +7,9 @@ import Cryptography
 package struct LogVerifier {
     /// A head that somebody vouched for, and who or what holds it.
     package struct Promise: Hashable, Sendable {
+        /// Where it was found, as the subject of a sentence.
         package let source: String
+        /// What was vouched for.
         package let head: TreeHead
 
         package init(_ source: String, _ head: TreeHead) {
@@ -18,8 +20,11 @@ package struct LogVerifier {
 
     /// What was found to be whole.
     package struct Report: Hashable, Sendable {
+        /// The head that the entries lead to.
         package let head: TreeHead
+        /// How many tiles were compared.
         package let tiles: Int
+        /// The promises, all of which were kept, from the smallest tree to the largest.
         package let promises: [Promise]
     }
 
@@ -128,6 +133,7 @@ package enum LogDamage: Error, Hashable, Sendable, CustomStringConvertible {
     /// Nothing was found, but not all of it was looked at.
     case stopped
 
+    /// What was found, as a sentence that names the entry or tile.
     package var description: String {
         switch self {
         case .unreadable(let reason): "The log can't be read: \(reason)"

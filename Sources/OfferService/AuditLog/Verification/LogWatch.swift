@@ -7,7 +7,9 @@ import Storage
 package final class LogWatch: Sendable {
     /// What a verification found.
     package struct Result: Hashable, Sendable {
+        /// When the verification ended.
         package let at: Timestamp
+        /// How many entries the log has; with damage, how many were verified before.
         package let size: Int64
         /// `nil` for a log that is whole.
         package let damage: LogDamage?

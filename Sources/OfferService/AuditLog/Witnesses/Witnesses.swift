@@ -5,15 +5,22 @@ import OfferDomain
 package final class Witnesses: Sendable {
     /// What one of them is like now.
     package struct Report: Sendable {
+        /// Whether the witness has signed what there is.
+        ///
+        /// It is `refused` if the witness says no, and `unreachable` if there is no answer of use.
         package enum State: String, CaseIterable, Sendable {
             case current, behind, refused, unreachable
         }
 
+        /// The witness's name in the policy.
         package let name: String
+        /// How many entries the witness has signed; 0 if it never signed.
         package let size: Int64
         /// Seconds since 1970, as it says; nil if it never signed.
         package let cosignedSeconds: Int64?
+        /// `behind` before the first signature, and if the witness has not signed a checkpoint within 5 s.
         package let state: State
+        /// A sentence's end that says why.
         package let detail: String
     }
 
@@ -48,6 +55,7 @@ package final class Witnesses: Sendable {
         }
     }
 
+    /// Starts the threads of all witnesses.
     package func start() {
         for link in links { link.start() }
     }

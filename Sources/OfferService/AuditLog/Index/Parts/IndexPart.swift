@@ -14,8 +14,11 @@ package struct IndexPart: Hashable, Sendable {
     /// A part is ended before it grows beyond this, so that it fits a page of the database.
     static let targetBytes = 3900
 
+    /// The number of the run, counted from 0.
     package let run: Int64
+    /// The first key of the range; the range ends where the bytes say.
     package let firstKey: UInt64
+    /// The checksum and the postings, as above.
     package let bytes: [UInt8]
 
     package init(run: Int64, firstKey: UInt64, bytes: [UInt8]) {

@@ -6,6 +6,7 @@ package import JSON
 ///
 /// Until then it answers for them itself; that is how the newest entries are found.
 package struct IndexRunBuilder: Sendable {
+    /// The number of the run that the entries become.
     package let run: Int64
     let keys: IndexTermKeys
     /// How many entries it has been given.
@@ -35,6 +36,7 @@ package struct IndexRunBuilder: Sendable {
     /// What its entries come to.
     package var usage: LogUsage { counter.usage }
 
+    /// Whether the run is whole, so that it can be stored.
     package var isFull: Bool { count == keys.format.entriesPerRun }
 
     /// The index of the entry that comes next.
@@ -114,7 +116,9 @@ package struct IndexRunBuilder: Sendable {
 
 /// What is stored of one run.
 package struct IndexRun: Hashable, Sendable {
+    /// The number of the run, counted from 0.
     package let run: Int64
+    /// In the order of their keys, without a gap.
     package let parts: [IndexPart]
     /// ``LogUsage/bytes`` of its entries.
     package let usage: [UInt8]

@@ -22,14 +22,19 @@ package struct LogUsage: Hashable, Sendable {
     package struct Item: Hashable, Sendable {
         /// Hours since 1970 UTC.
         package let hour: Int64
+        /// What is counted; it says what name and detail are.
         package let kind: Kind
+        /// A key's ID or an offer's ID in the catalog.
         package let name: String
+        /// A ``Decision``, the code of a finding, or empty.
         package let detail: String
     }
 
     /// How often, and when last, in milliseconds since 1970 UTC.
     package struct Tally: Hashable, Sendable {
+        /// How often it happened in the hour.
         package var count: Int64
+        /// The time of the last entry that was counted, in milliseconds since 1970 UTC.
         package var lastAt: Int64
 
         mutating func add(_ other: Tally) {
@@ -38,6 +43,7 @@ package struct LogUsage: Hashable, Sendable {
         }
     }
 
+    /// Everything that was counted.
     package private(set) var items: [Item: Tally] = [:]
 
     /// Counts nothing yet.
