@@ -16,6 +16,7 @@ package enum BackupError: Error, Hashable, Sendable, CustomStringConvertible, St
     /// Another process has the database open that is to be replaced.
     case open(String)
 
+    /// A sentence for the person who ran the command, with what to do.
     package var description: String {
         switch self {
         case .onServer:

@@ -8,6 +8,7 @@ package struct DatabaseSummary: Hashable, Sendable {
     package let entries: Int64
     /// When the newest was written; `nil` for an empty log.
     package let newestAt: Timestamp?
+    /// The size of the file.
     package let bytes: Int
 
     /// Verifies every page of a file and the whole audit log in it; `name` is what people call it.

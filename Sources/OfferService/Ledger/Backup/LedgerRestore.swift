@@ -6,6 +6,7 @@ package import Storage
 package struct LedgerRestore {
     /// What was done.
     package struct Outcome: Hashable, Sendable {
+        /// What was found in the backup; it is in use from now on.
         package let restored: DatabaseSummary
         /// What the database that was replaced is called now; `nil` if there was none.
         package let former: String?

@@ -12,6 +12,7 @@ package struct Gathering: Sendable {
     /// From the end of the last commit on; less than a request takes where so many come.
     package var microseconds: Int64 = 2000
 
+    /// The figures above, which were measured; tests and benchmarks set others.
     package init() {}
 
     /// How many jobs to wait for after a commit, if so many were in it or have come since; 1 for none but the next.

@@ -24,6 +24,7 @@ package struct CommitterOptions: Sendable {
     /// How grants are compacted.
     package var portions = GrantPortions()
 
+    /// A committer with the figures above; a command's needs none of the arguments.
     package init(
         acknowledges: Bool = false,
         instance: UniqueID? = nil,

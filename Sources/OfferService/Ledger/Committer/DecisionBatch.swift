@@ -3,6 +3,7 @@ import Cryptography
 
 /// Requests that are decided one after the other, in their order, and committed together.
 package struct DecisionBatch: Sendable {
+    /// In the order of the body; each is decided with the grants of those before it.
     package let requests: [DecisionRequest]
     /// `nil` without an idempotency key.
     package let idempotency: BatchClaim?
@@ -37,6 +38,7 @@ package struct BatchClaim: Hashable, Sendable {
         self.init(callerID: caller.id, key: user + key, body: body)
     }
 
+    /// A claim for a key of that caller, and for a body: keys of two callers are apart.
     package init(callerID: CallerID, key: [UInt8], body: [UInt8]) {
         // No key has a NUL in it, so none of a single request has this digest.
         let name = Array(callerID.text.utf8) + [0] + key + [0] + Array("batch".utf8)

@@ -9,6 +9,7 @@ package struct EntryBuffer: Sendable {
     /// A buffer without entries.
     package init() {}
 
+    /// Whether there are no entries.
     package var isEmpty: Bool { entries.isEmpty }
     /// How many entries there are.
     package var count: Int { entries.count }
@@ -21,6 +22,7 @@ package struct EntryBuffer: Sendable {
         (place == 0 ? 0 : entries[place - 1].end)..<entries[place].end
     }
 
+    /// Copies an entry to the end; its index must be the one after the last.
     package mutating func append(_ entry: [UInt8], index: Int64) {
         bytes.append(contentsOf: entry)
         entries.append((index, bytes.count))

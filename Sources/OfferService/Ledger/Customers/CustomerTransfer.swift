@@ -5,7 +5,9 @@ package import OfferDomain
 package struct AppInStores: Sendable {
     /// What the ledger calls the app, in both stores.
     package let name: AppName
+    /// The app in the App Store; `nil` if the catalog has it at Google Play only.
     package let bundleID: BundleID?
+    /// The app at Google Play; `nil` if the catalog has it in the App Store only.
     package let googlePlay: GooglePlayApp?
 
     /// `nil` if the catalogue has no such app.
@@ -19,11 +21,15 @@ package struct AppInStores: Sendable {
 
 /// An anonymous customer has become a known one: what one was granted counts for the other from now on.
 package struct CustomerTransfer: Sendable {
+    /// The anonymous customer.
     package let from: Pseudonym
+    /// The known customer.
     package let to: Pseudonym
     /// Under whose secret both are.
     package let epoch: String
+    /// The app that both are customers of.
     package let app: AppInStores
+    /// Who reported it; the entry names the caller.
     package let callerID: CallerID
     /// For the offers that redemptions are of.
     package let catalog: Catalog
@@ -32,6 +38,7 @@ package struct CustomerTransfer: Sendable {
     /// To how many customers the anonymous one may be linked.
     package let mostCustomers: Int
 
+    /// Takes both under the newest secret, and the limit of links from the app's policy.
     package init(
         from anonymousID: AnonymousID,
         to customerID: CustomerID,
@@ -57,7 +64,9 @@ package struct SubscriptionTransfer: Sendable {
     package let subscription: [UInt8]
     /// The keys of the accounts' pseudonyms.
     package let from: [UInt8]
+    /// The key of the pseudonym of the account that has it now.
     package let to: [UInt8]
+    /// The app that the subscription is of.
     package let store: StoreApp
 
     package init(subscription: [UInt8], from: [UInt8], to: [UInt8], store: StoreApp) {

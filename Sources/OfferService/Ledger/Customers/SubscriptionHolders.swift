@@ -16,6 +16,7 @@ package struct SubscriptionHolder: Hashable, Sendable {
     package let subscription: [UInt8]
     /// The purchases that this one took the place of, where a subscription has several.
     package let predecessors: [[UInt8]]
+    /// Where the name comes from.
     package let kind: Kind
     /// The key of the customer's pseudonym, 16 bytes.
     package let subject: [UInt8]

@@ -6,6 +6,7 @@ import OfferDomain
 /// An app's API key is known to everyone, and each refusal of which there is an entry stays for ever. With this rate a
 /// caller's take 5.4 MB an hour of the disk at most.
 package final class AppRefusals: Sendable {
+    /// Refusals that are no entries of their own, until the entry of the minute.
     package let counted = MinuteCounter<CountedRefusal>()
     private let singles: RateLimiter<CallerID>
     private let reserve: DiskReserve?

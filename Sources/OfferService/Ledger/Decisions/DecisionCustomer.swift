@@ -3,7 +3,9 @@ package import OfferDomain
 
 /// A name of a customer, and the pseudonym that caps count under.
 package struct PseudonymizedName: Hashable, Sendable {
+    /// The name as the caller, the app or evidence has it; it stays in memory.
     package let identity: CustomerIdentity
+    /// What the ledger and the audit log have instead of the name.
     package let pseudonym: Pseudonym
 
     package init(_ identity: CustomerIdentity, _ pseudonym: Pseudonym) {
@@ -22,6 +24,7 @@ package struct DecisionCustomer: Sendable {
     package let epoch: String
     /// The ledger's key of the account that purchases made with the grant will name; `nil` if they will name none.
     package let account: [UInt8]?
+    /// The facts that a trusted caller stated; none of an app's.
     package let facts: SharedFacts
     /// `nil` if no trusted caller stated any.
     package let attributes: Attributes?

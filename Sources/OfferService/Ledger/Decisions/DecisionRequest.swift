@@ -9,11 +9,13 @@ package import OfferDomain
 /// request comes first, and what it would have to work out is worked out here: it is on another thread, and so perhaps another
 /// core, to which each cache line of this has to come.
 package final class DecisionRequest: Sendable {
+    /// The catalog's offer, whose rules decide.
     package let offer: CatalogOffer
     /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
     package let facts: SharedFacts
     /// Whether nothing is missing there that the offer's rules read.
     let hasAllFacts: Bool
+    /// Under which key a retry gets the same answer; `nil` without `Idempotency-Key`.
     package let idempotency: IdempotencyClaim?
     /// What the ledger may have of the customer under earlier secrets.
     let successions: [KeySuccession]
@@ -40,6 +42,7 @@ package final class DecisionRequest: Sendable {
     /// The caller, the time, and the snapshot.
     package let context: RequestContext
 
+    /// Puts together what is said of the customer and what evidence shows.
     package init(
         _ context: RequestContext,
         offer: CatalogOffer,
@@ -71,7 +74,9 @@ package final class DecisionRequest: Sendable {
 
     /// UUIDv7.
     package var requestID: UniqueID { context.id }
+    /// When the request arrived, by this instance's clock; rules count time up to here.
     package var receivedAt: Timestamp { context.receivedAt }
+    /// Who asked; the entry names the caller.
     package var callerID: CallerID { context.caller.id }
     /// The policy in force, `sha256:…` over the offers file.
     package var policyName: String { context.catalog.policyName }

@@ -44,9 +44,12 @@ package final class GrantTerms: Sendable {
 
 /// Permission to sign, or to buy, already on disk.
 package struct Grant: Sendable {
+    /// What may be signed; of a replay, the terms of the first request.
     package let terms: GrantTerms
+    /// A decision, or an earlier request.
     package let basis: Basis
 
+    /// The ID of the grant: that of the request that it was first given to.
     package var id: UniqueID { terms.id }
 
     /// What a grant rests on.

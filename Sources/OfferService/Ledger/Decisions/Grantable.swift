@@ -49,6 +49,7 @@ package final class AuthorizationPlan: Sendable {
     /// What the app sets as `obfuscatedAccountId`.
     package let accountID: GooglePlayAccountID
 
+    /// `offer` is what Google Play lists under `listing`, or why it can't be authorized.
     package init(
         listing: GooglePlayOfferKey,
         offer: Result<ValidatedOffer, AuthorizationObstacle>,

@@ -20,6 +20,7 @@ package struct IdempotencyClaim: Hashable, Sendable {
         self.init(callerID: caller.id, key: user + key, body: body)
     }
 
+    /// A claim for a key of that caller, and for a body: keys of two callers are apart.
     package init(callerID: CallerID, key: [UInt8], body: [UInt8]) {
         keyDigest = Array(SHA256.digest(of: Array(callerID.text.utf8) + [0] + key).bytes.prefix(16))
         requestDigest = SHA256.digest(of: body).bytes

@@ -12,6 +12,7 @@ package enum SignatureForm: String, CaseIterable, Hashable, Sendable {
 
 /// One thing to be signed, fixed before it is recorded.
 package struct SigningIntent: Sendable {
+    /// Which form of signature it is.
     package let form: SignatureForm
     /// What ECDSA signs; the record names it.
     package let digest: SHA256Digest
@@ -50,13 +51,18 @@ package enum SigningSubject: Sendable {
 ///
 /// A class, because it is handed on several times for each request and never changes.
 package final class SigningPlan: Sendable {
+    /// The key that signs, for whose purpose and app the request is.
     package let key: SigningKey
+    /// The App Store's names of app, product and offer.
     package let listing: AppStoreListing
+    /// What the original form binds the purchase to: an account token, a user name of original StoreKit, or nothing.
     package let binding: PurchaseBinding
+    /// What is said about the offer.
     package let subject: SigningSubject
     /// The library that the app buys with; `nil` if the request does not say.
     package let client: ReportedClient?
 
+    /// Takes the binding and the client from the request.
     package init(of request: SignatureRequest, key: SigningKey, listing: AppStoreListing, subject: SigningSubject) {
         self.key = key
         self.listing = listing

@@ -125,6 +125,7 @@ package struct StoreKnowledge: Sendable {
     /// When it listed all transactions.
     package var historyReadAt: Timestamp?
 
+    /// Nothing is known of a store.
     package init() {}
 
     /// The same, together with what a store has answered to another request about the same customer; what is to be

@@ -41,6 +41,7 @@ package enum LedgerError: Error, Hashable, Sendable {
 }
 
 extension LedgerError: CustomStringConvertible {
+    /// A sentence for the log, and for the person who ran a command.
     package var description: String {
         switch self {
         case .overloaded: "More requests wait for the ledger than it holds."

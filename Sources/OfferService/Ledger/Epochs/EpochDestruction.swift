@@ -89,6 +89,7 @@ package enum EpochDestructionError: Error, Sendable, CustomStringConvertible {
     /// The ledger has forgotten, and the secret is still there.
     case file(path: String, SecretFileError)
 
+    /// The reason, as a part of a sentence for the person who ran the command.
     package var description: String {
         switch self {
         case .inForce:

@@ -12,6 +12,7 @@ package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// An epoch is listed before one that began after it.
     case outOfOrder(String, before: String)
 
+    /// The fault, and what to do, as a part of a sentence for an operator.
     package var description: String {
         switch self {
         case .otherSecret(let epoch):

@@ -6,11 +6,17 @@ package import Storage
 package struct EpochTable {
     /// One epoch on record.
     package struct Entry: Hashable, Sendable {
+        /// The epoch's name in the keys file.
         package let name: String
+        /// The place in the order in which epochs came into force.
         package let ordinal: Int64
+        /// Tells the epoch's secret from another one, without disclosing it.
         package let checkValue: [UInt8]
+        /// The index of the first audit entry that may have the epoch's pseudonyms.
         package let firstEntry: Int64
+        /// When the epoch came into force.
         package let begunAt: Timestamp
+        /// When its secret was destroyed; `nil` while there is one.
         package let destroyedAt: Timestamp?
     }
 
@@ -20,6 +26,7 @@ package struct EpochTable {
         self.connection = connection
     }
 
+    /// All epochs on record, destroyed ones too, the oldest first.
     package func all() throws(StorageError) -> [Entry] {
         try connection.all(
             SQL(

@@ -38,6 +38,7 @@ package struct CustomerEpoch: Sendable {
     private let key: HMACKey
     private let prefix: [UInt8]
 
+    /// `name` must be one; see ``isName(_:)``.
     package init(name: String, key: HMACKey) {
         self.name = name
         self.key = key

@@ -13,6 +13,7 @@ package final class Pseudonyms: Sendable {
     /// Earlier epochs that are listed and whose files are gone, as they are once their secrets were destroyed.
     package let gone: [String]
 
+    /// `earlier` and `gone` are of epochs before the newest, the latest first.
     package init(_ newest: CustomerEpoch, earlier: [CustomerEpoch] = [], gone: [String] = []) {
         self.newest = newest
         self.earlier = earlier

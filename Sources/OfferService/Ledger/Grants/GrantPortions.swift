@@ -23,6 +23,7 @@ package struct GrantPortions: Sendable {
     /// So many of them are read at a time.
     package var rows = 1024
 
+    /// The figures above, which were measured; tests set others.
     package init() {}
 
     func size(ofLog entries: Int64) -> Int {

@@ -243,6 +243,7 @@ package enum LedgerMoveError: Error, Sendable, CustomStringConvertible {
     /// What arrived is not what was sent; it is in the other database, which is not to be used.
     case unverified(AuditReadError)
 
+    /// The reason, and what to do, as a part of a sentence for the person who ran the command.
     package var description: String {
         switch self {
         case .nothingToMove: "there is no database to move from"

@@ -9,12 +9,14 @@ package struct GooglePlayEvidence: Sendable {
     package var isReported = false
     /// Purchases that the store told of by itself, and when.
     package var reports: [(token: PurchaseToken, at: Timestamp)] = []
+    /// What the store answered about each purchase that it was asked about.
     package var purchases: [(token: PurchaseToken, answer: GooglePlayPurchaseAnswer)] = []
     /// Purchases that were taken back, and when.
     package var revocations: [(token: PurchaseToken, at: Timestamp)] = []
     /// Purchases of which money was paid back, and when.
     package var refunds: [(token: PurchaseToken, at: Timestamp)] = []
 
+    /// `observedAt` is when the store was asked: a later observation prevails.
     package init(observedAt: Timestamp) {
         self.observedAt = observedAt
     }

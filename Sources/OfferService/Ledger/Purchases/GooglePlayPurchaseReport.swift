@@ -3,6 +3,7 @@ package import OfferDomain
 
 /// What purchases of one app at Google Play are filed under and compared with.
 package struct GooglePlayPlace: Sendable {
+    /// The app's package, and the ledger's name of it.
     package let app: GooglePlayApp
     /// Makes keys of tokens, and tells a genuine mark of a grant.
     package let keys: GooglePlayPseudonyms
@@ -32,7 +33,9 @@ package struct GooglePlayPlace: Sendable {
 
 /// Something that Google Play told, ready for the ledger: filed under keys, with nothing personal in the clear.
 package struct GooglePlayPurchaseReport: Sendable {
+    /// Which app it is of, and the keys that it is filed under.
     package let place: GooglePlayPlace
+    /// The purchases, by their keys.
     package let history: GooglePlayHistory
     /// Which customer has which purchase, as a caller says who is vouched for.
     package let links: Set<GooglePlayLink>
@@ -45,6 +48,7 @@ package struct GooglePlayPurchaseReport: Sendable {
     /// What the ledger may have of all that under earlier secrets.
     package let successions: [KeySuccession]
 
+    /// All keys must be made with the secret that `place` has.
     package init(
         place: GooglePlayPlace,
         history: GooglePlayHistory,
@@ -102,6 +106,7 @@ extension GooglePlayPurchaseReport {
 package struct GooglePlayLink: Hashable, Sendable {
     /// The key of a pseudonym, 16 bytes.
     package let subject: [UInt8]
+    /// The key of the purchase.
     package let purchase: PurchaseKey
 
     package init(subject: [UInt8], purchase: PurchaseKey) {
@@ -116,6 +121,7 @@ package struct GooglePlayMessage: Hashable, Sendable {
     package let id: String
     /// As Google names the type of the notification; of one that nobody knows, its number.
     package let type: String
+    /// When Google Play sent it: `eventTimeMillis`.
     package let sentAt: Timestamp
     /// Of the purchase that it is about, if it is about one.
     package let environment: StoreEnvironment?

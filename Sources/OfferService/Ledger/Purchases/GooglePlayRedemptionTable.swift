@@ -24,6 +24,7 @@ package struct GooglePlayRedemptionTable {
 
     /// A redemption and what it was matched to.
     package struct Entry: Hashable, Sendable {
+        /// The use, as evidence shows it.
         package let redemption: GooglePlayRedemption
         /// The offer's key in the ledger.
         package let offerKey: Int64
@@ -50,6 +51,7 @@ package struct GooglePlayRedemptionTable {
             self.isEarlier = isEarlier
         }
 
+        /// How the use compares with grants, for metrics, records and reports.
         package var reconciliation: RedemptionMatch {
             guard match != nil else { return isEarlier ? .earlier : .ungranted }
             return isOfOtherAccount ? .otherAccount : .granted
@@ -58,7 +60,9 @@ package struct GooglePlayRedemptionTable {
 
     /// A grant, and what ties a redemption to it.
     package struct Match: Hashable, Sendable {
+        /// The grant's ID.
         package let grantID: UniqueID
+        /// What shows that the use came from it.
         package let way: Way
 
         package init(grantID: UniqueID, way: Way) {
@@ -66,6 +70,7 @@ package struct GooglePlayRedemptionTable {
             self.way = way
         }
 
+        /// What ties a use to a grant, the surest first.
         package enum Way: String, Sendable {
             /// The purchase carries the grant's mark.
             case mark

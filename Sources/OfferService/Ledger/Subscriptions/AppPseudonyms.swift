@@ -16,14 +16,17 @@ package struct AppPseudonyms: SubscriptionKeys, Sendable {
     /// The name of the epoch in force.
     package var epoch: String { pseudonyms.epoch }
 
+    /// A chain is filed under its original transaction.
     package func chainKey(of originalTransactionID: TransactionID) -> ChainKey {
         ChainKey(key(of: .originalTransaction(originalTransactionID)))
     }
 
+    /// The key of any transaction; an original one's has the same bytes as its chain's key.
     package func transactionKey(of transactionID: TransactionID) -> TransactionKey {
         TransactionKey(key(of: .originalTransaction(transactionID)))
     }
 
+    /// The key of an `appAccountToken`.
     package func accountKey(of token: UniqueID) -> AccountKey {
         AccountKey(key(of: .appAccountToken(token)))
     }

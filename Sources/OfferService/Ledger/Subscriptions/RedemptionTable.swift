@@ -19,9 +19,11 @@ package struct RedemptionTable {
 
     /// A redemption and what it was matched to.
     package struct Entry: Hashable, Sendable {
+        /// The use, as evidence shows it.
         package let redemption: Redemption
         /// `nil` if no grant of ours fits: it was made by somebody else's signature, or before this ledger.
         package let grantID: UniqueID?
+        /// How the use compares with grants, for metrics, records and reports.
         package let match: RedemptionMatch
         /// The state that the ledger had before; `nil` of a redemption that is new to it.
         var earlierState: String?

@@ -3,9 +3,11 @@ package import OfferDomain
 
 /// Something that the App Store told, ready for the ledger: filed under keys, with nothing personal in the clear.
 package struct SubscriptionReport: Sendable {
+    /// The app that it is of.
     package let bundleID: BundleID
     /// Under whose secret the keys were made.
     package let epoch: String
+    /// The chains, by their keys.
     package let history: SubscriptionHistory
     /// Which customer has which chain.
     package let links: Set<SubscriptionLink>
@@ -18,6 +20,7 @@ package struct SubscriptionReport: Sendable {
     /// What the ledger may have of all that under earlier secrets.
     package let successions: [KeySuccession]
 
+    /// All keys must be made with the secret of `epoch`.
     package init(
         bundleID: BundleID,
         epoch: String,
@@ -117,6 +120,7 @@ package struct SubscriptionReport: Sendable {
 package struct SubscriptionLink: Hashable, Sendable {
     /// The key of a pseudonym, 16 bytes.
     package let subject: [UInt8]
+    /// The key of the chain.
     package let chain: ChainKey
 
     package init(subject: [UInt8], chain: ChainKey) {
@@ -131,8 +135,11 @@ package struct NotificationReceipt: Hashable, Sendable {
     package let id: UniqueID
     /// As Apple writes them.
     package let type: String
+    /// As Apple writes it; `nil` of a notification without one.
     package let subtype: String?
+    /// `signedDate` of the notification.
     package let signedAt: Timestamp
+    /// As Apple writes it.
     package let environment: String
     /// What is relayed of it, byte for byte; `nil` if nothing is.
     var relayedBody: [UInt8]?

@@ -9,6 +9,7 @@ package struct OfferPreview: Sendable {
     /// What the request sent along, or what a store has just answered; merged into the ledger once.
     package let knowledge: StoreKnowledge
 
+    /// All requests must be about one customer.
     package init(requests: [DecisionRequest], knowledge: StoreKnowledge) {
         self.requests = requests
         self.knowledge = knowledge
@@ -23,6 +24,7 @@ package struct OfferPreview: Sendable {
 
 /// What came of one offer that was looked at.
 package struct PreviewedOffer: Sendable {
+    /// What would be decided now; it is neither recorded nor granted.
     package let decision: Decision
     /// What a store should be asked for before the decision counts; empty if it does.
     package let storeNeeds: FactNeeds
