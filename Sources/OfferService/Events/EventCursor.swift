@@ -10,6 +10,7 @@ package struct EventCursor: Hashable, Sendable, CustomStringConvertible {
     /// The mark of the entry before; `nil` if the caller holds the log to nothing.
     package let mark: String?
 
+    /// `index` is that of the first entry that the caller has not seen.
     package init(index: Int64, mark: String? = nil) {
         self.index = index
         self.mark = mark
@@ -35,6 +36,7 @@ package struct EventCursor: Hashable, Sendable, CustomStringConvertible {
 
     private static let markBytes = 16
 
+    /// The form that callers hand back.
     package var description: String { mark.map { "\(index)-\($0)" } ?? String(index) }
 
     /// The first 8 bytes, in hexadecimal, of an entry's leaf hash: another log's entry of that index has another.

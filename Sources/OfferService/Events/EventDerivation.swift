@@ -9,6 +9,7 @@ import OfferDomain
 package struct EventDerivation {
     private var lastGrant: String?
 
+    /// Begins without an entry before, as at the log's first one.
     package init() {}
 
     /// The events of an entry, in order; most entries make none.

@@ -11,6 +11,7 @@ package struct EventReader {
 
     /// Some events, and where the next ones are.
     package struct Page: Sendable {
+        /// In the order of the log.
         package var events: [ServiceEvent] = []
         /// The index of the first entry that was not looked at.
         package var next: Int64

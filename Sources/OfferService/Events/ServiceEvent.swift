@@ -3,12 +3,15 @@ package import OfferDomain
 
 /// An event for callers, derived from one entry of the audit log; deriving it again gives the same event.
 package struct ServiceEvent: Hashable, Sendable {
+    /// What happened.
     package let type: EventType
+    /// Where the event is in the order of all.
     package let position: EventPosition
     /// When the entry was written.
     package let recordedAt: Timestamp
     /// The first 8 bytes, in hexadecimal, of the entry's leaf hash: another log's entry of that index gives another ID.
     package let entryHash: String
+    /// What happened to what.
     package var details: EventDetails
 
     /// The same each time, so a caller recognizes a repetition by it.
@@ -28,6 +31,7 @@ package struct EventPosition: Hashable, Comparable, Sendable {
     /// Which of the entry's events it is, from 0.
     package let ordinal: Int64
 
+    /// `ordinal` must be below the number of events that an entry may have.
     package init(index: Int64, ordinal: Int64 = 0) {
         self.index = index
         self.ordinal = ordinal
@@ -41,37 +45,52 @@ package struct EventPosition: Hashable, Comparable, Sendable {
     /// As one number, in the same order.
     package var number: Int64 { index * Self.mostPerEntry + ordinal }
 
+    /// The order of the log.
     package static func < (one: EventPosition, other: EventPosition) -> Bool { one.number < other.number }
 }
 
 /// What an event says beside its type and time, as the entry has it.
 package struct EventDetails: Hashable, Sendable {
+    /// The grant; `nil` of a use that no grant fits, and of events of the service.
     package var grantID: UniqueID?
     /// `promotional`, `introductory` or `developerDetermined`.
     package var offerType: String?
+    /// The store that the offer is in; `nil` of events of the service.
     package var store: Store?
     /// The bundle ID of an app in the App Store; of a use at Google Play the ledger's name of the app.
     package var bundleID: String?
+    /// The app at Google Play.
     package var packageName: String?
+    /// The store's ID of the product.
     package var productID: String?
+    /// The base plan at Google Play; `nil` in the App Store.
     package var basePlanID: String?
     /// The store's ID of the offer.
     package var offerID: String?
     /// The catalog's own ID of the offer.
     package var rule: String?
+    /// The store's environment that a use was made in, as the store names it.
     package var environment: String?
+    /// What came of a use, by the name that records have for it, such as `pending` or `redeemed`.
     package var state: String?
+    /// How a use compares with grants: ``RedemptionMatch`` as records have it.
     package var match: String?
     /// The key of the chain or of the purchase.
     package var subscription: String?
     /// Pseudonyms of the customer.
     package var customers: [String] = []
+    /// When the grant was given; `nil` of other events.
     package var grantedAt: Timestamp?
+    /// When the offer was used; of a pending use, since when it is pending.
     package var redeemedAt: Timestamp?
+    /// When it was known what came of a use; `nil` before.
     package var settledAt: Timestamp?
+    /// The key that was disabled.
     package var keyID: String?
+    /// The cause of a seal: ``SealCause`` as records have it.
     package var cause: String?
 
+    /// Nothing is known; an event has only some of the members.
     package init() {}
 
     /// The app as the catalog and callers' scopes name it.

@@ -8,11 +8,17 @@ package import OfferDomain
 package struct DeliveryQueue: Sendable {
     /// One message to be sent.
     package struct Item: Sendable {
+        /// What is sent.
         package let delivery: Delivery
+        /// How many attempts have failed; probes before the message was due don't count.
         package var attempts = 0
+        /// When the first attempt began; `nil` before it.
         package var firstAttemptAt: Timestamp?
+        /// The earliest time of the next attempt.
         package var nextAttemptAt: Timestamp
+        /// When the last attempt failed; `nil` while there are more to come.
         package var givenUpAt: Timestamp?
+        /// Why the last attempt failed, for people; `nil` before one did.
         package var failure: String?
         var isUnderWay = false
         /// Whether it is sent before it is due, to find out whether the endpoint is back.
@@ -20,11 +26,13 @@ package struct DeliveryQueue: Sendable {
         /// Whether the endpoint is up and would not take this one.
         var isRejected = false
 
+        /// A message that is due from `nextAttemptAt` on; by default at once.
         package init(_ delivery: Delivery, nextAttemptAt: Timestamp = Timestamp(milliseconds: 0)) {
             self.delivery = delivery
             self.nextAttemptAt = nextAttemptAt
         }
 
+        /// The message's place in the log, which names it in this queue.
         package var position: Int64 { delivery.position.number }
 
         /// Nothing was sent for a while: some hours of attempts are left after that.
@@ -47,6 +55,7 @@ package struct DeliveryQueue: Sendable {
     /// From this position on nothing was read yet.
     package private(set) var next: Int64
 
+    /// `next` is where reading goes on; `items` are those before it that were not delivered.
     package init(next: Int64, items: [Item] = []) {
         self.next = next
         self.items = items.sorted { $0.position < $1.position }
@@ -169,17 +178,21 @@ package struct DeliveryQueue: Sendable {
 
 /// One event or notification for one endpoint.
 package struct Delivery: Sendable {
+    /// Where it is in the log.
     package let position: EventPosition
+    /// What the body is made of.
     package let content: Content
     /// What it shares with others of the same customer, which are sent in order.
     package let keys: Set<String>
 
+    /// Something derived from the log, or what a store sent.
     package enum Content: Sendable {
         case event(ServiceEvent)
         /// The bytes that the store sent.
         case notification(Store, [UInt8])
     }
 
+    /// An event waits for those of the same grant, subscription or customer; events of the service wait for each other.
     package init(_ event: ServiceEvent) {
         position = event.position
         content = .event(event)

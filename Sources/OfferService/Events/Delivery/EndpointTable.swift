@@ -12,29 +12,44 @@ package struct EndpointTable {
 
     /// One endpoint.
     package struct Row: Hashable, Sendable {
+        /// The name in the events file.
         package let id: String
+        /// The number of the first position that is neither delivered nor held up.
         package var nextPosition: Int64
+        /// The position that a command asked to go back to; `nil` once that is done.
         package var rewindTo: Int64?
+        /// How many messages the endpoint has taken.
         package var delivered: Int64 = 0
+        /// When it took the last one; `nil` before the first.
         package var deliveredAt: Timestamp?
+        /// Since when it gets nothing; `nil` while it gets messages.
         package var disabledAt: Timestamp?
+        /// Why it is disabled, for people.
         package var disabledReason: String?
     }
 
     /// A message that an endpoint has not taken.
     package struct HeldUp: Hashable, Sendable {
+        /// The position's number.
         package let position: Int64
+        /// How many attempts failed; 0 while it waits behind an earlier message of the same customer.
         package var attempts: Int64
+        /// When the first attempt began; `nil` before it.
         package var firstAttemptAt: Timestamp?
+        /// The earliest time of the next attempt.
         package var nextAttemptAt: Timestamp
+        /// When it was given up; `nil` while it is tried.
         package var givenUpAt: Timestamp?
+        /// Why the last attempt failed, for people.
         package var failure: String?
     }
 
+    /// All rows by name, also those of endpoints that the events file does not name any more.
     package func all() throws(StorageError) -> [Row] {
         try connection.all(SQL(Self.rows), Self.row)
     }
 
+    /// The row of one endpoint; `nil` of a new one.
     package func row(_ id: String) throws(StorageError) -> Row? {
         try connection.first(SQL(Self.oneRow, .text(id)), Self.row)
     }

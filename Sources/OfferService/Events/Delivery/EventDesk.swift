@@ -23,6 +23,7 @@ package struct EventDesk {
         ledger = LedgerAccess(location: settings.database, clock: clock)
     }
 
+    /// All receivers of the events file, endpoints and streams.
     package var endpointIDs: [String] { settings.receiverIDs }
 
     /// One line for each receiver, and one for each of its public keys.

@@ -5,6 +5,7 @@ package import OfferDomain
 
 /// What the events file holds: the receivers of events, with every secret that it names loaded.
 package struct EventSettings: Sendable {
+    /// In the order of the file.
     package let endpoints: [EventEndpoint]
     /// Receivers of the log's entries themselves.
     package let streams: [LogStream]
@@ -55,7 +56,9 @@ package struct EventSettings: Sendable {
 package struct EventEndpoint: Sendable {
     /// Names it in the database, in metrics and in commands.
     package let id: String
+    /// Where messages are posted; it may be secret, so only a part of it is shown.
     package let url: String
+    /// Which messages it gets, and in which form.
     package let source: Source
     /// HMAC secrets, each of which signs every message.
     let secrets: [HMACKey]

@@ -8,8 +8,11 @@ package import OfferDomain
 ///
 /// Source: [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
 package struct WebhookMessage: Sendable {
+    /// `webhook-id`: the same in each attempt, so the receiver recognizes a repetition.
     package let id: String
+    /// `Content-Type` of the body.
     package let contentType: String
+    /// The bytes that are signed and sent.
     package let body: [UInt8]
 
     package init(id: String, contentType: String, body: [UInt8]) {

@@ -5,6 +5,7 @@ package import HTTP
 package struct LogStream: Hashable, Sendable {
     /// Names it in the database, in metrics and in commands.
     package let id: String
+    /// Where its entries go.
     package let target: Target
     /// What it gets; all of them if it names all, and then events that this version does not know too.
     package let categories: Set<AuditCategory>
@@ -47,6 +48,7 @@ package struct LogStream: Hashable, Sendable {
 ///
 /// Source: RFC 5424; RFC 5425.
 package struct SyslogTarget: Hashable, Sendable {
+    /// Which server is connected to, and which certificate it must have.
     package var connection: StreamConfiguration
     /// 0 to 23; 13 is “log audit” (RFC 5424, table 1).
     package var facility = 13

@@ -20,7 +20,9 @@ package struct SentWindow: Sendable {
     package static let closedMilliseconds: Int64 = 60_000
     /// After a reset, batches of this time are sent again, at most 6 MB: the largest receive buffer of Linux.
     package static let keptMilliseconds: Int64 = 300_000
+    /// The most bytes that are kept to be sent again after a reset.
     package static let keptBytes = 6 << 20
+    /// How often an acknowledged batch is sent again at most.
     package static let mostRepeats = 3
 
     private var batches: [Batch] = []

@@ -95,9 +95,12 @@ package struct SyslogWriter {
 
 /// One entry on its way to a receiver.
 package struct StreamItem {
+    /// The entry's place in the log, counted from 0.
     package let index: Int64
+    /// The entry's bytes as the log has them: a JSON object.
     package let entry: [UInt8]
     let members: JSONObject
+    /// The entry's categories, the most severe first; empty for an event that this version does not know.
     package let categories: [AuditCategory]
 
     /// `nil` if the entry is not one that a service wrote.
