@@ -32,29 +32,35 @@ package final class Health: CommitObserver {
         self.log = log
     }
 
+    /// Counts the batch for the metrics.
     package func committed(requests: Int, microseconds: Int64) {
         metrics.committed(requests: requests, microseconds: microseconds)
     }
 
+    /// Since when records can't be written; `nil` while they can.
     package var failingSince: Timestamp? { commitFailure?.since }
 
+    /// Ends the obstacle, and logs it.
     package func resumed() {
         state.withLock { $0.commitFailure = nil }
         log(.info, "records can be written again")
     }
 
+    /// Counts the use, and warns of one in production that no grant, or another account's, fits.
     package func learnt(of redemption: RedemptionTable.Entry) {
         metrics.learnt(of: redemption)
         guard redemption.redemption.environment == .production else { return }
         warn(of: redemption.match, "app-store", offer: redemption.redemption.offerID ?? "")
     }
 
+    /// The same at Google Play.
     package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
         metrics.learnt(of: redemption)
         guard redemption.redemption.environment == .production else { return }
         warn(of: redemption.reconciliation, "google-play", offer: redemption.redemption.offer.offerID)
     }
 
+    /// Counts the purchase, and warns of one in production.
     package func learnt(of purchase: BoughtWithoutOffer) {
         metrics.learnt(of: purchase)
         guard purchase.environment == .production else { return }
@@ -65,6 +71,7 @@ package final class Health: CommitObserver {
         )
     }
 
+    /// Counts the use for the client.
     package func learnt(of redemption: ClientRedemption) { metrics.learnt(of: redemption) }
 
     private func warn(of match: RedemptionMatch, _ store: String, offer: String) {
@@ -76,6 +83,7 @@ package final class Health: CommitObserver {
         }
     }
 
+    /// Logs the error, and makes it an obstacle unless it is about one request only.
     package func failed(_ error: LedgerError) {
         metrics.failed(error)
         log(.error, "records could not be written", ["reason": .text(error.description)])
@@ -85,10 +93,12 @@ package final class Health: CommitObserver {
         state.withLock { $0.commitFailure = ($0.commitFailure?.since ?? now, error.description) }
     }
 
+    /// Logs the error; decisions stay right, and are slower.
     package func looksForAll(because error: LedgerError) {
         log(.error, "the ledger could not be read ahead of requests", ["reason": .text(error.description)])
     }
 
+    /// Logs what another process has switched off and this one has not acknowledged yet.
     package func obeys(_ switches: KillSwitches) {
         for seal in switches.seals where !seal.isAcknowledged {
             log(
@@ -102,6 +112,7 @@ package final class Health: CommitObserver {
         }
     }
 
+    /// Logs what another process has lifted.
     package func lifted(_ switches: KillSwitches) {
         for seal in switches.seals {
             log(.warning, "the seal is lifted", ["cause": .text(seal.cause.rawValue), "by": "another process"])

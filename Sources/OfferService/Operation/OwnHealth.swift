@@ -12,6 +12,7 @@ package struct OwnHealth {
 
     /// What the service answered.
     package struct Answer: Sendable {
+        /// Whether the service is ready.
         package let isGood: Bool
         /// Why not, a line each.
         package let reasons: [String]

@@ -58,6 +58,7 @@ package enum ServiceManagerError: Error, Hashable, Sendable, CustomStringConvert
     /// `code` is an `errno`.
     case notTold(code: Int32)
 
+    /// A sentence for the log, with what was expected.
     package var description: String {
         switch self {
         case .notAnAddress(let name):

@@ -27,6 +27,7 @@ package struct WallClock: Sendable {
         { microseconds(of: CLOCK_BOOTTIME) }
     )
 
+    /// The time of day in UTC, to the millisecond; it may jump.
     package func now() -> Timestamp { Timestamp(milliseconds: milliseconds()) }
 
     /// A reading for measuring how long something takes; it does not jump when the time of day is set, and goes on while the
@@ -41,6 +42,7 @@ package struct Stopwatch: Sendable {
     fileprivate let started: Int64
     fileprivate let read: @Sendable () -> Int64
 
+    /// How long it has been since the reading was taken.
     package var microseconds: Int64 { read() - started }
 }
 

@@ -6,6 +6,7 @@ import Synchronization
 package enum LogLevel: Int, CaseIterable, Hashable, Sendable {
     case debug, info, warning, error
 
+    /// The word in settings and log lines.
     package var name: String {
         switch self {
         case .debug: "debug"
@@ -15,6 +16,7 @@ package enum LogLevel: Int, CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// Reads a word of the setting `log`; `nil` for any other.
     package init?(name: String) {
         guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = level
@@ -79,6 +81,7 @@ package final class Log: Sendable {
     /// How many lines were left out because they were not read.
     package var droppedLines: Int { dropped() }
 
+    /// Writes a line if the level is logged; only then `values` is evaluated.
     package func callAsFunction(
         _ level: LogLevel,
         _ message: StaticString,

@@ -23,6 +23,7 @@ package enum LogTone: Hashable, Sendable {
 
 /// Writes log lines in one format.
 package struct LogStyle: Hashable, Sendable {
+    /// How a line is written.
     package let format: LogFormat
     /// Whether words have ANSI colors.
     package let isColored: Bool

@@ -108,6 +108,7 @@ package final class Metrics: CommitObserver {
 
     package init() {}
 
+    /// Adds to a counter, which exists from the first time on.
     package func count(_ metric: Metric, by amount: Int = 1) {
         state.withLock { $0.counter(of: metric).count += amount }
     }
@@ -132,6 +133,7 @@ package final class Metrics: CommitObserver {
     private static let requestBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
     private static let storeBounds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10]
 
+    /// Counts the batch's requests and its time.
     package func committed(requests: Int, microseconds: Int64) {
         state.withLock { state in
             state.batches.observe(Double(requests))
@@ -139,6 +141,7 @@ package final class Metrics: CommitObserver {
         }
     }
 
+    /// Counts the use by state and match.
     package func learnt(of redemption: RedemptionTable.Entry) {
         count(
             .redemptions(
@@ -150,6 +153,7 @@ package final class Metrics: CommitObserver {
         )
     }
 
+    /// The same at Google Play.
     package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
         count(
             .redemptions(
@@ -162,6 +166,7 @@ package final class Metrics: CommitObserver {
         )
     }
 
+    /// Counts the purchase by offer and client.
     package func learnt(of purchase: BoughtWithoutOffer) {
         count(
             .boughtWithoutDiscount(
@@ -172,6 +177,7 @@ package final class Metrics: CommitObserver {
         )
     }
 
+    /// Counts the use by offer and client.
     package func learnt(of redemption: ClientRedemption) {
         count(
             .offersRedeemed(
@@ -187,6 +193,7 @@ package final class Metrics: CommitObserver {
         count(.offersSigned(offer: offer.id.text, client: clients.label(of: client?.name)))
     }
 
+    /// Counts the failure by its reason.
     package func failed(_ error: LedgerError) {
         count(.commitFailures(reason: error.label))
     }
@@ -228,8 +235,11 @@ package final class Metrics: CommitObserver {
 
 /// A value read when the metrics are asked for, with one sample for each set of labels.
 package struct Gauge: Sendable {
+    /// One value with its labels.
     package struct Sample: Sendable {
+        /// Names and values of labels, in the order in which they are written.
         package let labels: [(String, String)]
+        /// The value; a counter's never decreases while the service runs.
         package let value: Double
 
         package init(_ value: Double, labels: [(String, String)] = []) {
@@ -238,10 +248,13 @@ package struct Gauge: Sendable {
         }
     }
 
+    /// The metric's name, with its unit at the end.
     package let name: String
+    /// What the metric is, for `# HELP`.
     package let help: String
     /// `gauge` or `counter`.
     package let type: String
+    /// One for each set of labels; none while the value is not known.
     package let samples: [Sample]
 
     package init(_ name: String, _ help: String, type: String = "gauge", _ samples: [Sample]) {
@@ -254,7 +267,9 @@ package struct Gauge: Sendable {
 
 /// What is asked of a store, as metrics tell it apart.
 package struct StoreEndpoint: Hashable, Sendable {
+    /// `app-store` or `google-play`.
     package let store: String
+    /// The endpoint's label: a short name, never a URL.
     package let endpoint: String
 
     package init(store: String, endpoint: String) {
@@ -265,16 +280,22 @@ package struct StoreEndpoint: Hashable, Sendable {
 
 /// Counts observations at or below each bound.
 package struct Histogram: Sendable {
+    /// The upper bounds, ascending; `+Inf` is not among them.
     package let bounds: [Double]
+    /// How many observations are in each bucket alone; those above the last bound are in none.
     package private(set) var counts: [Int]
+    /// The sum of all observations.
     package private(set) var sum = 0.0
+    /// How many observations there are, those above the last bound included.
     package private(set) var total = 0
 
+    /// `bounds` ascend.
     package init(bounds: [Double]) {
         self.bounds = bounds
         counts = Array(repeating: 0, count: bounds.count)
     }
 
+    /// Counts a value in the first bucket whose bound is not below it.
     package mutating func observe(_ value: Double) {
         if let slot = bounds.firstIndex(where: { value <= $0 }) { counts[slot] += 1 }
         sum += value
