@@ -36,6 +36,7 @@ package final class Reconciler: Sendable {
         self.log = log
     }
 
+    /// Starts the thread.
     package func start() {
         Worker.start(named: "reconciler") { [self] in
             work()

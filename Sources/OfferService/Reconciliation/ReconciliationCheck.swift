@@ -17,6 +17,7 @@ package struct ReconciliationCheck {
         self.pseudonyms = pseudonyms
     }
 
+    /// What was compared, and what differs.
     package struct Outcome: Hashable, Sendable {
         /// How many redemptions there are.
         package internal(set) var compared = 0
@@ -25,6 +26,7 @@ package struct ReconciliationCheck {
         package internal(set) var differing: [String] = []
     }
 
+    /// Compares the whole ledger; blocks the thread meanwhile.
     package func run() throws(StorageError) -> Outcome {
         let links = CustomerLinks(connection: connection)
         let grants = GrantTable(connection: connection)

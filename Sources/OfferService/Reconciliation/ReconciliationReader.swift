@@ -13,6 +13,7 @@ package struct ReconciliationReader {
         self.connection = connection
     }
 
+    /// Reads one page of each list, and counts the uses of the whole span.
     package func report(
         _ query: ReconciliationQuery,
         at now: Timestamp

@@ -5,26 +5,33 @@ package import OfferDomain
 package struct ReconciliationQuery: Hashable, Sendable {
     /// Not included in the span: ``until``.
     package let from: Timestamp
+    /// The end of the span, which is not included.
     package let until: Timestamp
     /// Whose uses are looked at; what is granted is for both.
     package var environment: StoreEnvironment
     /// At most so many of each list.
     package var limit: Int
+    /// Where each list goes on.
     package var position: Position
 
     /// How far each list was read; each has the newest first.
     package struct Position: Hashable, Sendable {
+        /// Of ``ReconciliationReport/withoutRecord``.
         package var withoutRecord = Progress<Place>.start
+        /// Of ``ReconciliationReport/byAnotherAccount``.
         package var byAnotherAccount = Progress<Place>.start
+        /// Of ``ReconciliationReport/neverRedeemed``.
         package var neverRedeemed = Progress<UniqueID>.start
 
         package init() {}
 
+        /// Whether every list was read to its end.
         package var isAtEnd: Bool {
             withoutRecord == .end && byAnotherAccount == .end && neverRedeemed == .end
         }
     }
 
+    /// How far one list was read.
     package enum Progress<Place: Hashable & Sendable>: Hashable, Sendable {
         case start
         case after(Place)
@@ -33,7 +40,9 @@ package struct ReconciliationQuery: Hashable, Sendable {
 
     /// The last that was listed.
     package struct Place: Hashable, Sendable {
+        /// When the offer was used.
         package let redeemedAt: Timestamp
+        /// The entry that records the use: it tells apart uses of the same time.
         package let entryIndex: Int64
 
         package init(redeemedAt: Timestamp, entryIndex: Int64) {
@@ -45,6 +54,7 @@ package struct ReconciliationQuery: Hashable, Sendable {
     /// How long a span is if nothing else is asked for.
     package static let usualDays = 30
 
+    /// By default, the first page of production with at most 100 of each list.
     package init(
         from: Timestamp,
         until: Timestamp,
@@ -82,15 +92,21 @@ package struct ReconciliationReport: Hashable, Sendable {
 
     /// A use of an offer that a store told of.
     package struct Use: Hashable, Sendable {
+        /// The store, and the app as it calls it.
         package let place: AppInStore
+        /// The store's ID of the product.
         package let productID: String
+        /// The base plan at Google Play; `nil` in the App Store.
         package let basePlanID: String?
+        /// The store's ID of the offer.
         package let offerID: String
         /// As in the audit log.
         package let state: String
+        /// When the customer used the offer, as the store says.
         package let redeemedAt: Timestamp
         /// The key of the chain, or of the purchase.
         package let subscription: [UInt8]
+        /// The grant that it came from; `nil` if none fits.
         package let grantID: UniqueID?
         /// The entry that records it.
         package let entryIndex: Int64
@@ -102,23 +118,33 @@ package struct ReconciliationReport: Hashable, Sendable {
 
     /// A grant that nobody used, as far as the store tells.
     package struct Grant: Hashable, Sendable {
+        /// The store, and the app as it calls it.
         package let place: AppInStore
+        /// The store's ID of the product.
         package let productID: String
+        /// The base plan at Google Play; `nil` in the App Store.
         package let basePlanID: String?
+        /// The store's ID of the offer.
         package let offerID: String
         /// The team's own name of the offer.
         package let rule: String
+        /// The ID of the grant, which is that of its request.
         package let grantID: UniqueID
+        /// When it was granted.
         package let grantedAt: Timestamp
         /// The key of the account that it was given to.
         package let account: [UInt8]?
+        /// The first entry of the grant.
         package let entryIndex: Int64
     }
 
     /// What became of the grants of one app that are old enough to have been used.
     package struct Settled: Hashable, Sendable {
+        /// The store, and the app as it calls it.
         package let place: AppInStore
+        /// How many were redeemed.
         package var redeemed = 0
+        /// How many were not redeemed in time.
         package var neverRedeemed = 0
         /// Since these the store has told nothing about the app, so nobody knows.
         package var notTold = 0
@@ -126,6 +152,7 @@ package struct ReconciliationReport: Hashable, Sendable {
         package let lastToldAt: Timestamp?
     }
 
+    /// What was asked for.
     package let query: ReconciliationQuery
     /// Grants until then have had their time.
     package let settledUntil: Timestamp

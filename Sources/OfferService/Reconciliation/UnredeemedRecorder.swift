@@ -26,6 +26,7 @@ package final class UnredeemedRecorder: Sendable {
         self.log = log
     }
 
+    /// Starts the thread, which yields to those that answer requests.
     package func start() {
         Worker.start(named: "unredeemed") { [self] in
             Worker.yieldToOthers()
@@ -40,6 +41,7 @@ package final class UnredeemedRecorder: Sendable {
         return !isStopping.withLock { $0 }
     }
 
+    /// Ends the thread, and returns once it has ended.
     package func stop() {
         isStopping.withLock { $0 = true }
         isStopping.wakeAll()
