@@ -44,6 +44,7 @@ package final class API: Responder {
         decisions = calls.offers.signatures.decisions
     }
 
+    /// Answers one request; every refusal becomes its problem, and is counted and logged.
     package func respond(to request: Request) async -> Response {
         let (now, stopwatch) = (clock.now(), clock.stopwatch())
         let requestID = UniqueID.version7(at: now, random.next(), random.next())
@@ -87,6 +88,7 @@ package final class API: Responder {
         return caller.role != .app
     }
 
+    /// Has the committer take the requests that an event loop has handed over in the turn that ends.
     package func turnEnded() {
         signatures.signer.turnEnded()
     }

@@ -5,6 +5,7 @@ import OfferDomain
 
 /// What is wrong with one parameter of a query.
 package struct ParameterFault: Hashable, Sendable {
+    /// The parameter's name in the query.
     package let name: String
     /// Continues a sentence that begins with the name.
     package let message: String

@@ -50,6 +50,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     /// Whatever is none of the above; counted as one.
     case unknown = "other"
 
+    /// The methods of the call, for `Allow` in a 405 (RFC 9110, 10.2.1); none where there is no call.
     package var allowedMethods: [HTTP.Method] {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,

@@ -2,6 +2,7 @@
 
 /// The call that a path names, with what the path says for each of its parameters.
 package struct RouteMatch: Sendable {
+    /// The call; ``Route/unknown`` if there is none at the path.
     package let route: Route
     /// In the order of the route's own path, as they were sent: nothing is decoded, and none is empty.
     package let parameters: [ArraySlice<UInt8>]

@@ -5,7 +5,9 @@ package struct AuditReading: Sendable {
     /// Is told of each reading before its answer leaves.
     package typealias Note = @Sendable (AuditReading) async -> Void
 
+    /// Who asked.
     package let caller: CallerID
+    /// The call by which it was asked.
     package let route: Route
     /// What was asked for.
     package let query: AuditQuery

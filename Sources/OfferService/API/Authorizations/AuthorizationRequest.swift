@@ -4,11 +4,15 @@ package import OfferDomain
 
 /// What a caller of `POST /v1/google-play/offers/authorizations` asks for; every field already in its type.
 package final class AuthorizationRequest: Sendable {
+    /// The app at Google Play.
     package let packageName: PackageName
+    /// The subscription's product ID.
     package let productID: GooglePlayProductID
+    /// The base plan that the offer belongs to.
     package let basePlanID: BasePlanID
     /// The store's name of the offer, or the catalogue's own.
     package let offerID: OfferID
+    /// Whom the decision is about, as the caller says.
     package let customer: StatedCustomer
     /// The name of the customer that the purchase will carry, as `obfuscatedAccountId`.
     package let buyer: CustomerIdentity

@@ -5,6 +5,7 @@ package import OfferDomain
 /// A ``DecisionJSON`` on record, read back for a retry.
 package struct RecordedDecision: Sendable {
     private let json: [UInt8]
+    /// What was decided then.
     package let outcome: Outcome
     private let policyName: String
     private let nextEligibleAt: String?

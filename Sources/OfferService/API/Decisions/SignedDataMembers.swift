@@ -9,8 +9,10 @@ package struct SignedDataMembers: Sendable {
     /// Compact JWS of renewal infos; each counts only beside a transaction of its subscription.
     package let renewalInfos: [[UInt8]]
 
+    /// How many JWS a request may have of each kind.
     package static let maximumCount = 8
 
+    /// Whether the request has no signed data at all.
     package var isEmpty: Bool { transactions.isEmpty && renewalInfos.isEmpty }
 
     /// Transactions alone.

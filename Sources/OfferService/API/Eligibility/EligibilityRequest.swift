@@ -6,10 +6,13 @@ package import OfferDomain
 package final class EligibilityRequest: Sendable {
     /// The app, by its name in either store; one of the two is never nil.
     package let bundleID: BundleID?
+    /// The app at Google Play; `nil` if the request names it in the App Store alone.
     package let packageName: PackageName?
     /// By the catalogue's own ids, each once; nil asks for all of the app.
     package let offerIDs: [CatalogOfferID]?
+    /// Whom the decisions are about, as the caller says.
     package let customer: StatedCustomer
+    /// Of purchases that the customer made, as Google Play gave them to the app.
     package let purchaseTokens: [PurchaseToken]
     /// The country that the device's Google Play is set to; nil if the app can't tell.
     package let region: Region?

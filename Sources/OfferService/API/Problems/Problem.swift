@@ -9,13 +9,19 @@ package import OfferDomain
 package struct Problem: Sendable {
     /// The last part of `type`, stable for ever.
     package let name: String
+    /// `title`: the same for every problem of this name.
     package let title: String
+    /// The HTTP status, which is also the member `status`.
     package let status: Int
+    /// `detail`: what is wrong with this request, and what to send instead.
     package let detail: String
+    /// What is wrong with the body; a part of `errors`.
     package var mismatches: [Mismatch] = []
+    /// What is wrong with the query; a part of `errors`.
     package var parameters: [ParameterFault] = []
     /// The `decision` member, and whether its findings are told.
     package var decision: (json: DecisionJSON, showsFindings: Bool)?
+    /// Fields of the response beside its type, as `Retry-After`.
     package var headers: [(name: String, value: String)] = []
 
     /// Of what is wrong, so much is listed in `errors`.

@@ -9,7 +9,9 @@ package struct SignatureBatch: Sendable {
     package struct Item: Sendable {
         /// UUIDv7: its records have it, and it is the grant's id if it is granted.
         package let id: UniqueID
+        /// The request, or why this item is refused before anything is decided.
         package let request: Result<SignatureRequest, Refusal>
+        /// The item's own claim; `nil` without an idempotency key.
         package let idempotency: IdempotencyClaim?
     }
 

@@ -27,9 +27,13 @@ package final class SignatureRequest: Sendable {
         }
     }
 
+    /// The app, for which the key is chosen and the offer looked up.
     package let bundleID: BundleID
+    /// The product that the offer is for.
     package let productID: ProductID
+    /// What is to be signed about it.
     package let subject: Subject
+    /// Whom the decision is about, as the caller says.
     package let customer: StatedCustomer
     /// The library that the app buys with; `nil` if the request does not say.
     package let client: ReportedClient?
