@@ -6,6 +6,7 @@ import Glibc
 package struct ClockStatus: Sendable {
     /// Milliseconds since some instant of this run of the system; they go on while it sleeps, and nobody can set them.
     package let elapsedMilliseconds: @Sendable () -> Int64
+    /// Whether something keeps the system's clock right now.
     package let synchronisation: @Sendable () -> ClockSynchronisation
 
     package init(

@@ -8,6 +8,7 @@ package import OfferDomain
 package final class KeyGate: Sendable {
     /// Something that holds in this process, and is not, or not yet, in the database.
     package struct Held<Value: Sendable>: Sendable {
+        /// What holds: a seal, or who disabled a key.
         package var value: Value
         /// Which act it was; what a later one holds is not to be let go for an earlier one's sake.
         package let serial: Int

@@ -4,11 +4,13 @@ import Storage
 
 /// When the use of each key was recorded last, kept beside the log so that nobody has to search it.
 package struct KeyUses: Sendable {
+    /// The newest recorded use of each key; keys that were never used are left out.
     package private(set) var last: [KeyID: Timestamp] = [:]
     private var changed: Set<KeyID> = []
     /// The newest use that was noted since they were written last; most are of the same key at the same time.
     private var newest: (key: KeyID, time: Timestamp)?
 
+    /// No uses, until those of the database are read.
     package init() {}
 
     /// Reads what the database has.

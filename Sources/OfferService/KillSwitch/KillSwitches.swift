@@ -6,8 +6,11 @@ package import Storage
 package struct KillSwitches: Hashable, Sendable {
     /// A seal that lasts until somebody lifts it.
     package struct StoredSeal: Hashable, Sendable {
+        /// Why the service is sealed; a cause that this version does not know counts as `administrator`.
         package let cause: SealCause
+        /// When the service was sealed.
         package let since: Timestamp
+        /// A sentence, or the reason that somebody gave.
         package let detail: String
         /// Whether the service has recorded that it signs no more.
         package var isAcknowledged: Bool
@@ -18,6 +21,7 @@ package struct KillSwitches: Hashable, Sendable {
     /// The keys that are switched off, and whether the service has said that it uses them no more.
     package var keys: [KeyID: Bool] = [:]
 
+    /// Nothing is switched off.
     package init() {}
 
     /// What keeps that key from being used, or, without a key, anything from being granted.

@@ -25,6 +25,7 @@ package final class Seal: Sendable {
         case key(KeyID)
     }
 
+    /// `unwritable` says since when and why records can't be written; that seals too, while it lasts.
     package init(
         gate: KeyGate,
         committer: Committer,
@@ -297,6 +298,7 @@ package final class Seal: Sendable {
 
 /// Why a seal must stay.
 package struct SealObstacle: Hashable, Sendable {
+    /// The cause that still holds.
     package let cause: SealCause
     /// A sentence, or part of one.
     package let reason: String

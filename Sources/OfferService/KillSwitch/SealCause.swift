@@ -49,10 +49,13 @@ package enum SealCause: String, CaseIterable, Hashable, Sendable {
 
 /// One cause that holds.
 package struct ActiveSeal: Hashable, Sendable {
+    /// Why the service is sealed.
     package let cause: SealCause
+    /// When it was sealed, by the clock of whoever sealed it.
     package let since: Timestamp
     /// A sentence, or the reason that somebody gave.
     package let detail: String
+    /// Who sealed it.
     package let requester: Requester
     /// Whether its entry is durable.
     ///
@@ -88,6 +91,7 @@ package enum Requester: Hashable, Sendable {
         }
     }
 
+    /// The caller; `nil` if no call of the API did it.
     package var callerID: CallerID? {
         if case .caller(let id) = self { id } else { nil }
     }
@@ -95,10 +99,13 @@ package enum Requester: Hashable, Sendable {
 
 /// Why somebody seals or unseals, in their own words: 1 to 200 printable ASCII characters.
 package struct SwitchReason: Hashable, Sendable {
+    /// The longest reason.
     package static let maximumBytes = 200
 
+    /// The reason, which is recorded as it is.
     package let text: String
 
+    /// Takes the bytes of a body or an argument.
     package init(_ bytes: some Collection<UInt8>) throws(SwitchReasonError) {
         guard (1...Self.maximumBytes).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw SwitchReasonError()
@@ -109,5 +116,6 @@ package struct SwitchReason: Hashable, Sendable {
 
 /// A text that is no ``SwitchReason``.
 package struct SwitchReasonError: Error, CustomStringConvertible {
+    /// What is expected, without what was given.
     package var description: String { "expected 1 to \(SwitchReason.maximumBytes) printable ASCII characters" }
 }

@@ -90,6 +90,7 @@ package enum SealSwitchError: Error, Sendable, CustomStringConvertible {
     case holds([SealObstacle])
     case ledger(LedgerError)
 
+    /// The reason, as a part of a sentence for the person who ran the command.
     package var description: String {
         switch self {
         case .holds(let obstacles):

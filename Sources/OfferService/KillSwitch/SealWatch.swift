@@ -9,8 +9,11 @@ package import OfferDomain
 package final class SealWatch: Sendable {
     /// What it looks at.
     package struct Settings: Sendable {
+        /// The file that seals while it is there; `nil` for none.
         package var sealFile: String?
+        /// What follows from a clock that can't be relied on.
         package var clockCheck: ClockCheck
+        /// By how many seconds the clock must jump to be noticed; 1 to 3,600.
         package var clockStepSeconds: Int
 
         package init(sealFile: String? = nil, clockCheck: ClockCheck = .seal, clockStepSeconds: Int = 2) {
@@ -97,6 +100,7 @@ package final class SealWatch: Sendable {
         }
     }
 
+    /// Ends the thread, and returns once it has ended.
     package func stop() {
         stopping.signal()
         hasEnded.wait()

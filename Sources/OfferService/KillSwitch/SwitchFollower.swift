@@ -17,6 +17,7 @@ package struct SwitchFollower {
     private let clock: WallClock
     private let patienceSeconds: Int
 
+    /// Gives up after `patienceSeconds`.
     package init(ledger: LedgerAccess, clock: WallClock, patienceSeconds: Int = 15) {
         self.ledger = ledger
         self.clock = clock
