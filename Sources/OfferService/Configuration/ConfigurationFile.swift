@@ -4,7 +4,9 @@ package import JSON
 
 /// A JSON5 file that people edit, parsed but not yet understood.
 package struct ConfigurationFile {
+    /// The path of the file as the setting has it.
     package let path: String
+    /// The parsed JSON5.
     package let document: JSONDocument
     /// Over the bytes of the file: which version of it was in force.
     package let digest: SHA256Digest

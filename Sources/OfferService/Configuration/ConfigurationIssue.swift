@@ -10,6 +10,7 @@ package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
         case warning
     }
 
+    /// Whether the service starts all the same.
     package let severity: Severity
     /// Where it stands: a file with line and column, a flag, or an environment variable.
     package let place: String
@@ -25,6 +26,7 @@ package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
+    /// One line: the severity, the place and the message.
     package var description: String {
         let path = pointer.isEmpty ? "" : " \(pointer)"
         return "\(severity.rawValue): \(place)\(path): \(message)"
@@ -33,6 +35,7 @@ package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
 
 /// Everything found wrong in one reading of a configuration; at least one issue is an error.
 package struct ConfigurationError: Error, Sendable {
+    /// In the order in which they were found; there may be warnings among them.
     package let issues: [ConfigurationIssue]
 
     package init(_ issues: [ConfigurationIssue]) {

@@ -6,7 +6,9 @@ package import Storage
 
 /// Both files, read and checked together, with every key loaded.
 package struct LoadedConfiguration: Sendable {
+    /// What the keys file holds.
     package private(set) var keys: KeyMaterial
+    /// What the offers file holds.
     package let catalog: Catalog
     /// Which witnesses sign the log; `nil` without a policy.
     package let logPolicy: LogPolicy?

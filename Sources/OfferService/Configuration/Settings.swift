@@ -6,7 +6,9 @@ package import Storage
 
 /// Where to listen.
 package struct ListenAddress: Hashable, Sendable {
+    /// An IPv4 or IPv6 address, without brackets.
     package let host: String
+    /// 0 lets the system choose.
     package let port: UInt16
 
     /// Reads an address and a port, as `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; port 0 lets the system choose.
@@ -37,11 +39,15 @@ package struct ListenAddress: Hashable, Sendable {
 
 /// All settings, in their types.
 package struct Settings: Sendable {
+    /// Where the API is served.
     package let listen: ListenAddress
     /// Where health, metrics and administration have a listener of their own; `nil`: nowhere.
     package let adminListen: ListenAddress?
+    /// The path of the keys file.
     package let keysPath: String
+    /// The path of the offers file.
     package let offersPath: String
+    /// The database of the ledger and the audit log.
     package let database: DatabaseLocation
     /// Where the log's newest checkpoint is kept outside of the database.
     package let checkpointPath: String
@@ -49,32 +55,47 @@ package struct Settings: Sendable {
     package let logPolicyPath: String?
     /// The file that names the receivers of events; `nil` has none.
     package let eventsPath: String?
+    /// `nil` serves HTTP without TLS.
     package let tls: TLSConfiguration?
     /// PEM with roots that are trusted beside Apple's own.
     package let appStoreRootsPath: String?
+    /// Where the App Store Server API is; Apple's own except in tests.
     package let appStoreOrigins: AppStoreOrigins
     /// Where the App Store Connect API is.
     package let appStoreConnectOrigin: Origin
+    /// Where Google's APIs are; Google's own except in tests.
     package let googleOrigins: GoogleOrigins
     /// Whose notifications of Google Play are taken; `nil` takes none.
     package let googlePush: GooglePushIdentity?
+    /// PEM: the only authorities that the stores' servers may have; `nil` trusts the system's.
     package let trustedCertificatesPath: String?
+    /// What is done about certificates of the App Store that may be revoked.
     package let revocationCheck: RevocationCheck
+    /// The least level of a line that is logged.
     package let logLevel: LogLevel
     /// `nil`: text on a terminal, JSON otherwise.
     package let logFormat: LogFormat?
+    /// Which signatures are verified before they leave.
     package let selfVerification: SelfVerification.Mode
+    /// Whether answers to callers of role `app` have the findings of the rules.
     package let showsFindingsToApps: Bool
     /// Whether tiles and checkpoint are for everybody.
     package let isLogPublic: Bool
+    /// What seals the service without anybody's call.
     package let sealWatch: SealWatch.Settings
     /// `nil`: one for each core.
     package let loops: Int?
+    /// The most connections at once.
     package let connections: Int
+    /// The most connections at once from one address.
     package let connectionsPerAddress: Int
+    /// How often callers of role `app` may ask.
     package let admission: AdmissionLimits
+    /// The proxies that may say where a request comes from.
     package let trustedProxies: TrustedProxies
+    /// Whether secret files may be readable by their group (mode 0440).
     package let admitsGroupReadableSecrets: Bool
+    /// Whether the service runs when the memory for keys can't be locked.
     package let admitsUnlockedMemory: Bool
     /// What ``digest`` is over; digested only when it is asked for, since memory for secrets has to be there first.
     private let lines: [UInt8]

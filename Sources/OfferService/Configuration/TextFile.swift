@@ -4,6 +4,7 @@ import Glibc
 
 /// A configuration file that could not be read.
 package struct TextFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, as the end of a sentence that begins with the file.
     package let description: String
     /// Whether there is no such file.
     package let isMissing: Bool
