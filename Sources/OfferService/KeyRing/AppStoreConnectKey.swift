@@ -5,7 +5,9 @@ package import OfferDomain
 
 /// A team key of the App Store Connect API, by which a person's check reads what is set up there; it signs no offers.
 package struct AppStoreConnectKey: Sendable {
+    /// The key's ID in App Store Connect: `kid` in the token.
     package let id: KeyID
+    /// The team's issuer ID: `iss` in the token.
     package let issuerID: IssuerID
     let privateKey: PrivateKey
 

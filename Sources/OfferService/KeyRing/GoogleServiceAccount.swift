@@ -4,8 +4,11 @@ package import OfferDomain
 
 /// A service account of Google's with its key, and the apps that it may ask about.
 package final class GoogleServiceAccount: Sendable {
+    /// The account and its key, by their names.
     package let name: GoogleAccountName
+    /// The apps that the account may ask about, in the order of the file.
     package let packageNames: [PackageName]
+    /// Signs the assertions for which Google gives access tokens.
     package let privateKey: RSAPrivateKey
     /// SHA-256 over the SubjectPublicKeyInfo as 64 hex digits; records name the key by it.
     package let publicKeyDigest: String
@@ -20,7 +23,9 @@ package final class GoogleServiceAccount: Sendable {
 
 /// Which key of which service account.
 package struct GoogleAccountName: Hashable, Sendable {
+    /// `client_email` of the key file.
     package let email: GoogleEmail
+    /// `private_key_id` of the key file.
     package let keyID: GoogleKeyID
 
     package init(email: GoogleEmail, keyID: GoogleKeyID) {
@@ -32,8 +37,10 @@ package struct GoogleAccountName: Hashable, Sendable {
 /// The e-mail address of a service account, as `signer@example.iam.gserviceaccount.com`: 3 to 255 of `[A-Za-z0-9._-]` and
 /// one `@` between two of them.
 package struct GoogleEmail: Hashable, Sendable, CustomStringConvertible {
+    /// The address as Google writes it.
     package let text: String
 
+    /// Takes an address that has the form above; `nil` otherwise.
     package init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard (3...255).contains(text.utf8.count), parts.count == 2, parts.allSatisfy({ !$0.isEmpty }),
@@ -42,18 +49,22 @@ package struct GoogleEmail: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    /// The address itself.
     package var description: String { text }
 }
 
 /// Google's id of a service account's key: 1 to 128 of `[A-Za-z0-9._-]`, in fact 40 hexadecimal digits.
 package struct GoogleKeyID: Hashable, Sendable, CustomStringConvertible {
+    /// The ID as Google writes it.
     package let text: String
 
+    /// Takes an ID that has the form above; `nil` otherwise.
     package init?(_ text: String) {
         guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy(isPlain) else { return nil }
         self.text = text
     }
 
+    /// The ID itself.
     package var description: String { text }
 }
 

@@ -24,10 +24,15 @@ package enum KeyStatus: String, CaseIterable, Hashable, Sendable {
 
 /// One in-app purchase key with all that the configuration says of it.
 package final class SigningKey: Sendable {
+    /// The key's ID in App Store Connect: `kid` of what it signs.
     package let id: KeyID
+    /// The team's issuer ID: `iss` of what it signs.
     package let issuerID: UniqueID
+    /// The apps that it signs for.
     package let bundleIDs: [BundleID]
+    /// What it may sign.
     package let purposes: Set<KeyPurpose>
+    /// What is done with the key; `disabled` also where an administrator disabled it.
     package let status: KeyStatus
     /// `nil` for a disabled key, whether the file or an administrator says so.
     package let privateKey: PrivateKey?
@@ -38,6 +43,7 @@ package final class SigningKey: Sendable {
     /// The same, or what the file pins the key to; of a key that the file disables, its pin alone.
     package let pin: SHA256Digest?
 
+    /// Without a private key, the key is disabled whatever `status` says.
     package init(
         id: KeyID,
         issuerID: UniqueID,
@@ -83,6 +89,7 @@ package struct KeyRing: Sendable {
     package let serviceAccounts: [GoogleServiceAccount]
     private let accounts: [PackageName: GoogleServiceAccount]
 
+    /// Expects at most one active key for an app and a purpose, as the keys file is refused otherwise.
     package init(keys: [SigningKey], serviceAccounts: [GoogleServiceAccount] = []) {
         self.keys = keys
         self.serviceAccounts = serviceAccounts

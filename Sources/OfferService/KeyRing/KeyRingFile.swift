@@ -6,6 +6,7 @@ import OfferDomain
 
 /// What the `keys` file holds once everything in it is loaded and checked.
 package struct KeyMaterial: Sendable {
+    /// The signing keys and the service accounts.
     package let ring: KeyRing
     /// Turns customer ids into what the ledger and the records hold of them.
     package internal(set) var pseudonyms: Pseudonyms

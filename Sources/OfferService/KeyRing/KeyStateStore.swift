@@ -10,6 +10,7 @@ package struct KeyStateStore {
         self.connection = connection
     }
 
+    /// The keys that are disabled in the database.
     package func disabled() throws(StorageError) -> Set<KeyID> {
         var ids: Set<KeyID> = []
         try connection.rows(SQL("SELECT key_id FROM key_states")) { row in
@@ -34,6 +35,7 @@ package struct KeyStateStore {
         try InstanceTable(connection: connection).expectObedience()
     }
 
+    /// Removes what disables a key; does nothing if it is not disabled.
     package func enable(_ id: KeyID) throws(StorageError) {
         try connection.run(SQL("DELETE FROM key_states WHERE key_id = ?", .text(id.text)))
     }

@@ -10,6 +10,7 @@ package enum SecretLocationError: Error, Hashable, Sendable, CustomStringConvert
     /// Keys in hardware are not read by this version.
     case hardwareNotSupported
 
+    /// What is wrong, as the end of a sentence that begins with the member.
     package var description: String {
         switch self {
         case .noCredentialsDirectory:
@@ -22,6 +23,7 @@ package enum SecretLocationError: Error, Hashable, Sendable, CustomStringConvert
 
 /// Where a secret lies: a path beside the configuration file, or a credential that systemd passed.
 package struct SecretLocation: Hashable, Sendable {
+    /// The path of the file; a credential's is in `CREDENTIALS_DIRECTORY`.
     package let path: String
 
     /// Reads a path or `credential:NAME`; a relative path starts beside the configuration file that names it.
