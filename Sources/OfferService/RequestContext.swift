@@ -7,9 +7,11 @@ package import OfferDomain
 package final class RequestContext: Sendable {
     /// UUIDv7; a grant has it too.
     package let id: UniqueID
+    /// When the request arrived, by this instance's clock; rules count time up to here.
     package let receivedAt: Timestamp
     /// The one in force when the request came in.
     package let snapshot: Snapshot
+    /// Who asked.
     package let caller: Caller
     /// `nil` without an idempotency key.
     package let idempotency: IdempotencyClaim?

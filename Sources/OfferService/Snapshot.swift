@@ -2,11 +2,15 @@
 
 /// All that a request is decided by, of one piece: a reload swaps the whole of it.
 package final class Snapshot: Sendable {
+    /// The offers, with their rules.
     package let catalog: Catalog
     /// With what administrators disabled already taken out.
     package let keyRing: KeyRing
+    /// The secrets that pseudonyms are made with.
     package let pseudonyms: Pseudonyms
+    /// Who may call.
     package let callers: CallerDirectory
+    /// The identity providers whose users' tokens are accepted.
     package let identity: IdentityProviders
     /// The stores whose notifications are relayed.
     package let relayedStores: Set<Store>
@@ -41,12 +45,15 @@ package final class Snapshot: Sendable {
 package final class CurrentSnapshot: Sendable {
     private let snapshot: Guarded<Snapshot>
 
+    /// Begins with what the service starts with.
     package init(_ first: Snapshot) {
         snapshot = Guarded(first)
     }
 
+    /// The snapshot in force; a request keeps the one that it began with.
     package var value: Snapshot { snapshot.withLock { $0 } }
 
+    /// Brings another snapshot into force.
     package func swap(_ next: Snapshot) {
         // The old one is freed outside of the lock: freeing keys wipes memory.
         let old = snapshot.withLock { current in

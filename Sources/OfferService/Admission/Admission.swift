@@ -145,6 +145,7 @@ package enum RateScope: String, CaseIterable, Sendable {
 package struct AdmissionLimits: Sendable {
     /// Of each caller, all of its devices together, unless it was added with a rate of its own.
     package var perApp: RateLimit?
+    /// Of each caller from one IPv4 address, or one IPv6 network of 64 bits.
     package var perAddress: RateLimit?
     /// About each customer whom evidence shows.
     package var perSubject: RateLimit?

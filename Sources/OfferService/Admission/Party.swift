@@ -46,5 +46,6 @@ extension PeerAddress.Address {
 }
 
 extension Caller {
+    /// Whose share is used: the device's if the caller is an app, or else the caller's.
     package var party: Party { device.map(Party.device) ?? .caller(id) }
 }

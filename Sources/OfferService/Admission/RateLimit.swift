@@ -40,6 +40,7 @@ package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
         return (1...1_000_000).contains(number) ? number : nil
     }
 
+    /// The rate as settings have it, such as `120/min:240`.
     package var description: String { "\(requests)/\(period.rawValue):\(burst)" }
 
     /// How much time one request takes of the steady rate.

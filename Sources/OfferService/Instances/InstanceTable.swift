@@ -4,12 +4,15 @@ package import Storage
 
 /// One of the services that share a database.
 package struct Instance: Hashable, Sendable {
+    /// The instance's ID, new at each start.
     package let id: UniqueID
     /// For people: the host, and the process.
     package let name: String
+    /// The program's version.
     package let version: String
     /// What it decides by, and with which keys: instances that differ in them answer differently.
     package var policyName: String
+    /// SHA-256 over the keys file in force, in hexadecimal.
     package var keysDigest: String
 
     package init(id: UniqueID, name: String, version: String, policyName: String, keysDigest: String) {
@@ -31,7 +34,9 @@ package struct InstanceTable {
 
     /// An instance, and how often it has said that it lives.
     package struct Row: Hashable, Sendable {
+        /// The instance as it describes itself.
         package let instance: Instance
+        /// How often it has said that it lives.
         package let beats: Int64
     }
 
@@ -63,6 +68,7 @@ package struct InstanceTable {
         ) == 1
     }
 
+    /// Removes an instance that stops by itself.
     package func remove(_ id: UniqueID) throws(StorageError) {
         try connection.run(SQL("DELETE FROM instances WHERE instance_id = ?", .blob(id.bytes)))
     }

@@ -15,6 +15,7 @@ package final class Lease: Sendable {
     private let endsAt = Atomic<Int64>(0)
     private let started: Stopwatch
 
+    /// Not held before the first renewal.
     package init(clock: WallClock) {
         self.clock = clock
         started = clock.stopwatch()

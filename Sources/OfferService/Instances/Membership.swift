@@ -195,6 +195,7 @@ package enum MembershipError: Error, Sendable, CustomStringConvertible {
     case database(StorageError)
     case ledger(LedgerError)
 
+    /// The reason, for the log.
     package var description: String {
         switch self {
         case .database(let error): error.description

@@ -7,10 +7,13 @@ package import Storage
 ///
 /// The defaults are those of the program. Tests assemble the same service with others.
 package struct Dependencies: Sendable {
+    /// The time of day, and time for measuring.
     package var clock: WallClock
     /// What the system says of the clock.
     package var clockStatus = ClockStatus.system
+    /// Where IDs and nonces come from.
     package var random: any RandomSource
+    /// Where log lines go.
     package var log: Log
     /// Makes the access to the database at that location.
     package var database: @Sendable (DatabaseLocation, WallClock) -> LedgerAccess = {
@@ -57,6 +60,7 @@ package struct Dependencies: Sendable {
 
 /// What Google Play says, by answering and by pushing.
 package struct GooglePlaySources: Sendable {
+    /// Answers questions about purchases.
     package let purchases: any GooglePlayPurchaseSource
     /// Says which pushed messages are Google's; `nil`: none is taken.
     package let push: (any GooglePushAuthentication)?

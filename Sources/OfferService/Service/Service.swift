@@ -11,6 +11,7 @@ package final class Service: Sendable {
     /// The version that `--version` and the record of each start name.
     package static let version = "0.1.0"
 
+    /// The settings that the service was started with; no reload changes them.
     package let settings: Settings
     let assembly: Assembly
     /// Every call, as the server asks for it.

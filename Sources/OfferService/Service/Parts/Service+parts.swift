@@ -146,16 +146,27 @@ extension Service {
 }
 
 extension Service {
+    /// The thread that decides and records.
     package var committer: Committer { assembly.writing.committer }
+    /// Reads configuration anew, and brings it into force.
     package var configuration: ActiveConfiguration { assembly.writing.configuration }
+    /// The snapshot that requests are decided by.
     package var current: CurrentSnapshot { assembly.writing.current }
+    /// Whether the service is ready, and why not.
     package var health: Health { assembly.writing.health }
+    /// Opens the database.
     package var ledger: LedgerAccess { assembly.writing.ledger }
+    /// The counters and histograms of this service.
     package var metrics: Metrics { assembly.writing.runtime.metrics }
+    /// What keeps the service from signing.
     package var seal: Seal { assembly.writing.seal }
+    /// What asks the stores, and reads what they signed.
     package var stores: Stores { assembly.stores }
+    /// The newest entries of the audit log, and when keys were used last.
     package var auditIndex: AuditIndex { assembly.records.index }
+    /// The thread that reads reconciliations.
     package var reconciler: Reconciler { assembly.records.reconciler }
+    /// The thread that signs checkpoints.
     package var checkpoints: CheckpointPublisher { assembly.records.signedLog.publisher }
     /// What was turned away and is not on record yet.
     package var noise: MinuteCounter<Noise> { assembly.records.noise }

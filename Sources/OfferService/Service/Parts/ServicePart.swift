@@ -11,6 +11,7 @@ package struct ServicePart: Sendable {
         case stores, identityProviders, server, pulse, logVerification
     }
 
+    /// Which part it is, for tests of the order.
     package let name: Name
     let start: @Sendable () throws(ServiceError) -> Void
     let stop: @Sendable () -> Void
@@ -31,6 +32,7 @@ package struct ServicePart: Sendable {
 package final class RunningParts: Sendable {
     private let parts = Guarded<[ServicePart]>([])
 
+    /// No part runs.
     package init() {}
 
     /// Starts each part, in order.
