@@ -25,8 +25,10 @@ package enum CallerRole: String, CaseIterable, Hashable, Sendable {
 
 /// The name of a caller, chosen by the operator: 1 to 64 of `a-z 0-9 . _ -`.
 package struct CallerID: Hashable, Sendable, CustomStringConvertible {
+    /// The name as the operator wrote it.
     package let text: String
 
+    /// Takes a name that has the form above; `nil` otherwise.
     package init?(_ text: String) {
         guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.text = text
@@ -46,6 +48,7 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
     /// The App Store as the sender of real-time requests; no caller with an API key can have this name.
     package static let retention = CallerID(own: "app-store:retention")
 
+    /// The name itself.
     package var description: String { text }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -60,7 +63,9 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
 
 /// Somebody who may call the service.
 package struct Caller: Hashable, Sendable {
+    /// The caller's name, which entries of the audit log have.
     package let id: CallerID
+    /// What the caller may do.
     package let role: CallerRole
     /// The apps it may ask for, as the ledger names them; empty for all.
     package let apps: Set<AppName>
@@ -78,6 +83,7 @@ package struct Caller: Hashable, Sendable {
         self.rate = rate
     }
 
+    /// Whether the caller's scope has the app; an empty scope has all.
     package func mayAsk(for app: AppName) -> Bool {
         apps.isEmpty || apps.contains(app)
     }

@@ -4,10 +4,15 @@ package import OfferDomain
 
 /// One stored API key of a caller.
 package struct StoredCallerKey: Hashable, Sendable {
+    /// The public part of the key, `ID` of `ID.SECRET`.
     package let id: String
+    /// SHA-256 of the secret: the secret itself is not stored.
     package let secretDigest: [UInt8]
+    /// When the key was made.
     package let createdAt: Timestamp
+    /// From when on it is refused; `nil` if it does not expire.
     package let expiresAt: Timestamp?
+    /// When it was revoked; `nil` while it is not.
     package let revokedAt: Timestamp?
 
     package init(
@@ -24,6 +29,7 @@ package struct StoredCallerKey: Hashable, Sendable {
         self.revokedAt = revokedAt
     }
 
+    /// Whether the key is neither revoked nor expired at that time.
     package func isLive(at now: Timestamp) -> Bool {
         revokedAt == nil && expiresAt.map { now < $0 } ?? true
     }
@@ -48,6 +54,7 @@ package struct CallerDirectory: Sendable {
     /// By the key's id.
     private let owners: [String: Owner]
 
+    /// Callers without a key are left out, because none can call.
     package init(_ callers: [(caller: Caller, keys: [StoredCallerKey])]) {
         var owners: [String: Owner] = [:]
         for (caller, keys) in callers {
@@ -56,6 +63,7 @@ package struct CallerDirectory: Sendable {
         self.owners = owners
     }
 
+    /// Whether nobody has a key, so that every call is refused.
     package var isEmpty: Bool { owners.isEmpty }
 
     /// The names of all callers, in their order.

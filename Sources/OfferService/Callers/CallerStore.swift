@@ -20,6 +20,7 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
     case sdkKeyKnown(CallerID)
     case database(StorageError)
 
+    /// The reason, as a part of a sentence for the person who ran the command.
     package var description: String {
         switch self {
         case .alreadyExists(let id):
@@ -97,6 +98,7 @@ package struct CallerStore {
         )
     }
 
+    /// Adds a caller without a key; a name that was revoked is never used again.
     package func add(_ caller: Caller, at now: Timestamp) throws(CallerStoreError) {
         if let found = try find(caller.id) {
             throw found.revokedAt == nil ? .alreadyExists(caller.id) : .revoked(caller.id)

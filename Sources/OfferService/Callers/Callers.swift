@@ -9,6 +9,7 @@ package enum CallersError: Error, CustomStringConvertible {
     case ledger(LedgerError)
     case random(RandomError)
 
+    /// The reason, as a part of a sentence for the person who ran the command.
     package var description: String {
         switch self {
         case .refused(let error): error.description

@@ -20,6 +20,7 @@ package struct SDKKey: CallerCredential, Hashable {
         Self.prefix + secretDigest.description.prefix(12)
     }
 
+    /// What the database has of the key.
     package var secretDigest: SHA256Digest { SHA256.digest(of: text) }
 
     static let prefix = "sdk-"
