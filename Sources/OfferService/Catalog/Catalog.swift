@@ -49,6 +49,7 @@ package final class Catalog: Sendable {
     /// In the order of the file; what is in both stores is there twice.
     package let offers: [CatalogOffer]
 
+    /// Puts together what was read of the offers file; `digest` is over the bytes of the file.
     package init(
         apps: [AppStoreApp],
         googlePlayApps: [GooglePlayApp] = [],
@@ -228,7 +229,9 @@ extension Catalog {
 
 /// An offer of the catalog that was found by what one store calls it.
 package struct ListedOffer<Listing: Sendable>: Sendable {
+    /// The offer with its rules.
     package let offer: CatalogOffer
+    /// What the store calls it.
     package let listing: Listing
 }
 
@@ -248,7 +251,9 @@ package struct AppPolicies: Sendable {
 
 /// Something that can't be signed without an active key of this app and purpose.
 package struct KeyNeed: Hashable, Sendable {
+    /// The app.
     package let bundleID: BundleID
+    /// What is to be signed for the app.
     package let purpose: KeyPurpose
 
     package init(bundleID: BundleID, purpose: KeyPurpose) {

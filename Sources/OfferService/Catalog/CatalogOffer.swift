@@ -4,6 +4,7 @@ package import OfferDomain
 
 /// Who may have an offer, whichever store it is in.
 package struct OfferTerms: Sendable {
+    /// The team's rule; without one, the store's own condition decides alone.
     package let rule: Rule?
     /// How old facts may be.
     package let freshness: FactFreshness
@@ -29,6 +30,7 @@ package final class CatalogOffer: Sendable {
     package let id: CatalogOfferID
     /// The app, as the ledger names it.
     package let app: AppName
+    /// What the store that the offer is in calls it.
     package let listing: StoreListing
     /// How the App Store knows it; `nil` of an offer at Google Play.
     package let appStore: AppStoreListing?
@@ -40,6 +42,7 @@ package final class CatalogOffer: Sendable {
     package let inGooglePlay: GooglePlayOfferKey?
     /// The App Store's group that the plan is in, if it names one; of an offer at Google Play alone, too.
     package let subscriptionGroupID: SubscriptionGroupID?
+    /// Who may have it: made of the rule and of the store's own condition.
     package let policy: EligibilityPolicy
     /// What the policy must be told by the ledger.
     package let needs: LedgerNeeds

@@ -9,6 +9,7 @@ package struct CustomerPolicy: Hashable, Sendable {
     /// To how many customers one anonymous id may be linked: people who share a device.
     package var mostCustomersPerAnonymousID = 5
 
+    /// IDs of any form, and 5 links.
     package init() {}
 
     /// Refuses a customer id that has none of the forms, as an e-mail address or a number that anybody could try out.

@@ -21,6 +21,7 @@ package enum StoreListing: Sendable {
     /// A developer-determined offer in the Play Console.
     case googlePlay(GooglePlayOfferKey)
 
+    /// The store that the offer is in.
     package var store: Store {
         switch self {
         case .appStore: .appStore
@@ -43,8 +44,11 @@ package enum StoreListing: Sendable {
 ///
 /// A class, because each request is handed it several times over.
 package final class AppStoreListing: Sendable {
+    /// The app.
     package let bundleID: BundleID
+    /// The product that the offer is for.
     package let productID: ProductID
+    /// The product's subscription group; `nil` if the offers file does not name it.
     package let subscriptionGroupID: SubscriptionGroupID?
     /// `nil` of an introductory offer, which has none.
     package let offerID: OfferID?
@@ -67,6 +71,7 @@ package final class AppStoreListing: Sendable {
 
 /// An app as Google Play knows it.
 package struct GooglePlayApp: Hashable, Sendable {
+    /// The app's package name.
     package let packageName: PackageName
     /// What the ledger calls the app, in both stores.
     package let name: AppName
