@@ -6,22 +6,28 @@ package import OfferDomain
 package struct IdentityProvider: Sendable {
     /// What records and metrics call it.
     package let name: String
+    /// What a token must have to be accepted: issuer, audience, algorithms, age.
     package let policy: TokenPolicy
+    /// Where the provider's keys are read.
     package let keySource: KeySource
     /// The apps that its users may ask for, as the ledger names them; never empty.
     package let apps: Set<AppName>
     /// Whether a token is good only for the app that its audience names, as Apple's are.
     package let isConfinedToAudience: Bool
+    /// How a customer's ID is made of a claim.
     package let customer: CustomerClaim
+    /// Where the account token of the App Store comes from; `nil` if a token proves none.
     package let accountToken: AccountTokenClaim?
     /// Attributes by the claims that they are read from.
     package let attributes: [AttributeClaim]
+    /// Whether tokens need a proof of possession.
     package let proofs: ProofPolicy
     /// The origin that DPoP proofs name in `htu`; `nil` accepts proofs only for requests to this machine.
     package let publicOrigin: String?
 
     /// Where the provider's keys are.
     package struct KeySource: Hashable, Sendable {
+        /// The provider's issuer, byte for byte as tokens have it in `iss`.
         package let issuer: String
         /// The address of the key set; `nil` reads it from the discovery document.
         package let jwksURL: String?
@@ -44,7 +50,9 @@ package struct IdentityProvider: Sendable {
             case sha256
         }
 
+        /// The claim's name.
         package let claim: String
+        /// What is made of its text.
         package let form: Form
     }
 
@@ -57,7 +65,9 @@ package struct IdentityProvider: Sendable {
 
     /// An attribute, and the claim that it is read from.
     package struct AttributeClaim: Hashable, Sendable {
+        /// The attribute's name in rules.
         package let attribute: String
+        /// The name of the claim that has its value.
         package let claim: String
     }
 
@@ -87,6 +97,7 @@ package struct IdentityProviders: Sendable {
         byIssuer = Dictionary(all.map { ($0.policy.issuer, $0) }) { first, _ in first }
     }
 
+    /// Whether no provider is set, so that every user's token is refused.
     package var isEmpty: Bool { all.isEmpty }
 
     /// The provider of that issuer; whether a token's issuer is the same byte for byte is checked with its claims.

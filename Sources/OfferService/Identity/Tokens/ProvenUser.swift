@@ -7,9 +7,11 @@ package import OfferDomain
 ///
 /// A class, because a caller is copied and this never changes.
 package final class ProvenUser: Sendable {
+    /// The customer ID that the provider's entry makes of a claim.
     package let customerID: CustomerID
     /// What the user's purchases name; `nil` if the provider's entry says nothing of it.
     package let appAccountToken: UniqueID?
+    /// The attributes that the token's claims state; `nil` if the entry names none.
     package let attributes: Attributes?
     /// A digest of issuer and subject, for this user's own rates and idempotency keys.
     package let key: [UInt8]
@@ -99,6 +101,7 @@ package final class ProvenUser: Sendable {
 }
 
 extension ProvenUser: Hashable {
+    /// Users of one key are equal only if the token proves the same of them.
     package static func == (one: ProvenUser, other: ProvenUser) -> Bool {
         one.key == other.key && one.customerID == other.customerID && one.appAccountToken == other.appAccountToken
             && one.attributes == other.attributes

@@ -13,6 +13,7 @@ package struct TokenExplanation: Sendable {
         case unknown
     }
 
+    /// Whether the service would accept the token.
     package let verdict: Verdict
     /// A line each.
     package let lines: [String]
