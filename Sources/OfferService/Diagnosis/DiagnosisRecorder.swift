@@ -5,11 +5,15 @@ import SignatureDiagnosis
 
 /// A diagnosis as it is recorded: nothing in it tells of a customer.
 package struct DiagnosisRecord: Hashable, Sendable {
+    /// Who asked for the diagnosis.
     package let caller: CallerID
     /// SHA-256 of the signature in DER, in hexadecimal; `nil` if none could be read.
     package let digest: String?
+    /// The verdict's name, as the answer has it.
     package let verdict: String
+    /// The names of the faults, as the answer has them.
     package let findings: [String]
+    /// The app that the report names; `nil` if it names none.
     package let app: BundleID?
 }
 

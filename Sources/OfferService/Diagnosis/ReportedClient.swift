@@ -3,8 +3,11 @@ import JSON
 
 /// The client library of an app, as the app names it: what a failure may have in common with others.
 package struct ReportedClient: Hashable, Sendable {
+    /// The library's name, such as that of an SDK.
     package let library: String?
+    /// The library's version.
     package let version: String?
+    /// The operating system and its version.
     package let os: String?
     /// 1 or 2.
     package let storeKit: Int64?

@@ -64,6 +64,7 @@ package enum SavedAnswer: Sendable {
 
 /// Why a file is no saved answer.
 package struct SavedAnswerError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong, as the end of a sentence that begins with the file.
     package let description: String
 
     init(_ description: String) { self.description = description }
@@ -71,10 +72,13 @@ package struct SavedAnswerError: Error, Sendable, CustomStringConvertible {
 
 /// The signatures of one answer, as they were saved.
 package struct SavedGrant: Sendable {
+    /// `grantId`; `nil` of a JWS that was saved alone.
     package let grantID: String?
     /// The original signature with the fields of its payload that the answer has.
     package let v1: SavedV1?
+    /// The JWS; `nil` if the answer has none.
     package let jws: PresentedSignature?
+    /// What the payload of the JWS says, whether its signature is good or not.
     package let claims: SavedClaims?
 
     init(jws: PresentedSignature, claims: SavedClaims?) {
@@ -100,8 +104,11 @@ package struct SavedGrant: Sendable {
 
 /// What the payload of a JWS says of the offer.
 package struct SavedClaims: Sendable {
+    /// `bid`; `nil` if it is missing or no bundle ID.
     package let bundleID: BundleID?
+    /// `productId`; `nil` if it is missing or no product ID.
     package let productID: ProductID?
+    /// The claims that tell what was signed, with their names, for people.
     package let text: String
 
     init?(jws: [UInt8]) {

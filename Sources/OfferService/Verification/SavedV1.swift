@@ -5,11 +5,17 @@ package import OfferDomain
 
 /// An original signature as it was saved; the answer does not name all fields of its payload.
 package struct SavedV1: Sendable {
+    /// `keyIdentifier` of the answer.
     package let keyID: KeyID
+    /// `identifier` of the answer.
     package let offerID: OfferID
+    /// `nonce` of the answer.
     package let nonce: UniqueID
+    /// `timestamp` of the answer.
     package let timestamp: Timestamp
+    /// `appAccountToken` or `applicationUsername` of the answer, or neither.
     package let binding: PurchaseBinding
+    /// `signature` of the answer: DER in Base64.
     package let signature: ECDSASignature
     /// The app and product, if the answer names them.
     package let named: SignedProduct?
@@ -59,7 +65,9 @@ package struct SavedV1: Sendable {
 
 /// The app and the product that an offer is signed for.
 package struct SignedProduct: Hashable, Sendable {
+    /// The app.
     package let bundleID: BundleID
+    /// The product that the offer is for.
     package let productID: ProductID
 
     package init(bundleID: BundleID, productID: ProductID) {
