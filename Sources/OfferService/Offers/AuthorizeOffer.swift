@@ -6,6 +6,7 @@ package struct AuthorizedOffer: Sendable {
     /// How long it should take a customer at most to buy it, as with what the App Store wants signed.
     package static let lifetimeHours = 24
 
+    /// What was granted, or granted before under the same idempotency key.
     package let grant: Grant
     /// What was decided.
     package let request: DecisionRequest

@@ -3,7 +3,9 @@ package import OfferDomain
 
 /// An offer, and whether one customer could have it now.
 package struct OfferOutlook: Sendable {
+    /// The catalog's offer in one store.
     package let offer: CatalogOffer
+    /// What the rules say now; nothing is recorded.
     package let decision: Decision
     /// What else keeps the customer from the offer, besides the rules.
     package let obstacle: Obstacle?

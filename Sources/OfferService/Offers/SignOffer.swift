@@ -4,9 +4,11 @@ import OfferDomain
 
 /// Something that the App Store wants signed, with its signatures.
 package struct SignedOffer: Sendable {
+    /// What was granted, or granted before under the same idempotency key.
     package let grant: Grant
     /// What was decided.
     package let request: DecisionRequest
+    /// What was signed, with which key.
     package let plan: SigningPlan
     /// DER in Base64 with padding.
     package let signature: [UInt8]?

@@ -4,15 +4,19 @@ package import OfferDomain
 
 /// What a request says of its customer, and what it sends along to show it.
 package struct StatedCustomer: Sendable {
+    /// Only from a `backend`, or proven by a user's token.
     package var customerID: CustomerID?
     /// From callers of any role.
     package var anonymousID: AnonymousID?
+    /// What the purchase will name: an account token, a user name of original StoreKit, or nothing.
     package var binding = PurchaseBinding.none
+    /// Any transaction of the customer in the App Store.
     package var transactionID: TransactionID?
     /// What the App Store signed, as it was sent along; not verified yet.
     package var signedData = SignedDataMembers()
     /// The same of the app transaction, which only requests for introductory offers have.
     package var appTransaction: [UInt8]?
+    /// The facts that a `backend` states; nothing of other callers.
     package var facts = SharedFacts.nothing
     /// `nil` if the request states none.
     package var attributes: Attributes?

@@ -9,7 +9,9 @@ package protocol StoreLookup: Sendable {
 
 /// A request that is to be decided, and the lookup that can tell more of its customer.
 package struct OfferCandidate<Lookup: StoreLookup>: Sendable {
+    /// What is to be decided, with what is known so far.
     package let request: DecisionRequest
+    /// Asks the store for what is missing.
     package let lookup: Lookup
 
     /// The same after the store has answered.

@@ -9,6 +9,7 @@ package struct RetentionMessage: Hashable, Sendable {
     /// By tags such as `de-at`, as ``key(_:)`` writes them.
     private let byLanguage: [String: UniqueID]
 
+    /// `byLanguage` has messages by tags in lowercase, such as `de-at`; `standard` is for all others.
     package init(_ standard: UniqueID, byLanguage: [String: UniqueID] = [:]) {
         self.standard = standard
         self.byLanguage = byLanguage
@@ -45,7 +46,9 @@ package struct RetentionMessage: Hashable, Sendable {
 
 /// Another product that a subscriber may change to instead of canceling.
 package struct RetentionSwitch: Hashable, Sendable {
+    /// The product to change to.
     package let productID: ProductID
+    /// The message that goes with it.
     package let message: RetentionMessage
     /// `nil` of a product that has one plan.
     package let billingPlan: BillingPlan?
@@ -59,7 +62,9 @@ package struct RetentionSwitch: Hashable, Sendable {
 
 /// An offer that may be shown to a subscriber who is about to cancel, and the message that goes with it.
 package struct RetentionOffer: Sendable {
+    /// A promotional offer of the catalog.
     package let offer: CatalogOffer
+    /// The message that goes with it.
     package let message: RetentionMessage
 }
 
