@@ -6,6 +6,7 @@ import Storage
 
 /// Why the example could not be written.
 package struct DemoError: Error, Sendable, CustomStringConvertible {
+    /// A sentence for the person who ran the command.
     package let description: String
 }
 
@@ -37,6 +38,7 @@ package struct Demo {
         self.clock = clock
     }
 
+    /// Where a file of the example is, or will be.
     package func path(_ file: File) -> String { "\(directory)/\(file.rawValue)" }
 
     /// Whether the example is there already.

@@ -5,13 +5,19 @@ package import OfferDomain
 package struct InitialSetup: Sendable {
     /// The In-App Purchase key as App Store Connect handed it out.
     package let keyFile: String
+    /// The key's ID as App Store Connect shows it.
     package let keyID: KeyID
+    /// The team's issuer ID.
     package let issuerID: IssuerID
+    /// The app.
     package let bundleID: BundleID
     /// The app's number in App Store Connect; without it, production data of the App Store is refused.
     package let appAppleID: Int64?
+    /// The product that the example's offer is for.
     package let productID: ProductID
+    /// The product's subscription group.
     package let groupID: SubscriptionGroupID
+    /// The offer's identifier in App Store Connect.
     package let offerID: OfferID
     /// The App Store Connect API key that reads what is set up there; optional.
     package var connectKey: (file: String, id: KeyID)?
@@ -89,6 +95,7 @@ package struct InitialSetup: Sendable {
 
 /// Why nothing was set up.
 package struct SetupError: Error, Sendable, CustomStringConvertible {
+    /// A sentence for the person who ran the command.
     package let description: String
 
     init(_ description: String) {

@@ -32,6 +32,7 @@ package struct SetupFolder {
     /// Whether it is the working directory, where the service finds its files without being told.
     package var isWorkingDirectory: Bool { directory == "." }
 
+    /// Where a file is, or will be.
     package func path(_ file: File) -> String { path(file.rawValue) }
 
     private func path(_ name: String) -> String { isWorkingDirectory ? name : "\(directory)/\(name)" }
