@@ -6,6 +6,8 @@ RELEASE := .build/release/offer-signer
 DATABASES ?= sqlite
 # How long `make fuzz` tries each reader.
 FUZZ_SECONDS ?= 20
+# Which faults `make faults` tries: all of them, or --only and some of their names.
+FAULTS ?=
 comma := ,
 ASAN := LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leak-sanitizer.txt:print_suppressions=0
 TSAN := TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt
@@ -100,7 +102,7 @@ identity-provider: setup-checks build ## let an app ask with tokens of identity 
 	@Scripts/identity-provider $(RELEASE)
 
 faults: setup-checks build ## kill the service, fail its system calls, fill its disk, and more; what is lost? (minutes)
-	@timeout 1800 /usr/bin/python3 -B Tests/Faults $(RELEASE)
+	@timeout 1800 /usr/bin/python3 -B Tests/Faults $(RELEASE) $(FAULTS)
 
 faults-long: setup-checks build ## the same for a night
 	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long
