@@ -225,6 +225,12 @@ extension EndToEnd {
                 } else {
                     try await eventually("both are relayed") { try Set(receiver.messages.map(\.body)) == Set(sent) }
                     #expect(try receiver.messages.allSatisfy { $0.token == "Bearer a-token-of-16-or-more" })
+                    let words = ["--events", demo.path(of: "events")] + demo.databaseOptions()
+                    let replay = ["events", "replay", "--endpoint", "vendor", "--from-index", "0"]
+                    #expect(try await Program.run(replay + words).succeeded)
+                    let count = try receiver.messages.count
+                    try await eventually("both are relayed again") { try receiver.messages.count >= count + 2 }
+                    #expect(try Set(receiver.messages.map(\.body)) == Set(sent))
                     #expect(try await service.stop() == .exited(0))
                 }
             }

@@ -24,7 +24,7 @@ package struct ServiceEvent: Hashable, Sendable {
 /// Where an event is in the order of all.
 package struct EventPosition: Hashable, Comparable, Sendable {
     /// More than an entry makes.
-    private static let mostPerEntry: Int64 = 4
+    static let mostPerEntry: Int64 = 4
 
     /// The index of the entry.
     package let index: Int64

@@ -113,10 +113,36 @@ struct PasteTableTests {
         }
     }
 
-    /// OpenIAP's `promotionalOfferJWS`, which is made of two members of ours.
-    @Test func `a JWS is a text of three parts beside the offer's ID`() throws {
-        let offer = try Sample.offer()
-        #expect(offer.identifier == "winback_3m" && offer.jws?.split(separator: ".").count == 3)
+    /// OpenIAP's `promotionalOfferJWS`.
+    private struct PromotionalOfferJWS: Decodable {
+        let offerId, jws: String
+        enum CodingKeys: String, CodingKey { case offerId = "identifier", jws }
+    }
+
+    /// RevenueCat's `StoreKit2PromotionalOfferPurchaseOptions`.
+    private struct PromotionalOfferOptions: Decodable {
+        let offerID, compactJWS: String
+        enum CodingKeys: String, CodingKey { case offerID = "identifier", compactJWS = "jws" }
+    }
+
+    /// OpenIAP's `compactJWS`, and RevenueCat's `introductoryOfferEligibilityJWS`: the answer has no offer.
+    private struct IntroductoryOfferJWS: Decodable {
+        let compactJWS: String
+        enum CodingKeys: String, CodingKey { case compactJWS = "jws" }
+    }
+
+    @Test func `types for a JWS read a text of three parts beside the offer's ID`() throws {
+        let answer = Data(Sample.answer().utf8)
+        let openIAP = try JSONDecoder().decode(PromotionalOfferJWS.self, from: answer)
+        let revenueCat = try JSONDecoder().decode(PromotionalOfferOptions.self, from: answer)
+        let introductory = Data(Sample.answer(without: ["identifier", "signature"]).utf8)
+        let eligibility = try JSONDecoder().decode(IntroductoryOfferJWS.self, from: introductory)
+        #expect(openIAP.offerId == "winback_3m" && revenueCat.offerID == "winback_3m")
+        #expect(openIAP.jws.split(separator: ".").count == 3)
+        #expect(Set([openIAP.jws, revenueCat.compactJWS, eligibility.compactJWS]).count == 1)
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(IntroductoryOfferJWS.self, from: Data(Sample.answer(without: ["jws"]).utf8))
+        }
     }
 
     /// OpenIAP and Flutter refuse a token that is no UUID.

@@ -37,7 +37,7 @@ package struct DeliveryQueue: Sendable {
 
         /// Nothing was sent for a while: some hours of attempts are left after that.
         mutating func resume(at now: Timestamp) {
-            firstAttemptAt = firstAttemptAt.map { max($0, now.adding(hours: 6 - RetrySchedule.lastingHours)) }
+            firstAttemptAt = firstAttemptAt.map { max($0, now.adding(hours: 6 - RetrySchedule.hoursOfEvents)) }
         }
 
         /// What failed before does not keep new messages waiting.

@@ -150,7 +150,9 @@ final class DeliverySession {
         breaker.settle(permit, isRejected ? .succeeded : refusesAll ? .refusedAll : .failed, at: milliseconds)
         let lost = queue.failed(position, reason, at: instant, isRejected: isRejected) { attempts, first in
             if isRejected, attempts >= Self.mostRejections { return nil }
-            return RetrySchedule.next(after: attempts, firstAt: first, now: instant, context.runtime.random)
+            let hours = endpoint.isRelay ? RetrySchedule.hoursOfRelays : RetrySchedule.hoursOfEvents
+            let random = context.runtime.random
+            return RetrySchedule.next(after: attempts, firstAt: first, now: instant, lastingHours: hours, random)
                 .map { max($0, retryAt ?? $0) }
         }
         context.runtime.metrics.count(.eventDeliveries(endpoint: endpoint.id, outcome: "failed"))
@@ -167,7 +169,7 @@ final class DeliverySession {
         context.runtime.metrics.count(.eventDeliveries(endpoint: endpoint.id, outcome: "given-up"))
         context.runtime.log(
             .error,
-            "an event was given up after three days; to send it: offer-signer events replay",
+            "a message was given up; to send it again: offer-signer events replay",
             ["endpoint": .text(endpoint.id), "index": .integer(lost.delivery.position.index)]
         )
     }

@@ -158,10 +158,7 @@ package struct EndpointTable {
 
     /// Notes that the endpoint goes back to a position, as a command has asked.
     func rewound(_ id: String, to position: Int64, asked: Int64) throws(StorageError) {
-        try connection.run(
-            SQL("DELETE FROM event_deliveries WHERE endpoint = ? AND position >= ?", .text(id), .integer(position))
-        )
-        try connection.run(
+        let changed = try connection.run(
             SQL(
                 """
                 UPDATE event_endpoints SET next_position = ?, rewind_to = NULL WHERE endpoint = ? AND rewind_to = ?
@@ -170,6 +167,11 @@ package struct EndpointTable {
                 .text(id),
                 .integer(asked)
             )
+        )
+        // Otherwise another command has asked meanwhile, and the position stays: what is held up behind it must, too.
+        guard changed > 0 else { return }
+        try connection.run(
+            SQL("DELETE FROM event_deliveries WHERE endpoint = ? AND position >= ?", .text(id), .integer(position))
         )
     }
 

@@ -76,7 +76,7 @@ package final class EventDeliverer: Sendable {
         }
     }
 
-    /// Removes bodies of notifications that every relay has got or given up, and those that are too old.
+    /// Removes bodies of notifications that every relay has got, and those that are too old.
     private func removeRelayed() {
         let relays = (configuration.loaded.events?.endpoints ?? []).filter(\.isRelay).map(\.id)
         let isHolder = lease.map { $0.term != nil } ?? true
@@ -84,12 +84,14 @@ package final class EventDeliverer: Sendable {
         do throws(LedgerError) {
             if isHolder, !relays.isEmpty {
                 // Another instance may have just learned of a relay.
-                _ = try removeRelayed(receivedBefore: now.adding(minutes: -15)) { connection throws(StorageError) in
-                    try EndpointTable(connection: connection).firstEntryToRelay(relays)
+                let time = now.adding(minutes: -15)
+                _ = try removeRelayed { table throws(StorageError) in
+                    let first = try EndpointTable(connection: table.connection).firstEntryToRelay(relays)
+                    return try table.remove(before: first, receivedBefore: time)
                 }
             }
             let oldest = now.adding(hours: -24 * Self.keptDays)
-            let count = try removeRelayed(receivedBefore: oldest) { _ throws(StorageError) in .max }
+            let count = try removeRelayed { table throws(StorageError) in try table.removeAll(receivedBefore: oldest) }
             guard isHolder, !relays.isEmpty, count > 0 else { return }
             parts.runtime.log(
                 .error,
@@ -105,17 +107,15 @@ package final class EventDeliverer: Sendable {
         }
     }
 
-    /// Removes what is older and of an earlier entry, some at a time, so that signatures wait for no more than that.
+    /// Removes some at a time, so that signatures wait for no more than that.
     private func removeRelayed(
-        receivedBefore time: Timestamp,
-        before entry: @escaping @Sendable (any DatabaseConnection) throws(StorageError) -> Int64
+        _ remove: @escaping @Sendable (RelayTable) throws(StorageError) -> Int
     ) throws(LedgerError) -> Int {
         var total = 0
         while true {
             let removed = Guarded(0)
             try parts.committer.doBlocking { connection throws(StorageError) in
-                let table = RelayTable(connection: connection)
-                let count = try table.remove(before: try entry(connection), receivedBefore: time)
+                let count = try remove(RelayTable(connection: connection))
                 removed.withLock { $0 = count }
             }
             let count = removed.withLock { $0 }

@@ -2,12 +2,14 @@
 package import Cryptography
 package import OfferDomain
 
-/// When a message that was not taken is sent again: for three days, with longer and longer pauses.
+/// When a message that was not taken is sent again: for some days, with longer and longer pauses.
 ///
 /// Source: the example of Standard Webhooks 1.0.0, “Deliverability and reliability”.
 package enum RetrySchedule {
-    /// From the first attempt on.
-    package static let lastingHours = 72
+    /// So long from the first attempt on events are tried.
+    package static let hoursOfEvents = 72
+    /// The same of relayed notifications, whose bodies are kept for seven days: each store tells them once.
+    package static let hoursOfRelays = 164
     private static let pauses: [Int64] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
     /// When the attempt after so many failed ones is due; `nil` if it is given up.
@@ -17,6 +19,7 @@ package enum RetrySchedule {
         after attempts: Int,
         firstAt first: Timestamp,
         now: Timestamp,
+        lastingHours: Int,
         _ random: any RandomSource
     ) -> Timestamp? {
         let pause = pauses[min(max(0, attempts - 1), pauses.count - 1)] * 1000

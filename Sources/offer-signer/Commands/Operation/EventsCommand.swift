@@ -21,7 +21,7 @@ enum EventsCommand: Command {
                               --enable ID delivers again to one that answered 410, and tries
                               again now one that fails or asked for a pause
           deliveries          lists messages that a receiver has not taken, and those that were given up
-          replay              sends every event again from that entry of the audit log on, with the same IDs
+          replay              sends everything again from that entry of the audit log on, with the same IDs
           test                sends one message of type endpoint.test now, and says what was answered;
                               to a stream of the audit log, a message or a line
 
@@ -153,9 +153,7 @@ extension CommandError {
             self.init("no events file is set; name it with --events or OFFER_SIGNER_EVENTS")
         case .database(let error): self.init(error.description, .unavailable)
         case .notEndpointOfEvents:
-            self.init(
-                "a relay is sent what stores send: there is nothing to test it with, and nothing is kept to send again"
-            )
+            self.init("a relay is sent what stores send, so there is nothing to test it with")
         }
     }
 }
