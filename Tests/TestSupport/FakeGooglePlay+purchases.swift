@@ -120,6 +120,8 @@ extension FakeGooglePlay {
         package static func expire(by: Canceller) -> Event { Event("expire", ["by": .text(by.rawValue)]) }
         /// 12, and a message that the purchase is void: the money went back.
         package static let revoke = Event("revoke")
+        /// A message that the money went back, or a part of it; the purchase goes on.
+        package static func void(isPartial: Bool) -> Event { Event("void", ["refundType": isPartial ? 2 : 1]) }
         /// 18: of instalments.
         package static let scheduleCancellation = Event("scheduleCancellation")
         /// 17: a further line.

@@ -32,6 +32,8 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package var revokedAt: Timestamp?
     /// Whether it was refunded in full, refunded in part, or lost with family sharing.
     package var revocationType: Reported<RevocationType>?
+    /// How much of the price was paid back, in thousandths of a percent.
+    package var revocationPercentage: Int?
     /// The customer upgraded out of this subscription, which says nothing more of their status.
     package var isUpgraded: Bool = false
     /// Whether the customer bought it or has it by Family Sharing (`inAppOwnershipType`).

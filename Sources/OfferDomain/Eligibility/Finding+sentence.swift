@@ -149,10 +149,11 @@ extension Finding {
     }
 
     private var refundedSentence: String {
-        guard case .refunded(let withinDays) = subject, code != .refundsUnknown else {
+        guard case .refunded(let withinDays, let percent) = subject, code != .refundsUnknown else {
             return "it is not known whether there were refunds; \(Self.sending("refundedAt"))"
         }
-        return "\(code == .refunded ? "a" : "no") refund in the last \(days(withinDays))"
+        let least = percent.map { " of at least \($0) %" } ?? ""
+        return "\(code == .refunded ? "a" : "no") refund\(least) in the last \(days(withinDays))"
     }
 
     /// Tells the attribute's name, which the offers file has, and never its value, which is the customer's.

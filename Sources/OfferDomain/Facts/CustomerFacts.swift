@@ -29,11 +29,11 @@ package struct CustomerFacts: Hashable, Sendable {
     /// Empty where there is a subscription, and no use was seen.
     package var offersSeen: Fact<[OfferUse]>?
     /// Every refund of a subscription; empty if it is known to be none.
-    package var refundedAt: Fact<[Timestamp]>?
+    package var refundedAt: Fact<[Refund]>?
     /// Refunds, of perhaps more; told only where `refundedAt` isn't.
     ///
     /// Empty where there is a subscription, and no refund was seen.
-    package var refundsSeen: Fact<[Timestamp]>?
+    package var refundsSeen: Fact<[Refund]>?
     /// Since when no refund is missing in `refundsSeen`; told only beside it.
     package var refundsToldSince: Fact<Timestamp>?
     /// The win-back offers that the App Store says the customer may have, the best first.
@@ -102,7 +102,7 @@ package struct CustomerFacts: Hashable, Sendable {
         self.region = stated(region)
         self.originalTransactionID = stated(originalTransactionID)
         self.subscriptionGroup = stated(subscriptionGroup)
-        self.refundedAt = stated(refundedAt)
+        self.refundedAt = stated(refundedAt?.map { Refund(at: $0) })
         self.offersUsed = stated(offersUsed)
         self.subscribedBefore =
             stated(subscribedBefore) ?? Self.subscribedBefore(self.status, self.expiresAt, self.ownership)

@@ -92,7 +92,7 @@ struct RuleFile {
         case "commitmentEnds": rule = requiredDays(&reader, "withinDays").map(Rule.commitmentEnds)
         case "commitmentPeriod":
             rule = .commitmentPeriod(atLeast: days(&reader, "atLeast"), atMost: days(&reader, "atMost"))
-        case "refunded": rule = requiredDays(&reader, "withinDays").map(Rule.refunded)
+        case "refunded": rule = refunded(&reader)
         case "grants":
             let (perDays, scope, stores) = (days(&reader, "perDays"), scope(&reader), stores(&reader))
             rule = requiredDays(&reader, "atMost").map {
@@ -121,6 +121,11 @@ struct RuleFile {
 
     private func requiredDays(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
         reader.required(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
+    }
+
+    private func refunded(_ reader: inout ObjectReader) -> Rule? {
+        let percent = days(&reader, "atLeastPercent")
+        return requiredDays(&reader, "withinDays").map { .refunded(withinDays: $0, atLeastPercent: percent) }
     }
 
     private func scope(_ reader: inout ObjectReader) -> GrantScope {

@@ -29,6 +29,7 @@ enum EventBody {
         writer.optional("grantedAt", details.grantedAt)
         writer.optional(event.type == .offerPending ? "pendingSince" : "redeemedAt", details.redeemedAt)
         writer.optional("settledAt", details.settledAt)
+        writer.refund(details.refundedAt, millipercent: details.refundedMillipercent)
         if !details.customers.isEmpty {
             writer.name("customers")
             writer.beginArray()
@@ -61,6 +62,14 @@ extension JSONWriter {
         guard let text else { return }
         self.name(name)
         string(text)
+    }
+
+    /// Adds when money was paid back, and how much of the price in percent, as far as that is known.
+    mutating func refund(_ instant: Timestamp?, millipercent: Int64?) {
+        optional("refundedAt", instant)
+        guard let millipercent else { return }
+        name("refundedPercentage")
+        number(Double(millipercent) / 1000)
     }
 
     /// Adds a time, unless there is none.

@@ -75,12 +75,18 @@ package struct EventDerivation {
         let was = members["was"]?.string
         var found: [Found] = []
         let isStart = was == nil || was == "pending"
+        let (refundedAt, earlier) = (members["refunded"]?.integer, members["wasRefunded"]?.integer)
+        let isRefundAlone = was == state && refundedAt != nil && refundedAt != earlier
+        // If neither is new, the grant is: then all is told again.
+        let isRefunded = refundedAt != nil && (refundedAt != earlier || was == state)
         if members["settled"] != nil, isStart {
             var redeemed = details
-            (redeemed.state, redeemed.settledAt) = ("redeemed", nil)
+            (redeemed.state, redeemed.settledAt, redeemed.refundedAt) = ("redeemed", nil, nil)
+            redeemed.refundedMillipercent = nil
             found.append((.offerRedeemed, redeemed))
         }
-        found.append((type, details))
+        if !isRefundAlone { found.append((type, details)) }
+        if isRefunded { found.append((.offerRefunded, details)) }
         let isUnmatched = details.match == RedemptionMatch.ungranted.rawValue && type != .offerPending
         if isUnmatched, isStart || was == state { found.append((.redemptionUnmatched, details)) }
         return found
@@ -112,6 +118,8 @@ extension EventDetails {
         subscription = members["chain"]?.string
         redeemedAt = members["ts"]?.integer.map(Timestamp.init(milliseconds:))
         settledAt = members["settled"]?.integer.map(Timestamp.init(milliseconds:))
+        refundedAt = members["refunded"]?.integer.map(Timestamp.init(milliseconds:))
+        refundedMillipercent = members["refundedMillipercent"]?.integer
     }
 
     /// Of an entry about the service itself.

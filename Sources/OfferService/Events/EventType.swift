@@ -8,6 +8,7 @@ package enum EventType: String, CaseIterable, Hashable, Sendable {
     case offerConverted = "offer.converted"
     case offerNotConverted = "offer.not_converted"
     case offerUndone = "offer.undone"
+    case offerRefunded = "offer.refunded"
     case grantNeverRedeemed = "grant.never_redeemed"
     case redemptionUnmatched = "redemption.unmatched"
     case keyDisabled = "key.disabled"
@@ -19,7 +20,7 @@ package enum EventType: String, CaseIterable, Hashable, Sendable {
     package var isOfService: Bool {
         switch self {
         case .offerGranted, .offerPending, .offerRedeemed, .offerConverted, .offerNotConverted, .offerUndone,
-            .grantNeverRedeemed, .redemptionUnmatched:
+            .offerRefunded, .grantNeverRedeemed, .redemptionUnmatched:
             false
         case .keyDisabled, .serviceSealed, .serviceUnsealed, .logContradicted: true
         }

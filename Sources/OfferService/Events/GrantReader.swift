@@ -22,6 +22,8 @@ struct GrantReader {
         let match: String
         let redeemedAt: Timestamp
         let settledAt: Timestamp?
+        let refundedAt: Timestamp?
+        let refundedMillipercent: Int64?
         let entryIndex: Int64
     }
 
@@ -101,12 +103,14 @@ struct GrantReader {
     }
 
     private static let appStoreUse: StaticString = """
-        SELECT product_id, state, environment, matched_as, redeemed_at, settled_at, entry_index
+        SELECT product_id, state, environment, matched_as, redeemed_at, settled_at, entry_index, refunded_at,
+            refunded_millipercent
         FROM app_store_redemptions WHERE grant_id = ? ORDER BY redeemed_at DESC LIMIT 1
         """
 
     private static let googlePlayUse: StaticString = """
-        SELECT product_id, state, environment, matched_as, redeemed_at, settled_at, entry_index
+        SELECT product_id, state, environment, matched_as, redeemed_at, settled_at, entry_index, refunded_at,
+            refunded_millipercent
         FROM google_play_redemptions WHERE grant_id = ? ORDER BY redeemed_at DESC LIMIT 1
         """
 
@@ -118,6 +122,8 @@ struct GrantReader {
             match: row.text(3),
             redeemedAt: Timestamp(milliseconds: row.integer(4)),
             settledAt: row.optionalInteger(5).map(Timestamp.init(milliseconds:)),
+            refundedAt: row.optionalInteger(7).map(Timestamp.init(milliseconds:)),
+            refundedMillipercent: row.optionalInteger(8),
             entryIndex: row.integer(6)
         )
     }

@@ -85,6 +85,10 @@ package struct EventDetails: Hashable, Sendable {
     package var redeemedAt: Timestamp?
     /// When it was known what came of a use; `nil` before.
     package var settledAt: Timestamp?
+    /// When money was first paid back without undoing the use.
+    package var refundedAt: Timestamp?
+    /// How much of the price, in thousandths of a percent.
+    package var refundedMillipercent: Int64?
     /// The key that was disabled.
     package var keyID: String?
     /// The cause of a seal: ``SealCause`` as records have it.

@@ -177,8 +177,8 @@ extension LedgerWriter {
 
     /// Tells the observer what a transaction learnt, once it is durable.
     package func tell(_ observer: some CommitObserver) {
-        for entry in redemptionsLearnt { observer.learnt(of: entry) }
-        for entry in googlePlayRedemptionsLearnt { observer.learnt(of: entry) }
+        for entry in redemptionsLearnt where !entry.isRefundAlone { observer.learnt(of: entry) }
+        for entry in googlePlayRedemptionsLearnt where !entry.isRefundAlone { observer.learnt(of: entry) }
         for finding in boughtWithoutOffer { observer.learnt(of: finding) }
         for redemption in redeemedClients { observer.learnt(of: redemption) }
     }
@@ -192,7 +192,7 @@ extension TransactionRecord {
 extension RedemptionTable.Entry {
     /// Whether the ledger did not know before that the customer had the discount.
     fileprivate var isNewAsRedeemed: Bool {
-        redemption.state != .pending && (earlierState == nil || earlierState == Redemption.State.pending.name)
+        redemption.state != .pending && (earlier == nil || earlier?.state == Redemption.State.pending.name)
     }
 }
 

@@ -112,12 +112,14 @@ class Life:
     def revoke(self, purchase, at, by="system", refundType=1):
         """The money went back: a purchase without a future, and two messages about it."""
         self._expire(purchase, at, by)
+        return self._send(purchase, "revoked", at) + self.void(purchase, at, refundType)
+
+    def void(self, purchase, at, refundType=1):
+        """Money went back, all of it (1) or a part (2), and the purchase goes on."""
         voided = {
             "purchaseToken": purchase.token, "orderId": purchase.order_id, "productType": 1, "refundType": refundType,
         }
-        return self._send(purchase, "revoked", at) + [
-            self._notifications.add(purchase.package_name, at, "voidedPurchaseNotification", voided)
-        ]
+        return [self._notifications.add(purchase.package_name, at, "voidedPurchaseNotification", voided)]
 
     def scheduleCancellation(self, purchase, at):
         """Of instalments: it stays active until what was promised is paid."""

@@ -11,6 +11,8 @@ struct RedemptionRow: CustomTestStringConvertible {
     var renewal: AppStoreRenewalInfo?
     /// The first transaction's id, the number of periods, and the state.
     let expected: [(first: Int?, periods: Int, state: Redemption.State)]
+    /// What was paid back of the first use without undoing it.
+    var refund: Refund?
 }
 
 struct RedemptionTests {
@@ -38,6 +40,14 @@ struct RedemptionTests {
         let autumn = (OfferDiscountType.payAsYouGo as OfferDiscountType?, "autumn")
         var refunded = try months([payAsYouGo])
         refunded[0].revokedAt = .ago(days: 2)
+        var partlyRefunded = try months([payAsYouGo])
+        partlyRefunded[0].refund(40_000, daysAgo: 2)
+        var refundedTwice = try months([payAsYouGo, payAsYouGo, nil])
+        refundedTwice[0].refund(100_000, daysAgo: 45)
+        refundedTwice[1].refund(25_000, daysAgo: 21)
+        var unsaid = try months([payAsYouGo, nil])
+        unsaid[0].refund(nil, daysAgo: 25)
+        unsaid[1].reason = .known(.purchase)
         let returned = [
             try Purchases.transaction(1, from: .ago(days: 80), to: .ago(days: 50)) { $0.used(.promotional, "spring") },
             try Purchases.transaction(2, from: .ago(days: 1), to: .ago(days: -29)) { $0.reason = .known(.purchase) },
@@ -105,6 +115,25 @@ struct RedemptionTests {
                 expected: [(1, 1, .undone(at: .ago(days: 2)))]
             ),
             RedemptionRow(
+                testDescription: "a refund of a part leaves the use, and ends the subscription",
+                transactions: partlyRefunded,
+                renewal: try Purchases.renewal { $0.renewsAt = .ago(days: -20) },
+                expected: [(1, 1, .notConverted(at: .ago(days: 2)))],
+                refund: Refund(at: .ago(days: 2), millipercent: 40_000)
+            ),
+            RedemptionRow(
+                testDescription: "refunds of earlier periods and of parts leave the use, and the first is told",
+                transactions: refundedTwice,
+                expected: [(1, 2, .converted(at: .ago(days: 20)))],
+                refund: Refund(at: .ago(days: 45))
+            ),
+            RedemptionRow(
+                testDescription: "who was refunded a part and bought again was not converted",
+                transactions: unsaid,
+                expected: [(1, 1, .notConverted(at: .ago(days: 25)))],
+                refund: Refund(at: .ago(days: 25), millipercent: nil)
+            ),
+            RedemptionRow(
                 testDescription: "who left and came back was not converted",
                 transactions: returned,
                 expected: [(1, 1, .notConverted(at: .ago(days: 50)))]
@@ -170,6 +199,7 @@ struct RedemptionTests {
         )
         #expect(redemptions.map(\.periods) == row.expected.map(\.periods))
         #expect(redemptions.map(\.state) == row.expected.map(\.state))
+        #expect(redemptions.first?.refund == row.refund)
     }
 
     /// Lapsed customers get SUBSCRIBED/RESUBSCRIBE, active ones OFFER_REDEEMED; both carry the same transactions.
@@ -186,5 +216,14 @@ struct RedemptionTests {
             }
             #expect(late.redemptions(at: RuleRow.now) == inOrder.redemptions(at: RuleRow.now))
         }
+    }
+}
+
+extension AppStoreTransaction {
+    /// Taken back with that much of the price in thousandths of a percent: all of it, or a part.
+    fileprivate mutating func refund(_ millipercent: Int?, daysAgo days: Int) {
+        revokedAt = .ago(days: days)
+        revocationType = .known(millipercent == Refund.whole ? .fullRefund : .proratedRefund)
+        revocationPercentage = millipercent
     }
 }

@@ -50,6 +50,12 @@ struct RuleIssueTests {
             Row(.window(from: nil, until: nil), "/window", .unbounded),
             Row(.window(from: now, until: now), "/window", .reversed),
             Row(.refunded(withinDays: 0), "/refunded/withinDays", .zero),
+            Row(.refunded(withinDays: 9, atLeastPercent: 0), "/refunded/atLeastPercent", .zero),
+            Row(
+                .refunded(withinDays: 9, atLeastPercent: 101),
+                "/refunded/atLeastPercent",
+                .tooLarge(101, limit: 100)
+            ),
             Row(.commitmentEnds(withinDays: 0), "/commitmentEnds/withinDays", .zero),
             Row(.commitmentPeriod(atLeast: nil, atMost: nil), "/commitmentPeriod", .unbounded),
             Row(.commitmentPeriod(atLeast: 3, atMost: 2), "/commitmentPeriod", .reversed),

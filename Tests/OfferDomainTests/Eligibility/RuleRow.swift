@@ -52,6 +52,11 @@ extension Timestamp {
     static func ago(days: Int) -> Timestamp { RuleRow.now.adding(days: -days) }
 }
 
+extension Refund {
+    /// Of all of the price, so many times 24 hours before ``RuleRow/now``.
+    static func ago(days: Int) -> Refund { Refund(at: .ago(days: days)) }
+}
+
 /// An undecided finding's sentence, with what it asks for.
 func asking(_ sentence: String, _ facts: String...) -> String {
     let names = facts.map { "facts.\($0)" }.joined(separator: " or ")

@@ -35,7 +35,7 @@ extension SplitMix {
         case 5: return .storefront(in: [try Storefront(pick(["USA", "DEU"]))])
         case 6: return .region(in: [try Region(pick(["US", "DE"]))])
         case 7: return .ownership(pick(Ownership.allCases))
-        case 8: return .refunded(withinDays: days + 1)
+        case 8: return .refunded(withinDays: days + 1, atLeastPercent: chance(in: 2) ? nil : pick([30, 100]))
         default: return .environment(pick(StoreEnvironment.allCases))
         }
     }
@@ -92,7 +92,7 @@ extension SplitMix {
         if !chance(in: 4) { facts.status = .stated(pick(SubscriptionStatus.allCases)) }
         if !chance(in: 4) { facts.expiresAt = .stated(instant()) } else { facts.latestEndSeen = .stated(instant()) }
         if !chance(in: 4) { facts.autoRenews = .stated(chance(in: 2)) }
-        if !chance(in: 4) { facts.refundedAt = .stated(instants()) } else { facts.refundsSeen = .stated(instants()) }
+        if !chance(in: 4) { facts.refundedAt = .stated(refunds()) } else { facts.refundsSeen = .stated(refunds()) }
         if facts.refundsSeen != nil, chance(in: 2) { facts.refundsToldSince = instants().first.map(Fact.stated) }
         if !chance(in: 4) { facts.storefront = .stated(try Storefront("USA")) }
         if !chance(in: 4) { facts.region = .stated(try Region("US")) }
@@ -100,6 +100,10 @@ extension SplitMix {
         if !chance(in: 4) { facts.environment = .stated(pick(StoreEnvironment.allCases)) }
         if !chance(in: 4) { facts.offersUsed = .stated(try uses()) } else { facts.offersSeen = .stated(try uses()) }
         return facts
+    }
+
+    private mutating func refunds() -> [Refund] {
+        instants().map { Refund(at: $0, millipercent: pick([100_000, 40_000, 20_000, nil])) }
     }
 
     private mutating func uses() throws -> [OfferUse] {

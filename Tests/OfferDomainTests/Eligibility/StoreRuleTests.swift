@@ -317,7 +317,7 @@ struct StoreRuleTests {
                 "has used 0 \"spring\" offers in the group 20001, at most 0 allowed"
             ) { $0.facts.offersUsed = .stated([introductory, inGroup]) },
             RuleRow(.refunded(withinDays: 90), .met, .refunded, "a refund in the last 90 days") {
-                $0.facts.refundedAt = .stated([.ago(days: 200), Timestamp.ago(days: 90).adding(milliseconds: 1)])
+                $0.facts.refundedAt = .stated([.ago(days: 200), Refund(at: .ago(days: 90).adding(milliseconds: 1))])
             },
             RuleRow(.refunded(withinDays: 90), .notMet, .notRefunded, "no refund in the last 90 days") {
                 $0.facts.refundedAt = .stated([.ago(days: 90)])
@@ -341,7 +341,50 @@ struct StoreRuleTests {
         ]
     }
 
-    @Test(arguments: try subscription + lapse + lists() + offersAndRefunds())
+    /// Refunds of a part of the price.
+    static let partialRefunds = [
+        RuleRow(.refunded(withinDays: 90), .met, .refunded, "a refund in the last 90 days") {
+            $0.facts.refundedAt = .stated([third(daysAgo: 10)])
+        },
+        RuleRow(half, .notMet, .notRefunded, "no refund of at least 50 % in the last 90 days") {
+            $0.facts.refundedAt = .stated([third(daysAgo: 10)])
+        },
+        RuleRow(half, .met, .refunded, "a refund of at least 50 % in the last 90 days") {
+            $0.facts.refundedAt = .stated([Refund(at: .ago(days: 10), millipercent: 50_000)])
+        },
+        RuleRow(
+            .not(half),
+            .notMet,
+            .notNotMet,
+            "the opposite of what follows",
+            next: RuleRow.now.adding(days: 60)
+        ) { $0.facts.refundedAt = .stated([.ago(days: 30), third(daysAgo: 10)]) },
+        RuleRow(half, .undecided, .refundsUnknown, unknownRefunds) {
+            $0.facts.refundedAt = .stated([Refund(at: .ago(days: 10), millipercent: nil)])
+        },
+        RuleRow(.not(half), .notMet, .notNotMet, "the opposite of what follows") {
+            $0.facts.refundedAt = .stated([.ago(days: 30), Refund(at: .ago(days: 10), millipercent: nil)])
+        },
+        RuleRow(full, .notMet, .notRefunded, "no refund of at least 100 % in the last 90 days") {
+            $0.facts.refundedAt = .stated([Refund(at: .ago(days: 10), millipercent: nil)])
+        },
+        RuleRow(half, .notMet, .notRefunded, "no refund of at least 50 % in the last 90 days") {
+            $0.facts.refundsSeen = .stated([third(daysAgo: 10)])
+            $0.facts.refundsToldSince = .stated(.ago(days: 90))
+        },
+        RuleRow(half, .undecided, .refundsUnknown, unknownRefunds) {
+            $0.facts.refundsSeen = .stated([Refund(at: .ago(days: 10), millipercent: nil)])
+            $0.facts.refundsToldSince = .stated(.ago(days: 90))
+        },
+    ]
+
+    private static let half = Rule.refunded(withinDays: 90, atLeastPercent: 50)
+    private static let full = Rule.refunded(withinDays: 90, atLeastPercent: 100)
+    private static let unknownRefunds = asking("it is not known whether there were refunds", "refundedAt")
+
+    private static func third(daysAgo days: Int) -> Refund { Refund(at: .ago(days: days), millipercent: 33_333) }
+
+    @Test(arguments: try subscription + lapse + lists() + offersAndRefunds() + partialRefunds)
     func `answers, and says why and until when`(row: RuleRow) {
         let finding = row.rule.evaluate(in: row.context)
         #expect(finding.answer == row.answer)

@@ -25,7 +25,7 @@ struct FactsReaderTests {
         let instant = Timestamp(milliseconds: 1_769_904_000_000)
         #expect(faults.isEmpty, "\(faults)")
         #expect(facts.expiresAt?.value == instant && facts.cancelledAt?.value == instant)
-        #expect(facts.refundedAt?.value == [instant])
+        #expect(facts.refundedAt?.value == [Refund(at: instant)])
     }
 
     @Test(arguments: ["1769904000", "1769904000.5", #""1769904000000""#, "0", "-1", #""2026-02-01""#, "true", "1e99"])

@@ -55,6 +55,39 @@ struct EventDerivationTests {
             .offerRedeemed,
             .redemptionUnmatched
         ),
+        // Money that was paid back without undoing the use.
+        Row(
+            #""ev":"offer.redemption","match":"grant","refunded":9,"settled":5,"state":"converted","was":"converted""#,
+            .offerRefunded
+        ),
+        Row(
+            #""ev":"offer.redemption","match":"none","refunded":9,"settled":5,"state":"notConverted","was":"redeemed""#,
+            .offerNotConverted,
+            .offerRefunded
+        ),
+        Row(
+            #""ev":"offer.redemption","match":"none","refunded":9,"settled":5,"state":"notConverted""#,
+            .offerRedeemed,
+            .offerNotConverted,
+            .offerRefunded,
+            .redemptionUnmatched
+        ),
+        Row(
+            #""ev":"offer.redemption","refunded":9,"settled":9,"state":"notConverted","was":"redeemed","wasRefunded":9"#,
+            .offerNotConverted
+        ),
+        Row(
+            #""ev":"offer.redemption","refunded":8,"state":"redeemed","was":"redeemed","wasRefunded":9"#,
+            .offerRefunded
+        ),
+        // Only the grant is new.
+        Row(
+            #""ev":"offer.redemption","refunded":9,"state":"redeemed","was":"redeemed","wasRefunded":9"#,
+            .offerRedeemed,
+            .offerRefunded
+        ),
+        // The store took the refund back.
+        Row(#""ev":"offer.redemption","state":"redeemed","was":"redeemed","wasRefunded":9"#, .offerRedeemed),
     ]
 
     @Test(arguments: rows) private func `makes these events`(row: Row) throws {

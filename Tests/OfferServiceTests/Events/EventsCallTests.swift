@@ -200,6 +200,8 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
         let purchases: @Sendable (inout FakeAppStore.Subscription) -> Void
         let state: String
         let events: [String]
+        /// What was paid back without undoing the use, in percent.
+        var refundedPercentage: Double?
     }
 
     private static let lives = [
@@ -209,6 +211,16 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             purchases: { ($0.state, $0.revokedDaysAgo) = (.refunded, 0.1) },
             state: "undone",
             events: ["offer.redeemed", "offer.undone"]
+        ),
+        Life(
+            testDescription: "a use of which a part was paid back stays one",
+            purchases: {
+                ($0.state, $0.revokedDaysAgo) = (.refunded, 0.1)
+                $0.latestTransaction = ["revocationType": "REFUND_PRORATED", "revocationPercentage": 33_333]
+            },
+            state: "notConverted",
+            events: ["offer.redeemed", "offer.not_converted", "offer.refunded"],
+            refundedPercentage: 33.333
         ),
         Life(
             testDescription: "an end tells of its start first",
@@ -238,6 +250,8 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             let state = try await world.service.get("/v1/grants/\(grant)", as: "scoped").json
             #expect(state["state"].text == life.state && state["use"]["match"].text == "grant", "\(state)")
             #expect(state["use"]["environment"].text == "production")
+            #expect(state["use"]["refundedPercentage"].double == life.refundedPercentage)
+            #expect((state["use"]["refundedAt"].text != nil) == (life.refundedPercentage != nil))
             let events = try await world.service.events()["events"].elements.dropFirst()
             #expect(events.map(\.["type"].text) == life.events, "\(events)")
             #expect(events.allSatisfy { $0["data"]["grantId"].text == grant })

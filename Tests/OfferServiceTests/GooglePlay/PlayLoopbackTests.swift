@@ -41,6 +41,27 @@ struct PlayLoopbackTests {
         }
     }
 
+    @Test func `a refund of a part leaves the use, and is told with it`() async throws {
+        try await withFakePlay { world in
+            let bought = try world.buy(account: nil, profile: nil)
+            try await world.deliver(bought)
+            world.tick()
+            try await world.happen(.void(isPartial: true), to: bought.token)
+            #expect(try world.redemptions() == ["winback-50 redeemed without grant"])
+            #expect(try world.facts(bought.token).refundedAt?.value.map(\.millipercent) == [nil])
+            let events = try await world.service.events()["events"].elements
+            let types = events.map { $0["type"].text ?? "" }
+            #expect(types == ["offer.redeemed", "redemption.unmatched", "offer.refunded"], "\(events)")
+            let data = events[2]["data"]
+            #expect(data["state"].text == "redeemed" && data["refundedAt"].text != nil)
+            #expect(data["refundedPercentage"].double == nil, "Google Play does not say how large the part is")
+            let labels =
+                #"{store="google-play",environment="production",state="redeemed",match="none",offer="winback-50"}"#
+            let page = try await world.service.send(.get("/metrics")).body
+            #expect(page.contains("offer_signer_redemptions_total\(labels) 1\n"), "the state has not changed")
+        }
+    }
+
     @Test func `a change of plan, a hold, a pause and an end are told as they are`() async throws {
         try await withFakePlay { world in
             let first = try world.play.buy(.init("premium", "monthly", daysAgo: 40))

@@ -142,7 +142,7 @@ import Testing
             try await world.deliver(PlayService.voided("token", sentDaysAgo: 3), id: "2")
             try await world.deliver(PlayService.voided("token", productType: 2, sentDaysAgo: 2), id: "3")
             let facts = try world.facts("token")
-            #expect(facts.refundsSeen?.value == [PlaySample.now.adding(days: -3)])
+            #expect(facts.refundsSeen?.value == [Refund(at: PlaySample.now.adding(days: -3))])
             #expect(facts.refundsToldSince?.value == PlaySample.now.adding(days: -3))
             #expect(world.play.asked == ["token", "token"])
         }
@@ -213,7 +213,7 @@ import Testing
                 try world.play.answer(token, PlaySample("ACTIVE"))
                 world.service.clock.advance(seconds: 1)
                 try await world.deliver(PlayService.change(2, token), id: "\(index + 3)")
-                #expect(try world.facts(token).refundsSeen?.value == [PlaySample.now.adding(days: -3)])
+                #expect(try world.facts(token).refundsSeen?.value == [Refund(at: PlaySample.now.adding(days: -3))])
             }
         }
     }

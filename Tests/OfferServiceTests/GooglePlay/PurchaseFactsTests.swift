@@ -273,7 +273,7 @@ struct PurchaseFactsTests {
             }
             let facts = revoked.facts(.premium, at: PlaySample.now)
             #expect(facts.status?.value == .revoked && facts.expirationIntent == nil)
-            #expect(facts.refundsSeen?.value == [PlaySample.now.adding(days: -12)])
+            #expect(facts.refundsSeen?.value == [Refund(at: PlaySample.now.adding(days: -12))])
             #expect(facts.lapsed(atLeastDays: 10) == .notMet)
         }
     }
@@ -358,7 +358,7 @@ struct PurchaseFactsTests {
         history.purchases[keys[1]]?.reportedSince = PlaySample.now.adding(days: -37)
         #expect(history.premium.refundedAt?.value == [])
         #expect(history.premium.answer(Self.notRefunded) == .met)
-        history.purchases[keys[1]]?.refunds = [PlaySample.now.adding(days: -3)]
+        history.purchases[keys[1]]?.refunds = [Refund(at: PlaySample.now.adding(days: -3))]
         #expect(history.premium.answer(Self.notRefunded) == .notMet)
         history.purchases[keys[0]]?.reportedSince = nil
         #expect(history.premium.answer(Self.notRefunded) == .notMet, "one that was seen is enough")

@@ -108,6 +108,20 @@ private let rows = [
         redemptions: ["store_open undone without grant"]
     ),
     FactsRow(
+        "a refund of a part",
+        .init(
+            "REFUND",
+            nil,
+            .init(
+                .refunded,
+                offers: [offer],
+                latestTransaction: ["revocationType": "REFUND_PRORATED", "revocationPercentage": 40_000]
+            )
+        ),
+        then: [("unrefunded", refused), ("running", refused)],
+        redemptions: ["store_open notConverted without grant"]
+    ),
+    FactsRow(
         "a refund of a period that was upgraded out of, with the renewal info of what came after it",
         .init("REFUND", nil, .init(.refunded, renewalInfo: ["productId": "com.example.yearly"])),
         then: [("unrefunded", refused)]

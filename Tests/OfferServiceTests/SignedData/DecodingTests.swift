@@ -29,6 +29,7 @@ struct DecodingTests {
         expected.expiresAt = Timestamp(milliseconds: 1_772_600_000_000)
         expected.revokedAt = Timestamp(milliseconds: 1_772_300_000_000)
         expected.revocationType = .known(.proratedRefund)
+        expected.revocationPercentage = 50_000
         expected.isUpgraded = true
         expected.ownership = .known(.purchased)
         expected.offerType = .known(.promotional)

@@ -45,5 +45,7 @@ enum Tree: Hashable, Sendable, Decodable {
 
     var text: String? { if case .text(let text) = self { text } else { nil } }
 
+    var double: Double? { if case .number(let number) = self { number } else { nil } }
+
     var integer: Int64? { if case .number(let number) = self { Int64(exactly: number) } else { nil } }
 }

@@ -16,6 +16,8 @@ package struct Redemption: Hashable, Sendable {
     package let periods: Int
     /// What came of it, as of the newest evidence.
     package let state: State
+    /// The first money that was paid back without undoing the use.
+    package var refund: Refund?
     /// Whether a person bought something at ``redeemedAt``, and not the store renewed it with an offer that was taken
     /// before; `nil` if the store doesn't say.
     package let wasBought: Bool?
@@ -39,7 +41,7 @@ package struct Redemption: Hashable, Sendable {
         case converted(at: Timestamp)
         /// The customer left or took another offer, at this instant, and never paid the full price.
         case notConverted(at: Timestamp)
-        /// The store refunded or revoked the discounted period at this instant.
+        /// The store refunded all of the discounted period, or revoked it, at this instant.
         case undone(at: Timestamp)
     }
 }
@@ -141,6 +143,7 @@ extension OfferRun {
             redeemedAt: first.record.purchasedAt,
             periods: parts.count,
             state: outcome(after: last, state),
+            refund: last.isUndone ? nil : records.compactMap(\.refund).min(),
             wasBought: wasBought,
             account: wasBought == false ? nil : first.record.account,
             environment: first.record.environment,
@@ -151,13 +154,13 @@ extension OfferRun {
 
     /// What came after the last discounted period.
     private func outcome(after last: TransactionRecord, _ state: ChainState?) -> Redemption.State {
-        if let revokedAt = last.revokedAt { return .undone(at: revokedAt) }
+        if let revokedAt = last.revokedAt, last.isUndone { return .undone(at: revokedAt) }
         guard let next = following.first else {
             guard let status = state?.status?.value, [.expired, .revoked].contains(status) else { return .redeemed }
             return .notConverted(at: state?.end?.value ?? last.expiresAt ?? last.purchasedAt)
         }
         if next.offerType != nil { return .notConverted(at: next.purchasedAt) }
-        if isReturn(next, after: last) { return .notConverted(at: last.expiresAt ?? next.purchasedAt) }
+        if isReturn(next, after: last) { return .notConverted(at: last.accessEndsAt ?? next.purchasedAt) }
         return next.revokedAt.map { .notConverted(at: $0) } ?? .converted(at: next.purchasedAt)
     }
 
@@ -167,11 +170,19 @@ extension OfferRun {
     ///
     /// Source: Apple, [Reducing involuntary subscriber churn](https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn).
     private func isReturn(_ next: TransactionRecord, after last: TransactionRecord) -> Bool {
-        guard let end = last.expiresAt, next.purchasedAt > end else { return false }
+        guard let end = last.accessEndsAt, next.purchasedAt > end else { return false }
         switch next.reason?.known {
         case .purchase: return true
         case .renewal: return false
         case nil: return next.purchasedAt > end.adding(days: 60)
         }
     }
+}
+
+extension TransactionRecord {
+    /// Whether the period was taken back as a whole: with a part of the money back, the customer had it for a time.
+    fileprivate var isUndone: Bool { revokedAt != nil && refund?.isFull != false }
+
+    /// When a period that is not undone ended, or will.
+    fileprivate var accessEndsAt: Timestamp? { [expiresAt, revokedAt].compactMap(\.self).min() }
 }

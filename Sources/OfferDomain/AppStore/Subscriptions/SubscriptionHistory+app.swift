@@ -48,8 +48,8 @@ extension SubscriptionHistory {
 
     func tellRefunds(_ facts: inout CustomerFacts) {
         // The history of other products is not asked for, so whether they were refunded is known by chance alone.
-        let refunded = records.filter { $0.isSubscription && $0.refundedAt != nil }
-        let refunds = refunded.compactMap(\.refundedAt).sorted()
+        let refunded = records.filter { $0.isSubscription && $0.refund != nil }
+        let refunds = refunded.compactMap(\.refund).sorted()
         if let historyCompleteAt {
             facts.refundedAt = Fact(refunds, source: .storeAPI, observedAt: historyCompleteAt)
         } else if let newest = refunded.newest {

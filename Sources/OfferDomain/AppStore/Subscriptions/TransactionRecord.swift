@@ -19,6 +19,8 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     package var revokedAt: Timestamp?
     /// How it was taken back.
     package var revocationType: Reported<RevocationType>?
+    /// In thousandths of a percent of the price.
+    package var revocationPercentage: Int?
     /// Whether the customer upgraded out of this period.
     package var isUpgraded: Bool
     /// Whether the customer bought it or has it by Family Sharing.
@@ -113,6 +115,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
             signedAt: transaction.signedAt,
             source: source
         )
+        revocationPercentage = transaction.revocationPercentage
         billingPlan = transaction.billingPlan
         commitmentEndsAt = transaction.commitmentEndsAt
         commitmentPeriod = transaction.commitmentPeriod
@@ -127,6 +130,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
             Content(offerDiscountType?.storeText), Content(reason?.storeText), Content(storefront?.text),
             Content(environment.storeText), Content(source.rank), Content(account?.bytes),
             Content(billingPlan?.storeText), Content(commitmentEndsAt), Content(commitmentPeriod.map { "\($0)" }),
+            Content(revocationPercentage.map { "\($0)" }),
         ]
     }
 }
@@ -140,8 +144,14 @@ extension TransactionRecord {
     /// Whether the customer paid for it, and not someone of their family.
     package var isOwn: Bool { ownership?.known == .purchased }
 
-    /// When the customer got their money back, if they did: the end of family sharing is no refund.
-    package var refundedAt: Timestamp? {
-        ownership?.known == .familyShared || revocationType?.known == .familyRevoked ? nil : revokedAt
+    /// What the customer got back, if they did: the end of family sharing is no refund.
+    ///
+    /// It is all of the price unless the store says that it is a part.
+    package var refund: Refund? {
+        guard let revokedAt, ownership?.known != .familyShared, revocationType?.known != .familyRevoked else {
+            return nil
+        }
+        guard revocationType?.known == .proratedRefund else { return Refund(at: revokedAt) }
+        return Refund(at: revokedAt, millipercent: revocationPercentage)
     }
 }

@@ -31,7 +31,7 @@ extension Rule {
             membership(context.facts.region, allowed, .regionMatches, .regionDiffers, .regionUnknown)
         case .ownership(let wanted):
             equality(context.facts.ownership, wanted, .ownershipMatches, .ownershipDiffers, .ownershipUnknown)
-        case .refunded(let days): refunded(days, context)
+        case .refunded(let days, let percent): refunded(withinDays: days, percent, context)
         case .environment(let wanted):
             equality(context.facts.environment, wanted, .environmentMatches, .environmentDiffers, .environmentUnknown)
         case .attribute(let name, let test): attribute(name, test, context.attributes)
@@ -160,28 +160,6 @@ extension Rule {
             return Finding(self, .undecided, .usedOffersUnknown)
         }
         return Finding(self, .met, .usedOffersWithinLimit, .count(certain))
-    }
-
-    private func refunded(_ days: Int, _ context: EvaluationContext) -> Finding {
-        guard let refunds = context.facts.refundedAt?.value else { return refundedAmongSeen(days, context) }
-        guard let forgottenAt = refunds.max()?.adding(days: days), forgottenAt > context.now else {
-            return Finding(self, .notMet, .notRefunded)
-        }
-        return Finding(self, .met, .refunded, turnsAt: forgottenAt)
-    }
-
-    /// Of refunds that others may follow, tells only that there was one; when it is forgotten, another may not be.
-    ///
-    /// That there was none is told where none of these days can be missing.
-    private func refundedAmongSeen(_ days: Int, _ context: EvaluationContext) -> Finding {
-        let (seen, since) = (context.facts.refundsSeen?.value, context.facts.refundsToldSince?.value)
-        if let latest = seen?.max(), latest.adding(days: days) > context.now {
-            return Finding(self, .met, .refunded)
-        }
-        guard seen != nil, let since, since.adding(days: days) <= context.now else {
-            return Finding(self, .undecided, .refundsUnknown)
-        }
-        return Finding(self, .notMet, .notRefunded)
     }
 
     private func window(_ from: Timestamp?, _ until: Timestamp?, _ now: Timestamp) -> Finding {

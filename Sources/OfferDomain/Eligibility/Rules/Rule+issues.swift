@@ -30,11 +30,12 @@ extension Rule {
             return check.number(atMost, "/atMost", least: 0) + check.when(hasNoID, .introductoryOfferHasNoID, "/offer")
         case .grants(let atMost, let days, _, _), .budget(let atMost, let days, _):
             return check.number(atMost, "/atMost", least: 1) + check.days(days, "/perDays")
-        case .cooldown(let days, _, _):
-            return check.days(days, "/days")
+        case .cooldown(let days, _, _): return check.days(days, "/days")
         case .commitmentPeriod(let atLeast, let atMost):
             return check.days(atLeast, "/atLeast") + check.days(atMost, "/atMost") + check.bounds(atLeast, atMost)
-        case .refunded(let days), .commitmentEnds(let days):
+        case .refunded(let days, let percent):
+            return check.days(days, "/withinDays") + check.percent(percent, "/atLeastPercent")
+        case .commitmentEnds(let days):
             return check.days(days, "/withinDays")
         case .window(let from, let until):
             let isReversed = if let from, let until { from >= until } else { false }

@@ -44,8 +44,8 @@ package indirect enum Rule: Hashable, Sendable {
     case storefront(in: [Storefront])
     case region(in: [Region])
     case ownership(Ownership)
-    /// There was a refund of a subscription in the last days of 24 hours.
-    case refunded(withinDays: Int)
+    /// There was a refund of a subscription in the last days of 24 hours, of at least so many percent of the price.
+    case refunded(withinDays: Int, atLeastPercent: Int? = nil)
     case environment(StoreEnvironment)
     case attribute(name: String, AttributeTest)
 

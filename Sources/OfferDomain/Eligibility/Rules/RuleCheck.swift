@@ -23,6 +23,10 @@ struct RuleCheck {
         days.map { number($0, member, least: least, limit: 36_500) } ?? []
     }
 
+    func percent(_ percent: Int?, _ member: String) -> [RuleIssue] {
+        percent.map { number($0, member, least: 1, limit: 100) } ?? []
+    }
+
     func bounds<Bound: Comparable>(_ lower: Bound?, _ upper: Bound?) -> [RuleIssue] {
         guard let lower, let upper else { return when(lower == nil && upper == nil, .unbounded) }
         return when(lower > upper, .reversed)

@@ -193,7 +193,7 @@ extension GooglePlayHistory {
     /// of each purchase by itself since it began; and none since the first message about the purchase where that was last.
     private func tellRefunds(_ facts: inout CustomerFacts) {
         guard let observedAt else { return }
-        let refunds = Set(granted.flatMap { $0.refunds + ($0.revokedAt.map { [$0] } ?? []) }).sorted()
+        let refunds = Set(granted.flatMap { $0.refunds + ($0.revokedAt.map { [Refund(at: $0)] } ?? []) }).sorted()
         let late = granted.filter { !$0.isReportedFromStart }
         if isWhole, late.isEmpty {
             facts.refundedAt = Fact(refunds, source: .notification, observedAt: observedAt)

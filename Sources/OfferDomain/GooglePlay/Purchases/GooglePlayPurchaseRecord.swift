@@ -59,8 +59,8 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     package var isSuperseded = false
     /// When the purchase was taken back.
     package var revokedAt: Timestamp?
-    /// When money was paid back, ascending: the earliest 64, each instant once.
-    package var refunds: [Timestamp] = []
+    /// What was paid back, ascending: the earliest 64, each once.
+    package var refunds: [Refund] = []
 
     /// A purchase of which nothing is known.
     package init() {}

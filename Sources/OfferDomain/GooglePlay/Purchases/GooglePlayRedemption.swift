@@ -10,6 +10,8 @@ package struct GooglePlayRedemption: Hashable, Sendable {
     package let redeemedAt: Timestamp
     /// What came of it, as of the newest evidence.
     package let state: State
+    /// The first money that was paid back without undoing the use.
+    package let refund: Refund?
     /// Whether it is a test purchase.
     package let environment: StoreEnvironment
     /// What the purchase carries to name its grant; believed by nobody before it is verified.
@@ -42,6 +44,7 @@ extension GooglePlayPurchaseRecord {
                 offer: offer,
                 redeemedAt: usedAt(use),
                 state: outcome(of: use, latest),
+                refund: refunds.first { !$0.isFull },
                 environment: latest.environment,
                 mark: mark
             )

@@ -60,6 +60,7 @@ struct GrantCall: Sendable {
         writer.optional("match", use.match)
         writer.optional(use.state == "pending" ? "pendingSince" : "redeemedAt", use.redeemedAt)
         writer.optional("settledAt", use.settledAt)
+        writer.refund(use.refundedAt, millipercent: use.refundedMillipercent)
         writer.member("index", integer: use.entryIndex)
         writer.endObject()
     }

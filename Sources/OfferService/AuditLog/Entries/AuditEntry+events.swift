@@ -122,6 +122,16 @@ extension AuditEntry {
         String(decoding: Base64.encodeURL(key), as: UTF8.self)
     }
 
+    /// What a use was, and the money that was paid back without undoing it.
+    static func members(of refund: Refund?, after earlier: EarlierUse?) -> [Member] {
+        var members: [Member] = []
+        if let earlier { members.append(("was", .text(earlier.state))) }
+        if let instant = earlier?.refundedAt { members.append(("wasRefunded", .integer(instant))) }
+        if let refund { members.append(("refunded", .integer(refund.at.milliseconds))) }
+        if let share = refund?.millipercent { members.append(("refundedMillipercent", .integer(Int64(share)))) }
+        return members
+    }
+
     /// The chain is told by the key of its pseudonym.
     private static func details(
         of entry: RedemptionTable.Entry,
@@ -139,7 +149,6 @@ extension AuditEntry {
         ]
         if namesGrant, let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
-        if let earlier = entry.earlierState { details.append(("was", .text(earlier))) }
-        return details
+        return details + members(of: redemption.refund, after: entry.earlier)
     }
 }

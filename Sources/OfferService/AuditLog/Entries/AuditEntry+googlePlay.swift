@@ -35,7 +35,6 @@ extension AuditEntry {
             if namesGrant { details.append(("grant", .text(match.grantID.description))) }
         }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
-        if let earlier = entry.earlierState { details.append(("was", .text(earlier))) }
-        return details
+        return details + members(of: redemption.refund, after: entry.earlier)
     }
 }

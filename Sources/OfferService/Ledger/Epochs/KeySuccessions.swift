@@ -200,10 +200,10 @@ struct KeySuccessions {
             """
             INSERT INTO app_store_redemptions (
                 chain, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id, bundle_id,
-                environment, matched_as, entry_index
+                environment, matched_as, entry_index, refunded_at, refunded_millipercent
             )
             SELECT ?, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id, bundle_id,
-                environment, matched_as, entry_index
+                environment, matched_as, entry_index, refunded_at, refunded_millipercent
             FROM app_store_redemptions WHERE chain = ? ON CONFLICT DO NOTHING
             """,
             "DELETE FROM app_store_redemptions WHERE chain = ?"
@@ -247,10 +247,10 @@ struct KeySuccessions {
             """
             INSERT INTO google_play_redemptions (
                 purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
-                matched_by, package_name, environment, matched_as, entry_index
+                matched_by, package_name, environment, matched_as, entry_index, refunded_at, refunded_millipercent
             )
             SELECT ?, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
-                matched_by, package_name, environment, matched_as, entry_index
+                matched_by, package_name, environment, matched_as, entry_index, refunded_at, refunded_millipercent
             FROM google_play_redemptions WHERE purchase = ? ON CONFLICT DO NOTHING
             """,
             "DELETE FROM google_play_redemptions WHERE purchase = ?"

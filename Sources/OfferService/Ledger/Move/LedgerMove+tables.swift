@@ -195,16 +195,18 @@ extension LedgerMove {
         ),
         Table(
             name: "app_store_redemptions",
-            columns: 12,
+            columns: 14,
             select: """
                 SELECT chain, first_transaction, offer_id, product_id, state, redeemed_at,
-                    settled_at, grant_id, bundle_id, environment, matched_as, entry_index FROM
+                    settled_at, refunded_at, refunded_millipercent, grant_id, bundle_id, environment,
+                    matched_as, entry_index FROM
                     app_store_redemptions ORDER BY chain, first_transaction
                 """,
             insert: """
                 INSERT INTO app_store_redemptions (chain, first_transaction, offer_id, product_id,
-                    state, redeemed_at, settled_at, grant_id, bundle_id, environment, matched_as,
-                    entry_index) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    state, redeemed_at, settled_at, refunded_at, refunded_millipercent, grant_id,
+                    bundle_id, environment, matched_as, entry_index) VALUES
+                    (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ),
         Table(
@@ -293,18 +295,18 @@ extension LedgerMove {
         ),
         Table(
             name: "google_play_redemptions",
-            columns: 14,
+            columns: 16,
             select: """
                 SELECT purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at,
-                    settled_at, grant_id, matched_by, package_name, environment, matched_as,
-                    entry_index FROM
+                    settled_at, refunded_at, refunded_millipercent, grant_id, matched_by, package_name,
+                    environment, matched_as, entry_index FROM
                     google_play_redemptions ORDER BY purchase, product_id, base_plan_id, offer_id
                 """,
             insert: """
                 INSERT INTO google_play_redemptions (purchase, product_id, base_plan_id, offer_id,
-                    offer_key, state, redeemed_at, settled_at, grant_id, matched_by, package_name,
-                    environment, matched_as, entry_index) VALUES
-                    (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    offer_key, state, redeemed_at, settled_at, refunded_at, refunded_millipercent,
+                    grant_id, matched_by, package_name, environment, matched_as, entry_index) VALUES
+                    (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ),
         Table(

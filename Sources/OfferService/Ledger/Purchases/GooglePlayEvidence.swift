@@ -13,8 +13,8 @@ package struct GooglePlayEvidence: Sendable {
     package var purchases: [(token: PurchaseToken, answer: GooglePlayPurchaseAnswer)] = []
     /// Purchases that were taken back, and when.
     package var revocations: [(token: PurchaseToken, at: Timestamp)] = []
-    /// Purchases of which money was paid back, and when.
-    package var refunds: [(token: PurchaseToken, at: Timestamp)] = []
+    /// Purchases of which money was paid back, and what.
+    package var refunds: [(token: PurchaseToken, refund: Refund)] = []
 
     /// `observedAt` is when the store was asked: a later observation prevails.
     package init(observedAt: Timestamp) {
@@ -84,9 +84,9 @@ extension GooglePlayEvidence {
             record.revokedAt = instant
             history.merge(record, key: keys.purchaseKey(of: token))
         }
-        for (token, instant) in refunds {
+        for (token, refund) in refunds {
             var record = GooglePlayPurchaseRecord()
-            record.refunds = [instant]
+            record.refunds = [refund]
             history.merge(record, key: keys.purchaseKey(of: token))
         }
         return history

@@ -30,7 +30,8 @@ extension GooglePlayPurchaseRecord {
         writer.member("goneAt", goneAt)
         writer.member("superseded", isSuperseded)
         writer.member("revokedAt", revokedAt)
-        writer.array("refunds", refunds) { $1.integer($0.milliseconds) }
+        writer.array("refunds", refunds.filter(\.isFull)) { $1.integer($0.at.milliseconds) }
+        writer.array("partialRefunds", refunds.filter { !$0.isFull }) { $1.integer($0.at.milliseconds) }
         writer.endObject()
         return String(decoding: writer.bytes, as: UTF8.self)
     }
@@ -76,7 +77,8 @@ extension GooglePlayPurchaseRecord {
         goneAt = object.instant("goneAt")
         isSuperseded = object.flag("superseded")
         revokedAt = object.instant("revokedAt")
-        refunds = object["refunds"]?.array?.compactMap(\.integer).map(Timestamp.init(milliseconds:)) ?? []
+        let partial = object.instants("partialRefunds").map { Refund(at: $0, millipercent: nil) }
+        refunds = (object.instants("refunds").map { Refund(at: $0) } + partial).sorted()
     }
 
     private static func use(_ object: JSONObject) -> (GooglePlayOfferPath, Use)? {
@@ -198,6 +200,10 @@ extension GooglePlayPurchase.LineItem {
 extension JSONObject {
     fileprivate func instant(_ name: String) -> Timestamp? {
         self[name]?.integer.map(Timestamp.init(milliseconds:))
+    }
+
+    fileprivate func instants(_ name: String) -> [Timestamp] {
+        self[name]?.array?.compactMap(\.integer).map(Timestamp.init(milliseconds:)) ?? []
     }
 
     fileprivate func flag(_ name: String) -> Bool { self[name]?.bool ?? false }

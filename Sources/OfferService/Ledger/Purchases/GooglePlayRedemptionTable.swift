@@ -34,8 +34,8 @@ package struct GooglePlayRedemptionTable {
         package let isOfOtherAccount: Bool
         /// Whether it is older than this ledger, or than the offer's entry in the catalog.
         package let isEarlier: Bool
-        /// The state that the ledger had before; `nil` of a redemption that is new to it.
-        var earlierState: String?
+        /// What the ledger had before; `nil` of a redemption that is new to it.
+        var earlier: EarlierUse?
 
         package init(
             redemption: GooglePlayRedemption,
@@ -56,6 +56,9 @@ package struct GooglePlayRedemptionTable {
             guard match != nil else { return isEarlier ? .earlier : .ungranted }
             return isOfOtherAccount ? .otherAccount : .granted
         }
+
+        /// Whether all that is new is that money was paid back.
+        var isRefundAlone: Bool { earlier?.differsByRefund(redemption.refund, in: redemption.state.name) ?? false }
     }
 
     /// A grant, and what ties a redemption to it.
@@ -95,7 +98,7 @@ package struct GooglePlayRedemptionTable {
                 try insert(line, of: purchase)
                 try count(entry)
                 var entry = entry
-                entry.earlierState = known.first(where: line.isOfSameUse)?.state
+                entry.earlier = known.first(where: line.isOfSameUse)?.earlier
                 news.append(entry)
             }
         }
@@ -342,6 +345,8 @@ package struct GooglePlayRedemptionTable {
         let state: String
         let redeemedAt: Int64
         let settledAt: Int64?
+        let refundedAt: Int64?
+        let refundedMillipercent: Int64?
         let grantID: [UInt8]?
         let matchedBy: String?
         let match: String
@@ -350,6 +355,8 @@ package struct GooglePlayRedemptionTable {
 
         /// Whether the other line is of the same use, whatever came of it.
         func isOfSameUse(_ other: Line) -> Bool { offer == other.offer }
+
+        var earlier: EarlierUse { EarlierUse(state: state, refundedAt: refundedAt) }
     }
 
     private func lines(of purchase: PurchaseKey) throws(StorageError) -> [Line] {
@@ -358,7 +365,7 @@ package struct GooglePlayRedemptionTable {
             SQL(
                 """
                 SELECT product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id, matched_by,
-                    matched_as, package_name, environment
+                    matched_as, package_name, environment, refunded_at, refunded_millipercent
                 FROM google_play_redemptions WHERE purchase = ?
                 """,
                 .blob(purchase.bytes)
@@ -371,6 +378,8 @@ package struct GooglePlayRedemptionTable {
                     state: row.text(4),
                     redeemedAt: row.integer(5),
                     settledAt: row.optionalInteger(6),
+                    refundedAt: row.optionalInteger(12),
+                    refundedMillipercent: row.optionalInteger(13),
                     grantID: row.optionalBlob(7),
                     matchedBy: row.optionalText(8),
                     match: row.text(9),
@@ -403,8 +412,8 @@ package struct GooglePlayRedemptionTable {
                 """
                 INSERT INTO google_play_redemptions (
                     purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
-                    matched_by, matched_as, package_name, environment
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    matched_by, matched_as, package_name, environment, refunded_at, refunded_millipercent
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 .blob(purchase.bytes),
                 .text(line.offer.productID),
@@ -418,7 +427,9 @@ package struct GooglePlayRedemptionTable {
                 SQLValue(line.matchedBy),
                 .text(line.match),
                 .text(line.packageName),
-                .text(line.environment)
+                .text(line.environment),
+                line.refundedAt.map(SQLValue.integer) ?? .null,
+                line.refundedMillipercent.map(SQLValue.integer) ?? .null
             )
         )
     }
@@ -433,6 +444,8 @@ extension GooglePlayRedemptionTable.Line {
             state: redemption.state.name,
             redeemedAt: redemption.redeemedAt.milliseconds,
             settledAt: redemption.state.settledAt?.milliseconds,
+            refundedAt: redemption.refund?.at.milliseconds,
+            refundedMillipercent: redemption.refund?.millipercent.map(Int64.init),
             grantID: entry.match?.grantID.bytes,
             matchedBy: entry.match?.way.rawValue,
             match: entry.reconciliation.rawValue,

@@ -280,6 +280,8 @@ package enum LedgerSchema {
             state TEXT NOT NULL,                    -- pending, redeemed, converted, notConverted or undone
             redeemed_at BIGINT NOT NULL,
             settled_at BIGINT,                      -- when it was converted or ended without
+            refunded_at BIGINT,                     -- when money was first paid back without undoing the use
+            refunded_millipercent BIGINT,           -- how much of the price, if the store says so
             grant_id BLOB,                          -- null if no grant fits
             bundle_id TEXT NOT NULL,
             environment TEXT NOT NULL,              -- production or sandbox
@@ -288,10 +290,7 @@ package enum LedgerSchema {
             PRIMARY KEY (chain, first_transaction)
         ) WITHOUT ROWID
         """,
-        """
-        CREATE INDEX app_store_redemptions_by_grant ON app_store_redemptions (grant_id)
-            WHERE grant_id IS NOT NULL
-        """,
+        "CREATE INDEX app_store_redemptions_by_grant ON app_store_redemptions (grant_id) WHERE grant_id IS NOT NULL",
         """
         CREATE INDEX app_store_redemptions_by_time
             ON app_store_redemptions (redeemed_at, entry_index, matched_as, environment)
@@ -348,6 +347,8 @@ package enum LedgerSchema {
             state TEXT NOT NULL,                    -- pending, redeemed, converted, notConverted or undone
             redeemed_at BIGINT NOT NULL,
             settled_at BIGINT,                      -- when it was converted or ended without
+            refunded_at BIGINT,                     -- when money was first paid back without undoing the use
+            refunded_millipercent BIGINT,           -- how much of the price, if the store says so
             grant_id BLOB,                          -- null if no grant fits
             matched_by TEXT,                        -- mark or customer; null without a grant
             package_name TEXT NOT NULL,
@@ -357,10 +358,7 @@ package enum LedgerSchema {
             PRIMARY KEY (purchase, product_id, base_plan_id, offer_id)
         ) WITHOUT ROWID
         """,
-        """
-        CREATE INDEX google_play_redemptions_by_grant ON google_play_redemptions (grant_id)
-            WHERE grant_id IS NOT NULL
-        """,
+        "CREATE INDEX google_play_redemptions_by_grant ON google_play_redemptions (grant_id) WHERE grant_id IS NOT NULL",
         """
         CREATE INDEX google_play_redemptions_by_time
             ON google_play_redemptions (redeemed_at, entry_index, matched_as, environment)

@@ -25,8 +25,8 @@ package struct RedemptionTable {
         package let grantID: UniqueID?
         /// How the use compares with grants, for metrics, records and reports.
         package let match: RedemptionMatch
-        /// The state that the ledger had before; `nil` of a redemption that is new to it.
-        var earlierState: String?
+        /// What the ledger had before; `nil` of a redemption that is new to it.
+        var earlier: EarlierUse?
     }
 
     /// Brings the rows up to what the evidence shows; answers those that are new or have changed, oldest first.
@@ -47,7 +47,7 @@ package struct RedemptionTable {
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: chain, bundleID)
                 try count(entry)
-                news.append(entry.after(line.predecessor(among: known, followedBy: lines)?.state))
+                news.append(entry.after(line.predecessor(among: known, followedBy: lines)?.earlier))
             }
         }
         return news.sorted { $0.redemption.isBefore($1.redemption) }
@@ -123,9 +123,13 @@ package struct RedemptionTable {
         let state: String
         let redeemedAt: Int64
         let settledAt: Int64?
+        let refundedAt: Int64?
+        let refundedMillipercent: Int64?
         let grantID: [UInt8]?
         let match: String
         let environment: String
+
+        var earlier: EarlierUse { EarlierUse(state: state, refundedAt: refundedAt) }
     }
 
     private func rows(of chain: ChainKey) throws(StorageError) -> [Line] {
@@ -133,7 +137,7 @@ package struct RedemptionTable {
             SQL(
                 """
                 SELECT first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id, matched_as,
-                    environment
+                    environment, refunded_at, refunded_millipercent
                 FROM app_store_redemptions WHERE chain = ?
                 """,
                 .blob(chain.bytes)
@@ -146,6 +150,8 @@ package struct RedemptionTable {
                 state: row.text(3),
                 redeemedAt: row.integer(4),
                 settledAt: row.optionalInteger(5),
+                refundedAt: row.optionalInteger(9),
+                refundedMillipercent: row.optionalInteger(10),
                 grantID: row.optionalBlob(6),
                 match: row.text(7),
                 environment: row.text(8)
@@ -169,8 +175,8 @@ package struct RedemptionTable {
                 """
                 INSERT INTO app_store_redemptions (
                     chain, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id,
-                    matched_as, bundle_id, environment
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    matched_as, bundle_id, environment, refunded_at, refunded_millipercent
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 .blob(chain.bytes),
                 .blob(line.firstTransaction),
@@ -182,7 +188,9 @@ package struct RedemptionTable {
                 line.grantID.map(SQLValue.blob) ?? .null,
                 .text(line.match),
                 .text(bundleID.text),
-                .text(line.environment)
+                .text(line.environment),
+                line.refundedAt.map(SQLValue.integer) ?? .null,
+                line.refundedMillipercent.map(SQLValue.integer) ?? .null
             )
         )
     }
@@ -198,6 +206,8 @@ extension RedemptionTable.Line {
             state: redemption.state.name,
             redeemedAt: redemption.redeemedAt.milliseconds,
             settledAt: redemption.state.settledAt?.milliseconds,
+            refundedAt: redemption.refund?.at.milliseconds,
+            refundedMillipercent: redemption.refund?.millipercent.map(Int64.init),
             grantID: entry.grantID?.bytes,
             match: entry.match.rawValue,
             environment: redemption.environment.rawValue
@@ -216,11 +226,14 @@ extension RedemptionTable.Line {
 }
 
 extension RedemptionTable.Entry {
-    fileprivate func after(_ state: String?) -> Self {
+    fileprivate func after(_ use: EarlierUse?) -> Self {
         var entry = self
-        entry.earlierState = state
+        entry.earlier = use
         return entry
     }
+
+    /// Whether all that is new is that money was paid back.
+    var isRefundAlone: Bool { earlier?.differsByRefund(redemption.refund, in: redemption.state.name) ?? false }
 }
 
 extension Redemption.State {

@@ -16,6 +16,7 @@ extension TransactionRecord {
         writer.member("expiresDate", expiresAt)
         writer.member("revocationDate", revokedAt)
         writer.member("revocationType", revocationType?.storeText)
+        writer.member("revocationPercentage", revocationPercentage.map { "\($0)" })
         writer.member("isUpgraded", isUpgraded ? true : nil)
         writer.member("inAppOwnershipType", ownership?.storeText)
         writer.member("offerType", offerType?.storeText)
@@ -59,6 +60,7 @@ extension TransactionRecord {
             signedAt: signedAt,
             source: source
         )
+        revocationPercentage = reader.text("revocationPercentage").flatMap { Int($0) }
         billingPlan = reader.reported("billingPlanType")
         commitmentEndsAt = reader.instant("commitmentExpiresDate")
         commitmentPeriod = reader.text("billingPeriodNumber").flatMap { Int($0) }

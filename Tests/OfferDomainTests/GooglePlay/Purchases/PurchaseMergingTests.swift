@@ -66,7 +66,10 @@ extension SplitMix {
             record.isSuperseded = record.goneAt != nil && chance(in: 2)
             if chance(in: 8) { record.revokedAt = .ago(days: Int.random(in: 0...3, using: &self)) }
             if chance(in: 3) { record.reportedSince = .ago(days: Int.random(in: 0...50, using: &self)) }
-            if chance(in: 6) { record.refunds = [.ago(days: Int.random(in: 0...3, using: &self))] }
+            if chance(in: 6) {
+                let instant = Timestamp.ago(days: Int.random(in: 0...3, using: &self))
+                record.refunds = [Refund(at: instant, millipercent: pick([nil, Refund.whole]))]
+            }
             history.merge(record, key: PlayPurchases.key(token))
             guard !chance(in: 5) else { return history }
             let purchase = try PlayPurchases.purchase(

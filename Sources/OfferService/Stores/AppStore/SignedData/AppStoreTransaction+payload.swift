@@ -31,6 +31,7 @@ extension AppStoreTransaction {
         expiresAt = try reader.instant("expiresDate")
         revokedAt = try reader.instant("revocationDate")
         revocationType = try reader.code("revocationType")
+        revocationPercentage = try reader.integer("revocationPercentage").flatMap { Int(exactly: $0) }
         isUpgraded = try reader.boolean("isUpgraded") ?? false
         ownership = try reader.code("inAppOwnershipType")
         storefront = try reader.identifierIfKnown("storefront")

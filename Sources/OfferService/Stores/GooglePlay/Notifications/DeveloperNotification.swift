@@ -13,8 +13,8 @@ struct DeveloperNotification: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         /// Of a subscription: what the number means changes over time, and it never tells the whole.
         case subscription(type: Int64, PurchaseToken)
-        /// Money was paid back; `isSubscription` tells it from a one-time purchase.
-        case voidedPurchase(PurchaseToken, isSubscription: Bool)
+        /// Money was paid back; `isSubscription` tells it from a one-time purchase. It is part of the money if `isPartial`.
+        case voidedPurchase(PurchaseToken, isSubscription: Bool, isPartial: Bool)
         case oneTimeProduct
         case pendingRefundReview
         /// Sent by hand from the Play Console.
@@ -62,8 +62,15 @@ struct DeveloperNotification: Hashable, Sendable {
 
     private static func voidedPurchase(_ object: JSONObject) -> Content? {
         guard let token = token(object) else { return nil }
-        return .voidedPurchase(token, isSubscription: object["productType"]?.integer == 1)
+        return .voidedPurchase(
+            token,
+            isSubscription: object["productType"]?.integer == 1,
+            isPartial: object["refundType"]?.integer == partialRefund
+        )
     }
+
+    /// `REFUND_TYPE_QUANTITY_BASED_PARTIAL_REFUND`.
+    private static let partialRefund: Int64 = 2
 
     private static func token(_ object: JSONObject) -> PurchaseToken? {
         object["purchaseToken"]?.string.flatMap { try? PurchaseToken($0) }

@@ -170,7 +170,9 @@ package struct GooglePlayNotificationReceiver: Sendable {
         switch notification.content {
         case .subscription(let type, let token):
             if SubscriptionChange(rawValue: type) == .revoked { evidence.revocations = [(token, notification.sentAt)] }
-        case .voidedPurchase(let token, isSubscription: true): evidence.refunds = [(token, notification.sentAt)]
+        case .voidedPurchase(let token, isSubscription: true, let isPartial):
+            let refund = Refund(at: notification.sentAt, millipercent: isPartial ? nil : Refund.whole)
+            evidence.refunds = [(token, refund)]
         case .voidedPurchase, .oneTimeProduct, .pendingRefundReview, .test, .other: break
         }
         return evidence
@@ -249,7 +251,7 @@ extension DeveloperNotification {
         switch content {
         // Only a new purchase is in another's place; asking each time would double the questions.
         case .subscription(let type, let token): (token, SubscriptionChange(rawValue: type) == .purchased)
-        case .voidedPurchase(let token, isSubscription: true): (token, false)
+        case .voidedPurchase(let token, isSubscription: true, _): (token, false)
         case .voidedPurchase, .oneTimeProduct, .pendingRefundReview, .test, .other: nil
         }
     }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Rule {
+    func refunded(withinDays days: Int, _ percent: Int?, _ context: EvaluationContext) -> Finding {
+        guard let refunds = context.facts.refundedAt?.value else {
+            return refundedAmongSeen(withinDays: days, percent, context)
+        }
+        let recent = refunds.within(days: days, percent, at: context.now)
+        guard let latest = recent.certain else {
+            guard !recent.mayBeOthers else { return Finding(self, .undecided, .refundsUnknown) }
+            return Finding(self, .notMet, .notRefunded)
+        }
+        return Finding(self, .met, .refunded, turnsAt: recent.mayBeOthers ? nil : latest.adding(days: days))
+    }
+
+    /// Of refunds that others may follow, tells only that there was one; when it is forgotten, another may not be.
+    ///
+    /// That there was none is told where none of these days can be missing.
+    private func refundedAmongSeen(withinDays days: Int, _ percent: Int?, _ context: EvaluationContext) -> Finding {
+        let (seen, since) = (context.facts.refundsSeen?.value, context.facts.refundsToldSince?.value)
+        let recent = seen?.within(days: days, percent, at: context.now)
+        if recent?.certain != nil { return Finding(self, .met, .refunded) }
+        guard let recent, !recent.mayBeOthers, let since, since.adding(days: days) <= context.now else {
+            return Finding(self, .undecided, .refundsUnknown)
+        }
+        return Finding(self, .notMet, .notRefunded)
+    }
+}
+
+extension [Refund] {
+    /// The latest of the last days that is large enough, and whether others may be, of which that is not known.
+    fileprivate func within(
+        days: Int,
+        _ percent: Int?,
+        at now: Timestamp
+    ) -> (certain: Timestamp?, mayBeOthers: Bool) {
+        let recent = filter { $0.at.adding(days: days) > now }
+        let isEnough: [Bool?] = recent.map { refund in percent.map { refund.isAtLeast(percent: $0) } ?? true }
+        let certain = zip(recent, isEnough).compactMap { $1 == true ? $0.at : nil }
+        return (certain.max(), isEnough.contains(nil))
+    }
+}
