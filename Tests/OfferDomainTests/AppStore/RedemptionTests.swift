@@ -56,6 +56,18 @@ struct RedemptionTests {
         again[1].reason = .known(.purchase)
         var returnedMoney = try months([payAsYouGo, nil])
         returnedMoney[1].revokedAt = .ago(days: 3)
+        var returnedLater = try months([payAsYouGo, nil, nil])
+        returnedLater[2].revokedAt = .ago(days: 4)
+        let returnedAgain = [
+            try Purchases.transaction(1, from: .ago(days: 110), to: .ago(days: 80)) { $0.used(.promotional, "spring") },
+            try Purchases.transaction(2, from: .ago(days: 80), to: .ago(days: 50)),
+            try Purchases.transaction(3, from: .ago(days: 9), to: .ago(days: -21)) {
+                $0.reason = .known(.purchase)
+                $0.revokedAt = .ago(days: 8)
+            },
+        ]
+        var refundedOther = try months([payAsYouGo, nil, autumn])
+        refundedOther[2].revokedAt = .ago(days: 5)
         var shared = try months([payAsYouGo])
         shared[0].ownership = .known(.familyShared)
         var won = try months([payAsYouGo])
@@ -139,9 +151,26 @@ struct RedemptionTests {
                 expected: [(1, 1, .notConverted(at: .ago(days: 50)))]
             ),
             RedemptionRow(
-                testDescription: "full price that was refunded converts nothing",
+                testDescription: "full price that was refunded stays a conversion",
                 transactions: returnedMoney,
-                expected: [(1, 1, .notConverted(at: .ago(days: 3)))]
+                expected: [(1, 1, .converted(at: .ago(days: 20)))],
+                refund: Refund(at: .ago(days: 3))
+            ),
+            RedemptionRow(
+                testDescription: "so does one of which a later period was refunded",
+                transactions: returnedLater,
+                expected: [(1, 1, .converted(at: .ago(days: 50)))],
+                refund: Refund(at: .ago(days: 4))
+            ),
+            RedemptionRow(
+                testDescription: "a refund after the customer left and came back is none of the use",
+                transactions: returnedAgain,
+                expected: [(1, 1, .converted(at: .ago(days: 80)))]
+            ),
+            RedemptionRow(
+                testDescription: "a refund of another offer's period is none of the use",
+                transactions: refundedOther,
+                expected: [(1, 1, .converted(at: .ago(days: 50))), (3, 1, .undone(at: .ago(days: 5)))]
             ),
             RedemptionRow(
                 testDescription: "an offer for a renewal that will not come is not pending",

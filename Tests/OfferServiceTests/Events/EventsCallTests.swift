@@ -223,6 +223,16 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             refundedPercentage: 33.333
         ),
         Life(
+            testDescription: "full price that was paid back stays a conversion",
+            purchases: {
+                ($0.periods, $0.periodDays) = (2, 0.5)
+                ($0.state, $0.revokedDaysAgo) = (.refunded, 0.1)
+            },
+            state: "converted",
+            events: ["offer.redeemed", "offer.converted", "offer.refunded"],
+            refundedPercentage: 100
+        ),
+        Life(
             testDescription: "an end tells of its start first",
             purchases: { ($0.state, $0.startedDaysAgo, $0.periodDays) = (.expired, 1, 0.8) },
             state: "notConverted",

@@ -64,6 +64,7 @@ import Testing
         )
         story.tell("a4", 4, try sample("ACTIVE", "anna", daysAgo: 4))
         story.messages.append((PlayService.voided("b1", sentDaysAgo: 3), "b1"))
+        story.messages.append((PlayService.voided("a1", refundType: 2, sentDaysAgo: 3), "a1"))
         story.messages.append((PlayService.notification(#""testNotification":{}"#), ""))
         return story
     }
@@ -120,6 +121,9 @@ import Testing
                 if index % 5 == 0 { evidence.purchases.append((token, .gone(isSuperseded: false))) }
                 if message.text.contains(#""notificationType":12"#) {
                     evidence.revocations = [(token, evidence.observedAt)]
+                }
+                if message.text.contains("voidedPurchase") {
+                    evidence.refunds = [(token, Refund(at: evidence.observedAt))]
                 }
                 reports.append(GooglePlayPurchaseReport(evidence, place: place))
             }

@@ -41,6 +41,27 @@ struct PlayLoopbackTests {
         }
     }
 
+    @Test func `money paid back after the full price leaves the conversion, and is told with it`() async throws {
+        try await withFakePlay { world in
+            let authorized = try await world.authorize("anna")
+            let bought = try world.buy(
+                account: authorized["obfuscatedAccountId"].text,
+                profile: authorized["obfuscatedProfileId"].text
+            )
+            try await world.deliver(bought)
+            try await world.happen(.renew, to: bought.token)
+            try await world.happen(.revoke, to: bought.token)
+            #expect(try world.redemptions() == ["winback-50 converted mark"])
+            let events = try await world.service.events()["events"].elements.dropFirst().map { $0["type"].text ?? "" }
+            #expect(events.prefix(3) == ["offer.redeemed", "offer.converted", "offer.refunded"], "\(events)")
+            #expect(Set(events.dropFirst(3)).isSubset(of: ["offer.refunded"]), "\(events)")
+            let id = try #require(authorized["grantId"].text)
+            let grant = try await world.service.get("/v1/grants/\(id)", as: "backend").json
+            #expect(grant["state"].text == "converted" && grant["use"]["refundedPercentage"].double == 100, "\(grant)")
+            #expect(grant["use"]["refundedAt"].text != nil)
+        }
+    }
+
     @Test func `a refund of a part leaves the use, and is told with it`() async throws {
         try await withFakePlay { world in
             let bought = try world.buy(account: nil, profile: nil)

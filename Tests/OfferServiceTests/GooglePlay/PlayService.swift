@@ -101,8 +101,15 @@ struct PlayService: Sendable {
         )
     }
 
-    static func voided(_ token: String, productType: Int = 1, sentDaysAgo: Double = 0) -> String {
-        let members = #""purchaseToken":"\#(token)","orderId":"GPA.1","productType":\#(productType),"refundType":1"#
+    static func voided(
+        _ token: String,
+        productType: Int = 1,
+        refundType: Int = 1,
+        sentDaysAgo: Double = 0
+    ) -> String {
+        let members = """
+            "purchaseToken":"\(token)","orderId":"GPA.1","productType":\(productType),"refundType":\(refundType)
+            """
         return notification(#""voidedPurchaseNotification":{\#(members)}"#, sentDaysAgo: sentDaysAgo)
     }
 
@@ -174,7 +181,7 @@ struct PlayService: Sendable {
         """
         SELECT 'redemption ' || quote(purchase) || quote(product_id) || quote(base_plan_id) || quote(offer_id)
             || quote(offer_key) || quote(state) || quote(redeemed_at) || quote(settled_at) || quote(grant_id)
-            || quote(matched_by)
+            || quote(matched_by) || quote(refunded_at) || quote(refunded_millipercent)
         FROM google_play_redemptions ORDER BY purchase, product_id, base_plan_id, offer_id
         """,
     ]

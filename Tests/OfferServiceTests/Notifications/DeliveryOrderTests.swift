@@ -21,6 +21,11 @@ import Testing
             }
             try await live(life, messages, world)
             let tables = try world.service.storeTables()
+            #expect(
+                try world.service.rows([
+                    "SELECT state FROM app_store_redemptions WHERE refunded_millipercent = 60000 AND refunded_at > redeemed_at"
+                ]) == ["converted"]
+            )
             let decisions = try await decisions(world)
             #expect(
                 try world.service.redemptions() == [

@@ -45,7 +45,8 @@ extension TestService {
         """,
         """
         SELECT 'redemption ' || quote(chain) || quote(first_transaction) || quote(offer_id) || quote(product_id)
-            || quote(state) || quote(redeemed_at) || quote(settled_at) || quote(grant_id)
+            || quote(state) || quote(redeemed_at) || quote(settled_at) || quote(grant_id) || quote(refunded_at)
+            || quote(refunded_millipercent)
         FROM app_store_redemptions ORDER BY chain, first_transaction
         """,
     ]

@@ -50,7 +50,7 @@ struct SubscriptionLife {
 
     /// Subscribes with a free trial, leaves, comes back with an offer that we granted and pays in full; redeems a
     /// second one for the next renewal and has it refunded; comes back with an offer that we know nothing of, fails to
-    /// pay, and recovers.
+    /// pay, recovers, and has a part of that refunded.
     static let events = [
         Event(
             0,
@@ -104,10 +104,16 @@ struct SubscriptionLife {
         ),
         Event(11.2, "DID_RENEW", "BILLING_RECOVERY", of: 8),
         Event(11.5, "TEST", of: nil),
+        Event(11.55, "REFUND", of: 8, status: 5, transaction: paidBack, renewal: off),
     ]
 
     private static let refunded: FakeAppStore.Members =
         discounted.merging(["revocationDate": 8.45, "revocationReason": 1, "revocationType": "REFUND_FULL"]) { $1 }
+
+    private static let paidBack: FakeAppStore.Members = [
+        "revocationDate": 11.53, "revocationReason": 1, "revocationType": "REFUND_PRORATED",
+        "revocationPercentage": 60_000,
+    ]
 
     /// In milliseconds since 1970.
     let beginning: Int64

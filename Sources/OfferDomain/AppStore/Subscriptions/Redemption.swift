@@ -37,7 +37,7 @@ package struct Redemption: Hashable, Sendable {
         case pending
         /// The customer has the discount, or what came after it isn't known.
         case redeemed
-        /// The customer went on at full price, from this instant.
+        /// The customer went on at full price, from this instant, whatever was paid back of it later.
         case converted(at: Timestamp)
         /// The customer left or took another offer, at this instant, and never paid the full price.
         case notConverted(at: Timestamp)
@@ -143,7 +143,7 @@ extension OfferRun {
             redeemedAt: first.record.purchasedAt,
             periods: parts.count,
             state: outcome(after: last, state),
-            refund: last.isUndone ? nil : records.compactMap(\.refund).min(),
+            refund: last.isUndone ? nil : (records + continuation(after: last)).compactMap(\.refund).min(),
             wasBought: wasBought,
             account: wasBought == false ? nil : first.record.account,
             environment: first.record.environment,
@@ -161,7 +161,18 @@ extension OfferRun {
         }
         if next.offerType != nil { return .notConverted(at: next.purchasedAt) }
         if isReturn(next, after: last) { return .notConverted(at: last.accessEndsAt ?? next.purchasedAt) }
-        return next.revokedAt.map { .notConverted(at: $0) } ?? .converted(at: next.purchasedAt)
+        return .converted(at: next.purchasedAt)
+    }
+
+    /// The periods at full price that follow the discounted ones, until the customer leaves or takes another offer.
+    private func continuation(after last: TransactionRecord) -> [TransactionRecord] {
+        var (continuation, previous) = ([TransactionRecord](), last)
+        for next in following {
+            guard next.offerType == nil, !isReturn(next, after: previous) else { break }
+            continuation.append(next)
+            previous = next
+        }
+        return continuation
     }
 
     /// Whether the customer had left and came back, which is no consequence of the offer.

@@ -23,11 +23,11 @@ package struct GooglePlayRedemption: Hashable, Sendable {
         case pending
         /// The customer has the discount, or what came after it isn't known.
         case redeemed
-        /// The full price was seen to apply, first at this instant.
+        /// The full price was seen to apply, first at this instant, whatever was paid back of it later.
         case converted(at: Timestamp)
         /// The customer left at this instant, and was never seen to pay the full price.
         case notConverted(at: Timestamp)
-        /// The purchase was taken back at this instant, before the full price was seen to apply.
+        /// The purchase was taken back or refunded in full at this instant, and the full price was never seen to apply.
         case undone(at: Timestamp)
     }
 }
@@ -44,7 +44,7 @@ extension GooglePlayPurchaseRecord {
                 offer: offer,
                 redeemedAt: usedAt(use),
                 state: outcome(of: use, latest),
-                refund: refunds.first { !$0.isFull },
+                refund: refund(of: use),
                 environment: latest.environment,
                 mark: mark
             )
@@ -55,9 +55,19 @@ extension GooglePlayPurchaseRecord {
     private func outcome(of use: Use, _ latest: GooglePlayObservation) -> GooglePlayRedemption.State {
         if latest.state.known == .pending { return .pending }
         if let paidInFullAt = use.paidInFullAt { return .converted(at: paidInFullAt) }
-        if let revokedAt { return .undone(at: revokedAt) }
+        if let undoneAt { return .undone(at: undoneAt) }
         guard !latest.isLive, latest.cancellation?.known != .forReplacement else { return .redeemed }
         return .notConverted(at: latest.expiresAt ?? latest.observedAt)
+    }
+
+    /// When the purchase was taken back, or all of the money paid back.
+    private var undoneAt: Timestamp? { ([revokedAt] + refunds.filter(\.isFull).map(\.at)).compactMap(\.self).min() }
+
+    /// The first money that was paid back: after the full price was seen any, before that a part, since all of it undoes
+    /// the use.
+    private func refund(of use: Use) -> Refund? {
+        if use.paidInFullAt != nil { return refunds.first ?? revokedAt.map { Refund(at: $0) } }
+        return undoneAt == nil ? refunds.first : nil
     }
 }
 

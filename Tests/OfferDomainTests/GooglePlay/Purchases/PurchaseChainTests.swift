@@ -141,6 +141,33 @@ struct PlayRedemptionTests {
         #expect(try state(.pendingPurchaseCancelled) == nil, "nothing was ever used")
     }
 
+    @Test func `money paid back after the full price leaves the conversion, and before it undoes the use`() throws {
+        func redemption(
+            _ phase: GooglePlayOfferPhase,
+            revokedDaysAgo: Int? = nil,
+            refunds: [Refund] = []
+        ) throws -> GooglePlayRedemption? {
+            var history = GooglePlayHistory()
+            history.see("a", try PlayPurchases.purchase(.active, offer: "win", phase: phase), daysAgo: 9)
+            history.see("a", try PlayPurchases.purchase(.expired, to: 1, offer: "win"), daysAgo: 0)
+            history.purchases[PlayPurchases.key("a")]?.revokedAt = revokedDaysAgo.map { .ago(days: $0) }
+            history.purchases[PlayPurchases.key("a")]?.refunds = refunds
+            return history.redemption
+        }
+        let part = Refund(at: .ago(days: 4), millipercent: nil)
+        let converted = GooglePlayRedemption.State.converted(at: .ago(days: 9))
+        for (redemption, state, refund) in [
+            (try redemption(.basePrice, revokedDaysAgo: 2), converted, Refund.ago(days: 2)),
+            (try redemption(.basePrice, revokedDaysAgo: 4, refunds: [.ago(days: 3)]), converted, .ago(days: 3)),
+            (try redemption(.basePrice, refunds: [part, .ago(days: 3)]), converted, part),
+            (try redemption(.freeTrial, revokedDaysAgo: 2), .undone(at: .ago(days: 2)), nil),
+            (try redemption(.freeTrial, refunds: [part, .ago(days: 3)]), .undone(at: .ago(days: 3)), nil),
+            (try redemption(.freeTrial, refunds: [part]), .notConverted(at: .ago(days: 1)), part),
+        ] as [(GooglePlayRedemption?, GooglePlayRedemption.State, Refund?)] {
+            #expect(redemption?.state == state && redemption?.refund == refund, "\(String(describing: redemption))")
+        }
+    }
+
     @Test func `dates an offer that came later by when it was seen, and keeps one whose item is gone`() throws {
         var history = GooglePlayHistory()
         history.see("a", try PlayPurchases.purchase(.active), daysAgo: 39)
