@@ -132,6 +132,10 @@ extension FakeGooglePlay {
         }
         /// 19: a new price is announced.
         package static let changePrice = Event("changePrice")
+        /// 22: whether the customer agrees to a higher price is asked, or answered; so many days are left.
+        package static func stepUpPrice(_ state: String, daysLeft: Int = 7) -> Event {
+            Event("stepUpPrice", ["state": .text(state), "days": .integer(daysLeft)])
+        }
         /// 4: what was pending is paid.
         package static let completePending = Event("completePending")
         /// 20: what was pending is not going to be paid.

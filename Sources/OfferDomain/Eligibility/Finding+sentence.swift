@@ -29,7 +29,8 @@ extension Finding {
         case .renewsToUnknown: "it is not known which product the next renewal is for; \(Self.sending("renewsTo"))"
         case .billingPlanMatches, .billingPlanDiffers, .billingPlanUnknown, .noCommitment, .commitmentEndsSoon,
             .commitmentEndsLater, .commitmentOver, .commitmentEndUnknown, .commitmentPeriodMatches,
-            .commitmentPeriodDiffers, .commitmentPeriodUnknown, .appleWinBack, .noAppleWinBack, .appleWinBackUnknown:
+            .commitmentPeriodDiffers, .commitmentPeriodUnknown, .appleWinBack, .noAppleWinBack, .appleWinBackUnknown,
+            .priceStepUpConsentMatches, .priceStepUpConsentDiffers, .priceStepUpConsentUnknown:
             appStoreSentence
         case .usedOffersWithinLimit, .usedOffersOverLimit, .usedOffersUnknown: usedOffersSentence
         case .customerUnproven:

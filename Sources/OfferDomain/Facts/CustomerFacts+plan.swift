@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Facts that only the App Store has: the billing plan of a subscription, and Apple's own win-back offers.
+// Facts that only one store has: the billing plan and Apple's own win-back offers, and consent to a price at Google Play.
 extension CustomerFacts {
     /// Adds what a trusted caller states at one instant.
     package mutating func state(
@@ -19,9 +19,17 @@ extension CustomerFacts {
         self.appleWinBackEligible = stated(appleWinBackEligible)
     }
 
+    /// The same of what only Google Play has.
+    package mutating func state(priceStepUpConsent: PriceStepUpConsent?, at instant: Timestamp) {
+        self.priceStepUpConsent = priceStepUpConsent.map {
+            Fact($0, source: .statedByCaller, observedAt: instant)
+        }
+    }
+
     /// Leaves out what is of one subscription.
     mutating func forgetPlan() {
         (billingPlan, commitmentEndsAt, commitmentPeriod) = (nil, nil, nil)
+        priceStepUpConsent = nil
     }
 }
 

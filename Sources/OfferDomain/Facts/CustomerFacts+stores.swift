@@ -82,7 +82,7 @@ extension CustomerFacts {
         expirationIntent = other.expirationIntent
         ownership = other.ownership
         (billingPlan, commitmentEndsAt) = (other.billingPlan, other.commitmentEndsAt)
-        commitmentPeriod = other.commitmentPeriod
+        (commitmentPeriod, priceStepUpConsent) = (other.commitmentPeriod, other.priceStepUpConsent)
     }
 
     /// Keeps no more than how late the end is at least.

@@ -42,6 +42,7 @@ package struct CustomerFacts: Hashable, Sendable {
     package var appleWinBackEligible: Fact<Bool>?
     /// How the customer pays for the subscription; in the App Store alone.
     package var billingPlan: Fact<BillingPlan>?
+    package var priceStepUpConsent: Fact<PriceStepUpConsent>?
     /// When the commitment of a monthly plan ends or ended.
     package var commitmentEndsAt: Fact<Timestamp>?
     /// Which period of the commitment runs, counted from 1.
@@ -175,6 +176,7 @@ package struct CustomerFacts: Hashable, Sendable {
         facts.eligibleWinBackOffers = eligibleWinBackOffers ?? other.eligibleWinBackOffers
         facts.appleWinBackEligible = appleWinBackEligible ?? other.appleWinBackEligible
         facts.billingPlan = billingPlan ?? other.billingPlan
+        facts.priceStepUpConsent = priceStepUpConsent ?? other.priceStepUpConsent
         facts.commitmentEndsAt = commitmentEndsAt ?? other.commitmentEndsAt
         facts.commitmentPeriod = commitmentPeriod ?? other.commitmentPeriod
         facts.storefront = storefront ?? other.storefront
@@ -233,6 +235,7 @@ extension CustomerFacts {
         facts.eligibleWinBackOffers = fresh(eligibleWinBackOffers)
         facts.appleWinBackEligible = fresh(appleWinBackEligible)
         facts.billingPlan = fresh(billingPlan)
+        facts.priceStepUpConsent = fresh(priceStepUpConsent)
         facts.commitmentEndsAt = fresh(commitmentEndsAt)
         facts.commitmentPeriod = fresh(commitmentPeriod)
         facts.storefront = fresh(storefront)

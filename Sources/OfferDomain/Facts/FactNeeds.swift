@@ -40,13 +40,15 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
     package static let commitmentPeriod = FactNeeds(rawValue: 1 << 14)
     /// ``CustomerFacts/appleWinBackEligible``.
     package static let appleWinBack = FactNeeds(rawValue: 1 << 15)
+    /// No answer of the App Store tells it.
+    package static let priceStepUpConsent = FactNeeds(rawValue: 1 << 16)
     /// What the App Store alone tells.
     package static let ofAppStore: FactNeeds = [
         .storefront, .renewalProduct, .billingPlan, .commitmentEnd, .commitmentPeriod, .appleWinBack,
     ]
 
     /// Each need by itself.
-    fileprivate static let each = (0..<16).map { FactNeeds(rawValue: 1 << $0) }
+    fileprivate static let each = (0..<17).map { FactNeeds(rawValue: 1 << $0) }
 
     /// What one call of Get All Subscription Statuses tells.
     package static let fromStatuses: FactNeeds = [
@@ -68,6 +70,7 @@ extension Rule {
         case .cancelled: [.cancellation, .autoRenew]
         case .renewsTo: .renewalProduct
         case .billingPlan: .billingPlan
+        case .priceStepUpConsent: .priceStepUpConsent
         case .commitmentEnds: .commitmentEnd
         case .commitmentPeriod: .commitmentPeriod
         case .appleWinBackEligible: .appleWinBack
@@ -130,6 +133,7 @@ extension CustomerFacts {
         case .cancellation: cancelledAt?.observedAt
         case .renewalProduct: renewsTo?.observedAt
         case .billingPlan: billingPlan?.observedAt
+        case .priceStepUpConsent: priceStepUpConsent?.observedAt
         case .commitmentEnd: commitmentEndsAt?.observedAt
         case .commitmentPeriod: commitmentPeriod?.observedAt
         case .appleWinBack: appleWinBackEligible?.observedAt

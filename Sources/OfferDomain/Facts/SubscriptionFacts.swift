@@ -45,6 +45,20 @@ package enum BillingPlan: String, CaseIterable, Sendable {
     case billedUpfront
 }
 
+/// Whether a customer agrees to the price that follows a trial or a lower price, where Google Play has to ask (South Korea).
+///
+/// Source: Google, [PriceStepUpConsentDetails](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#pricestepupconsentdetails).
+package enum PriceStepUpConsent: String, CaseIterable, Sendable {
+    /// The customer is not asked.
+    case notRequired
+    /// The customer has not answered; without an answer in time, the subscription is canceled.
+    case pending
+    /// The customer agreed, and the new price does not apply yet.
+    case confirmed
+    /// The customer agreed, and the new price applies.
+    case completed
+}
+
 /// Which of the store's two worlds a purchase belongs to.
 ///
 /// Source: Apple, [environment](https://developer.apple.com/documentation/appstoreserverapi/environment).

@@ -180,7 +180,7 @@ extension CatalogOffer {
         switch listing {
         case .appStore: FactNeeds.fromStatuses.union(.fromHistory)
         case .googlePlay:
-            FactNeeds.fromStatuses.union(.fromHistory).union([.region, .cancellation])
+            FactNeeds.fromStatuses.union(.fromHistory).union([.region, .cancellation, .priceStepUpConsent])
                 .subtracting(.ofAppStore)
         }
     }

@@ -66,6 +66,7 @@ struct RuleFile {
         case "appleWinBackEligible":
             return value.bool.map(Rule.appleWinBackEligible) ?? mismatches.none(value, expected("true or false", value))
         case "billingPlan": return choice(value).map(Rule.billingPlan)
+        case "priceStepUpConsent": return choice(value).map(Rule.priceStepUpConsent)
         case "ownership": return choice(value).map(Rule.ownership)
         case "environment": return choice(value).map(Rule.environment)
         default: return members(name, value)

@@ -144,6 +144,17 @@ class Life:
             item.members.setdefault("autoRenewingPlan", {})["priceChangeDetails"] = details
         return self._send(purchase, "priceChangeUpdated", at)
 
+    def stepUpPrice(self, purchase, at, state="PENDING", units=12, days=7):
+        """Asks whether the customer agrees to a higher price (South Korea), or tells the answer."""
+        details = {
+            "state": state,
+            "consentDeadlineTime": rfc3339(at + int(days * DAY)),
+            "newPrice": {"currencyCode": "KRW", "units": str(units)},
+        }
+        for item in purchase.items:
+            item.members.setdefault("autoRenewingPlan", {})["priceStepUpConsentDetails"] = details
+        return self._send(purchase, "priceStepUpConsentUpdated", at)
+
     def acknowledge(self, purchase, at):
         """What told of the purchase before goes with it."""
         purchase.is_acknowledged, purchase.out_of_app = True, None

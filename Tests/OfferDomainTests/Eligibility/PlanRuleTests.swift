@@ -70,6 +70,24 @@ struct PlanRuleTests {
             "it is not known which period of the commitment runs\(advice)commitmentPeriod"
         ),
         RuleRow(
+            .priceStepUpConsent(.pending),
+            .met,
+            .priceStepUpConsentMatches,
+            "the consent to the price step-up is pending"
+        ) { $0.facts.priceStepUpConsent = .stated(.pending) },
+        RuleRow(
+            .priceStepUpConsent(.pending),
+            .notMet,
+            .priceStepUpConsentDiffers,
+            "the consent to the price step-up is not pending"
+        ) { $0.facts.priceStepUpConsent = .stated(.notRequired) },
+        RuleRow(
+            .priceStepUpConsent(.pending),
+            .undecided,
+            .priceStepUpConsentUnknown,
+            "it is not known whether the customer agreed to a price step-up\(advice)priceStepUpConsent"
+        ),
+        RuleRow(
             .appleWinBackEligible(false),
             .met,
             .noAppleWinBack,
@@ -108,9 +126,11 @@ struct PlanRuleTests {
             appleWinBackEligible: true,
             at: RuleRow.now
         )
+        facts.state(priceStepUpConsent: .pending, at: RuleRow.now)
         facts.subscriptionGroup = .stated(try SubscriptionGroupID("1"))
         let asked = facts.asked(of: try SubscriptionGroupID("2"))
         #expect(asked.billingPlan == nil && asked.commitmentEndsAt == nil && asked.commitmentPeriod == nil)
+        #expect(asked.priceStepUpConsent == nil)
         #expect(asked.appleWinBackEligible?.value == true)
     }
 }

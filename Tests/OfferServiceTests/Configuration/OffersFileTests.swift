@@ -41,7 +41,7 @@ struct OffersFileTests {
     private static let ruleNames =
         " (known: all, any, appleWinBackEligible, attribute, autoRenew, billingPlan, budget, cancelled, commitmentEnds, "
         + "commitmentPeriod, cooldown, environment, grants, isActive, lapsed, "
-        + "not, ownership, refunded, region, renewsTo, status, storefront, subscribedBefore, usedOffers, window)"
+        + "not, ownership, priceStepUpConsent, refunded, region, renewsTo, status, storefront, subscribedBefore, usedOffers, window)"
 
     private static let floor =
         "asks for customers who never subscribed, and the offer is only for customers who have subscribed before; one at Google "

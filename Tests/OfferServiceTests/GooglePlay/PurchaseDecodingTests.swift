@@ -62,6 +62,26 @@ struct PurchaseDecodingTests {
         )
     }
 
+    @Test func `reads whether the customer agrees to a higher price`() throws {
+        func read(_ details: String) throws -> GooglePlayPurchase.PriceStepUp? {
+            let item = PlaySample.Item {
+                $0.kind = "unknownPlan"
+                $0.more = #""autoRenewingPlan":{"autoRenewEnabled":true\#(details)}"#
+            }
+            return try PlaySample("ACTIVE", item).purchase().lineItems[0].priceStepUp
+        }
+        let deadline = try #require(Timestamp(rfc3339: "2026-07-08T12:00:00Z"))
+        for consent in [PriceStepUpConsent.pending, .confirmed, .completed] {
+            let details = #""state":"\#(consent.storeText)","consentDeadlineTime":"2026-07-08T12:00:00Z""#
+            let read = try read(#","priceStepUpConsentDetails":{\#(details)}"#)
+            #expect(read == .init(consent: .known(consent), deadline: deadline))
+        }
+        let unknown = GooglePlayPurchase.PriceStepUp(consent: .unknown("CONSENT_STATE_UNSPECIFIED"), deadline: nil)
+        #expect(try read(#","priceStepUpConsentDetails":{}"#) == unknown)
+        #expect(try read("") == nil)
+        #expect(throws: GooglePlayPurchaseFault.self) { try read(#","priceStepUpConsentDetails":{"state":7}"#) }
+    }
+
     @Test func `survives members and values that nobody knows yet`() throws {
         let purchase = try PlaySample(
             "HIBERNATING",

@@ -10,7 +10,7 @@ struct PurchaseRecordTests {
     /// As they stand in the store's answer.
     @Test(arguments: ["premium", #"pre\"mium"#, #"back\\slash"#, #"\u0007\n"#, #"\",\"x\":\""#, "\u{E9}\u{1F600}"])
     func `names come back as they were`(name: String) throws {
-        let purchase = try PlaySample(
+        var purchase = try PlaySample(
             "ACTIVE\(name)",
             .init {
                 $0.product = name; $0.plan = name; $0.offer = name; $0.phase = name
@@ -19,6 +19,7 @@ struct PurchaseRecordTests {
         ) {
             $0.cancellation = name
         }.purchase()
+        purchase.lineItems[0].priceStepUp = .init(consent: Reported(name), deadline: PlaySample.now)
         let record = GooglePlayPurchaseRecord(purchase, observedAt: PlaySample.now, mark: name, keys: PlainKeys())
         let read = try #require(GooglePlayPurchaseRecord(json: record.json), "\(record.json)")
         #expect(read == record)

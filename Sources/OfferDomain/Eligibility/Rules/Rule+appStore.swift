@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the App Store alone knows of the subscription.
+// What one store alone knows of the subscription.
 extension Rule {
     func billingPlan(_ wanted: BillingPlan, _ fact: Fact<BillingPlan>?) -> Finding {
         guard let fact else { return Finding(self, .undecided, .billingPlanUnknown) }
         let isMet = fact.value == wanted
         return Finding(self, Answer(isMet), isMet ? .billingPlanMatches : .billingPlanDiffers)
+    }
+
+    func priceStepUpConsent(_ wanted: PriceStepUpConsent, _ fact: Fact<PriceStepUpConsent>?) -> Finding {
+        guard let fact else { return Finding(self, .undecided, .priceStepUpConsentUnknown) }
+        let isMet = fact.value == wanted
+        return Finding(self, Answer(isMet), isMet ? .priceStepUpConsentMatches : .priceStepUpConsentDiffers)
     }
 
     /// Takes a plan that is billed upfront for none with a commitment.
@@ -51,6 +57,12 @@ extension Finding {
         case (.billingPlanMatches, .billingPlan(let plan)): "the billing plan is \(plan.rawValue)"
         case (.billingPlanDiffers, .billingPlan(let plan)): "the billing plan is not \(plan.rawValue)"
         case (.billingPlanUnknown, _): "the billing plan is not known; \(Self.sending("billingPlan"))"
+        case (.priceStepUpConsentMatches, .priceStepUpConsent(let wanted)):
+            "the consent to the price step-up is \(wanted.rawValue)"
+        case (.priceStepUpConsentDiffers, .priceStepUpConsent(let wanted)):
+            "the consent to the price step-up is not \(wanted.rawValue)"
+        case (.priceStepUpConsentUnknown, _):
+            "it is not known whether the customer agreed to a price step-up; \(Self.sending("priceStepUpConsent"))"
         case (.commitmentEndsSoon, .commitmentEnds(let days)): "the commitment ends within \(Self.days(days))"
         case (.commitmentEndsLater, .commitmentEnds(let days)): "the commitment does not end within \(Self.days(days))"
         case (.commitmentOver, _): "the commitment has ended"

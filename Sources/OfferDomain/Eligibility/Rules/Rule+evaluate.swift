@@ -16,6 +16,7 @@ extension Rule {
         case .renewsTo(let allowed):
             membership(context.facts.renewsTo, allowed, .renewsToMatches, .renewsToDiffers, .renewsToUnknown)
         case .billingPlan(let wanted): billingPlan(wanted, context.facts.billingPlan)
+        case .priceStepUpConsent(let wanted): priceStepUpConsent(wanted, context.facts.priceStepUpConsent)
         case .commitmentEnds(let days): commitmentEnds(days, context)
         case .commitmentPeriod(let atLeast, let atMost): commitmentPeriod(atLeast: atLeast, atMost: atMost, context)
         case .appleWinBackEligible(let wanted): appleWinBack(wanted, context.facts.appleWinBackEligible)

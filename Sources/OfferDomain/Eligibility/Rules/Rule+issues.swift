@@ -10,9 +10,9 @@ extension Rule {
         case .all(let rules), .any(let rules):
             return check.list(rules.map(\.name), mayRepeat: true)
                 + rules.enumerated().flatMap { $1.issues(at: "\(check.pointer)/\($0)") }
-        case .not(let rule):
-            return rule.issues(at: check.pointer)
-        case .subscribedBefore, .autoRenew, .isActive, .billingPlan, .appleWinBackEligible, .ownership, .environment:
+        case .not(let rule): return rule.issues(at: check.pointer)
+        case .subscribedBefore, .autoRenew, .isActive, .billingPlan, .priceStepUpConsent, .appleWinBackEligible,
+            .ownership, .environment:
             return []
         case .status(let allowed):
             return check.list(allowed.map(\.rawValue), "/in")

@@ -17,8 +17,8 @@ extension Rule {
             needs.budget = days.map(BudgetSpan.days) ?? .forever
             needs.otherStore = stores == .both
         case .subscribedBefore, .status, .lapsed, .autoRenew, .isActive, .cancelled, .renewsTo, .billingPlan,
-            .commitmentEnds, .commitmentPeriod, .appleWinBackEligible, .usedOffers, .window, .storefront, .region,
-            .ownership, .refunded, .environment, .attribute:
+            .priceStepUpConsent, .commitmentEnds, .commitmentPeriod, .appleWinBackEligible, .usedOffers, .window,
+            .storefront, .region, .ownership, .refunded, .environment, .attribute:
             break
         }
         return needs

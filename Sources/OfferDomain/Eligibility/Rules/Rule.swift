@@ -24,6 +24,8 @@ package indirect enum Rule: Hashable, Sendable {
     case renewsTo(in: [ProductID])
     /// How the customer pays in the App Store.
     case billingPlan(BillingPlan)
+    /// What the customer has answered to a higher price at Google Play.
+    case priceStepUpConsent(PriceStepUpConsent)
     /// The commitment of a monthly plan ends within so many days of 24 hours.
     case commitmentEnds(withinDays: Int)
     /// Of the commitment, this period runs, both bounds included; the first is 1.
@@ -63,6 +65,7 @@ package indirect enum Rule: Hashable, Sendable {
         case .cancelled: "cancelled"
         case .renewsTo: "renewsTo"
         case .billingPlan: "billingPlan"
+        case .priceStepUpConsent: "priceStepUpConsent"
         case .commitmentEnds: "commitmentEnds"
         case .commitmentPeriod: "commitmentPeriod"
         case .appleWinBackEligible: "appleWinBackEligible"
@@ -85,7 +88,7 @@ package indirect enum Rule: Hashable, Sendable {
         "all", "any", "not", "subscribedBefore", "status", "lapsed", "autoRenew", "isActive", "cancelled", "renewsTo",
         "billingPlan", "commitmentEnds", "commitmentPeriod", "appleWinBackEligible", "usedOffers", "grants", "cooldown",
         "budget", "window", "storefront", "region", "ownership", "refunded",
-        "environment", "attribute",
+        "environment", "attribute", "priceStepUpConsent",
     ]
 }
 

@@ -57,3 +57,16 @@ package enum GooglePlayOfferPhase: String, StoreCode {
     /// The name of a member of `offerPhase`.
     package var storeText: String { rawValue }
 }
+
+extension PriceStepUpConsent: StoreCode {
+    /// Source: Google, [PriceStepUpConsentDetails](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#pricestepupconsentdetails).
+    package var storeText: String {
+        switch self {
+        case .pending: "PENDING"
+        case .confirmed: "CONFIRMED"
+        case .completed: "COMPLETED"
+        // Google says nothing then; no text of its will be this one.
+        case .notRequired: "notRequired"
+        }
+    }
+}

@@ -240,6 +240,7 @@ extension GooglePlayPurchaseStanding {
                 renews(scope).map(fact)
             }
         facts.cancelledAt = latest.cancelledAt.map(fact)
+        facts.priceStepUpConsent = priceStepUpConsent(scope).map(fact)
         facts.expirationIntent = expirationIntent.map(fact)
     }
 
@@ -253,6 +254,14 @@ extension GooglePlayPurchaseStanding {
         let items = latest.items.filter(scope.includes)
         let renewals = (items.isEmpty ? latest.items : items).map(\.renews)
         return renewals.contains(true) ? true : renewals.contains(nil) ? nil : false
+    }
+
+    /// What the customer has answered, of several items the least; nil if the store says what nobody here knows.
+    private func priceStepUpConsent(_ scope: GooglePlayScope) -> PriceStepUpConsent? {
+        let answers = latest.items.filter(scope.includes).compactMap(\.priceStepUp?.consent)
+        let known = answers.compactMap(\.known)
+        guard known.count == answers.count else { return nil }
+        return answers.isEmpty ? .notRequired : [.pending, .confirmed, .completed].first(where: known.contains)
     }
 
     /// Why it ended; a purchase that was taken back names a reason too, and it means nothing.

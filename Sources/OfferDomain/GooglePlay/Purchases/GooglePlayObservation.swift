@@ -96,6 +96,13 @@ extension GooglePlayObservation {
         }
     }
 
+    /// Whether it may go on when the customer agrees to a higher price, for which there was time when this was seen.
+    var awaitsConsent: Bool {
+        items.contains { item in
+            item.priceStepUp?.consent.known == .pending && item.priceStepUp?.deadline.map { $0 > observedAt } ?? false
+        }
+    }
+
     /// Whether it ended because another purchase goes on for it.
     var isReplaced: Bool { !isLive && cancellation?.known == .forReplacement }
 }
@@ -112,7 +119,8 @@ extension GooglePlayPurchase.LineItem {
             Content(productID), Content(basePlanID), Content(offerID), Content(expiresAt), Content(phase?.storeText),
             Content(plan == .prepaid), Content(renews), Content(ends), Content(replaced?.productID),
             Content(replaced?.basePlanID), Content(replaced?.offerID), Content(hasPromotionCode),
-            Content(isRemovedLater), Content(isReplacedLater),
+            Content(isRemovedLater), Content(isReplacedLater), Content(priceStepUp?.consent.storeText),
+            Content(priceStepUp?.deadline),
         ]
     }
 

@@ -58,6 +58,8 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         package var offerID: String?
         /// Which price applies now; nil if the store doesn't say.
         package var phase: Reported<GooglePlayOfferPhase>?
+        /// The newest question whether the customer agrees to a higher price; nil if there was none.
+        package var priceStepUp: PriceStepUp?
         /// The item of an earlier purchase that this one took the place of, for 60 days.
         package var replaced: ReplacedItem?
         /// Whether it was bought with a code of a promotion.
@@ -70,6 +72,18 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         /// An item of which nothing else is known.
         package init(productID: String) {
             self.productID = productID
+        }
+    }
+
+    /// What the customer is asked before a higher price applies.
+    package struct PriceStepUp: Hashable, Sendable {
+        package let consent: Reported<PriceStepUpConsent>
+        /// Without consent until then, the subscription is canceled.
+        package let deadline: Timestamp?
+
+        package init(consent: Reported<PriceStepUpConsent>, deadline: Timestamp?) {
+            self.consent = consent
+            self.deadline = deadline
         }
     }
 

@@ -104,7 +104,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
         } else if let offerID = item.offerID {
             let use = Use(
                 firstSeenAt: observedAt,
-                paidInFullAt: item.phase?.known == .basePrice ? observedAt : nil,
+                paidInFullAt: item.isPaidInFull ? observedAt : nil,
                 hasPromotionCode: item.hasPromotionCode
             )
             add(use, of: GooglePlayOfferPath(item.productID, item.basePlanID, offerID))
@@ -144,6 +144,13 @@ extension GooglePlayPurchaseRecord.Use {
             paidInFullAt: [paidInFullAt, other.paidInFullAt].compactMap(\.self).min(),
             hasPromotionCode: hasPromotionCode || other.hasPromotionCode
         )
+    }
+}
+
+extension GooglePlayPurchase.LineItem {
+    /// Whether the full price applies: a price that waits for consent does not.
+    fileprivate var isPaidInFull: Bool {
+        phase?.known == .basePrice && priceStepUp?.consent.known != .pending
     }
 }
 

@@ -162,6 +162,8 @@ extension GooglePlayPurchase.LineItem {
             writer.member("replacedBasePlanId", replaced.basePlanID)
             writer.member("replacedOfferId", replaced.offerID)
         }
+        writer.member("priceStepUpConsent", priceStepUp?.consent.storeText)
+        writer.member("consentDeadlineTime", priceStepUp?.deadline)
         writer.member("signupPromotion", hasPromotionCode)
         writer.member("deferredItemRemoval", isRemovedLater)
         writer.member("deferredItemReplacement", isReplacedLater)
@@ -190,6 +192,9 @@ extension GooglePlayPurchase.LineItem {
                 basePlanID: object["replacedBasePlanId"]?.string,
                 offerID: object["replacedOfferId"]?.string
             )
+        }
+        priceStepUp = object["priceStepUpConsent"]?.string.map {
+            GooglePlayPurchase.PriceStepUp(consent: Reported($0), deadline: object.instant("consentDeadlineTime"))
         }
         hasPromotionCode = object.flag("signupPromotion")
         isRemovedLater = object.flag("deferredItemRemoval")

@@ -129,6 +129,7 @@ struct FakeAnswerTests {
             (.cancel(by: .developer), .cancelled, .byDeveloper), (.grace, .inGracePeriod, nil), (.hold, .onHold, nil),
             (.pause, .paused, nil), (.expire, .expired, .bySystem), (.revoke, .expired, .bySystem),
             (.changePrice, .active, nil), (.scheduleCancellation, .active, nil),
+            (.stepUpPrice("PENDING"), .active, nil),
         ]
         for (event, state, cancellation) in rows {
             let token = try play.buy(.init("premium")).token

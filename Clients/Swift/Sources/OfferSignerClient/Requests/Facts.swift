@@ -25,6 +25,11 @@ public struct Facts: Encodable, Hashable, Sendable {
         case monthly, billedUpfront
     }
 
+    /// Whether the customer agrees to the higher price that Google Play asks about.
+    public enum PriceStepUpConsent: String, Encodable, Sendable {
+        case notRequired, pending, confirmed, completed
+    }
+
     /// Where a purchase was made.
     public enum Environment: String, Encodable, Sendable {
         case production, sandbox
@@ -60,6 +65,7 @@ public struct Facts: Encodable, Hashable, Sendable {
     /// Which period of the commitment runs, from 1.
     public var commitmentPeriod: Int?
     public var appleWinBackEligible: Bool?
+    public var priceStepUpConsent: PriceStepUpConsent?
     public var expiresAt: Date?
     public var autoRenew: AutoRenewal?
     public var ownership: Ownership?

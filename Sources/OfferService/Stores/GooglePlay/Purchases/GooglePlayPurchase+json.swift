@@ -94,6 +94,7 @@ extension GooglePlayPurchase.LineItem {
         self.init(productID: productID)
         expiresAt = reader.time("expiryTime")
         plan = GooglePlayPurchase.Plan(&reader, mismatches)
+        priceStepUp = GooglePlayPurchase.PriceStepUp(&reader, mismatches)
         phase = reader.member("offerPhase")?.oneMember()
         hasPromotionCode = reader.member("signupPromotion") != nil
         isRemovedLater = reader.member("deferredItemRemoval") != nil
@@ -126,6 +127,20 @@ extension GooglePlayPurchase.Plan {
         self = .autoRenewing(
             isEnabled: isEnabled,
             isCancellationPending: instalments?["pendingCancellation"].map { !$0.isNull } ?? false
+        )
+    }
+}
+
+extension GooglePlayPurchase.PriceStepUp {
+    fileprivate init?(_ item: inout ObjectReader, _ mismatches: Mismatches) {
+        guard let value = item.member("autoRenewingPlan"), value.object != nil else { return nil }
+        var plan = ObjectReader(value, into: mismatches)
+        guard let details = plan.member("priceStepUpConsentDetails") else { return nil }
+        var reader = ObjectReader(details, into: mismatches)
+        // Left out, it is the first of Google's list.
+        self.init(
+            consent: reader.code("state") ?? Reported("CONSENT_STATE_UNSPECIFIED"),
+            deadline: reader.time("consentDeadlineTime")
         )
     }
 }
