@@ -218,7 +218,7 @@ extension CustomerFacts {
     /// These facts without those that are too old to decide on: what is forgotten is as if nobody had told it.
     ///
     /// What was once done stays done, so offers and refunds that were seen, and that there was a subscription, are
-    /// kept; that there was none, and that a list is whole, are not.
+    /// kept; that there was none, and that a list is whole, are not. A purchase stays in the environment that it was made in.
     package func forgetting(_ isTooOld: (FactSource, Timestamp) -> Bool) -> CustomerFacts {
         func fresh<Value>(_ fact: Fact<Value>?) -> Fact<Value>? {
             fact.flatMap { isTooOld($0.source, $0.observedAt) ? nil : $0 }
@@ -238,7 +238,7 @@ extension CustomerFacts {
         facts.priceStepUpConsent = fresh(priceStepUpConsent)
         facts.commitmentEndsAt = fresh(commitmentEndsAt)
         facts.commitmentPeriod = fresh(commitmentPeriod)
-        facts.storefront = fresh(storefront)
+        (facts.storefront, facts.region) = (fresh(storefront), fresh(region))
         facts.ownership = fresh(ownership)
         facts.offersUsed = fresh(offersUsed)
         if facts.offersUsed == nil { facts.offersSeen = offersSeen ?? offersUsed }

@@ -88,7 +88,8 @@ package struct EventDerivation {
         if !isRefundAlone { found.append((type, details)) }
         if isRefunded { found.append((.offerRefunded, details)) }
         let isUnmatched = details.match == RedemptionMatch.ungranted.rawValue && type != .offerPending
-        if isUnmatched, isStart || was == state { found.append((.redemptionUnmatched, details)) }
+        let isMatchNew = was == state && refundedAt == earlier
+        if isUnmatched, isStart || isMatchNew { found.append((.redemptionUnmatched, details)) }
         return found
     }
 }

@@ -115,6 +115,13 @@ struct JoinedFactsTests {
         #expect(forgotten > 500, "the property is tried where it matters")
     }
 
+    @Test func `a region or storefront that is too old answers nothing`() throws {
+        var facts = CustomerFacts()
+        (facts.region, facts.storefront) = (.stated(try Region("KR")), .stated(try Storefront("KOR")))
+        facts = facts.forgetting { _, _ in true }
+        #expect(facts.region == nil && facts.storefront == nil)
+    }
+
     @Test
     func `lists are whole only if no store has more than was seen of it`() {
         var whole = CustomerFacts()

@@ -80,6 +80,10 @@ struct EventDerivationTests {
             #""ev":"offer.redemption","refunded":8,"state":"redeemed","was":"redeemed","wasRefunded":9"#,
             .offerRefunded
         ),
+        Row(
+            #""ev":"offer.redemption","match":"none","refunded":8,"state":"redeemed","was":"redeemed""#,
+            .offerRefunded
+        ),
         // Only the grant is new.
         Row(
             #""ev":"offer.redemption","refunded":9,"state":"redeemed","was":"redeemed","wasRefunded":9"#,
