@@ -61,6 +61,9 @@ package struct AppStoreTransaction: Hashable, Sendable {
     /// The chain that the customer left to move into a bundle, or out of one.
     package var previousOriginalTransactionID: TransactionID?
     /// The chain of the bundle that this subscription is part of.
+    ///
+    /// Apple documents it of StoreKit alone; the member has the name that Apple's other IDs have in signed data.
+    /// Source: Apple, [bundleOriginalTransactionID](https://developer.apple.com/documentation/storekit/transaction/bundleoriginaltransactionid).
     package var bundleOriginalTransactionID: TransactionID?
 
     /// What each transaction has; the caller sets the rest.
