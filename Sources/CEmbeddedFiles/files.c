@@ -42,6 +42,9 @@ static const unsigned char entries_js[] = {
 static const unsigned char entry_js[] = {
 #embed "../OfferService/Console/Assets/entry.js"
 };
+static const unsigned char events_js[] = {
+#embed "../OfferService/Console/Assets/events.js"
+};
 static const unsigned char follow_js[] = {
 #embed "../OfferService/Console/Assets/follow.js"
 };
@@ -112,6 +115,7 @@ static const struct embedded_file files[] = {
     FILE_OF("console/elements.js", elements_js),
     FILE_OF("console/entries.js", entries_js),
     FILE_OF("console/entry.js", entry_js),
+    FILE_OF("console/events.js", events_js),
     FILE_OF("console/follow.js", follow_js),
     FILE_OF("console/groups.js", groups_js),
     FILE_OF("console/icon.svg", icon_svg),

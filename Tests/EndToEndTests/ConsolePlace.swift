@@ -36,10 +36,29 @@ final class ConsolePlace: Sendable {
         var settings = Settings()
         settings.apiKeys = try await past.addCallers(demo)
         try await past.write(demo, into: &settings)
-        service = try await RunningService(demo)
+        service = try await RunningService(demo, options: try Self.receivers(demo))
         settings.url = service.url
         settings.screenshots = ProcessInfo.processInfo.environment["CONSOLE_SCREENSHOTS"]
         self.settings = settings
+    }
+}
+
+extension ConsolePlace {
+    /// Names one receiver that takes nothing and one that takes everything; the option that names the file follows.
+    private static func receivers(_ demo: DemoFolder) throws -> [String] {
+        try demo.write("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", to: "events.secret")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: demo.path(of: "events.secret"))
+        try demo.write(
+            """
+            {
+              privateNetworks: ["127.0.0.1"],
+              endpoints: [{id: "backend", url: "http://127.0.0.1:1/token-in-path?key=1", secrets: ["events.secret"]}],
+              streams: [{id: "archive", file: "archive.ndjson"}],
+            }
+            """,
+            to: "events"
+        )
+        return ["--events", demo.path(of: "events")]
     }
 }
 

@@ -16,7 +16,7 @@ extension EndToEnd {
             ? [
                 "sign-in", "wrong-keys", "overview", "three-clicks", "search", "entry", "other-views", "customers",
                 "keyboard", "tampering", "other-log-key", "hostile-text", "outages", "diagnosis", "list-comfort",
-                "administration",
+                "events", "administration",
             ]
             : [
                 "sign-in", "overview", "entry", "customers", "tampering", "hostile-text", "diagnosis", "administration",

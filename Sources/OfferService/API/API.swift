@@ -148,8 +148,7 @@ package final class API: Responder {
             return try await answer(request, ofStore: match, requestID: requestID, at: now)
         case .transactions: return try await evidence.transactions.respond(to: request, under: current.value, at: now)
         case .customerTransfers: return try await evidence.transfers.respond(to: request, under: current.value, at: now)
-        case .grant: return try await records.grants.respond(to: request, match, under: current.value, at: now)
-        case .events: return try await records.events.respond(to: request, under: current.value, at: now)
+        case .grant, .events, .eventEndpoints: return try await answer(request, ofOutcomes: match, at: now)
         case .logTile, .auditEntry, .auditEntryProof:
             return try await records.log.respond(to: request, match, under: current.value, at: now)
         case .logCheckpoint, .logState:
@@ -194,6 +193,20 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
+        }
+    }
+
+    /// The calls about what became of grants, and about who is sent that.
+    private func answer(
+        _ request: Request,
+        ofOutcomes match: RouteMatch,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let snapshot = current.value
+        return switch match.route {
+        case .grant: try await records.grants.respond(to: request, match, under: snapshot, at: now)
+        case .events: try await records.events.respond(to: request, under: snapshot, at: now)
+        default: try await records.eventEndpoints.respond(to: request, under: snapshot, at: now)
         }
     }
 

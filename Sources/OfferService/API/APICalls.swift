@@ -35,6 +35,7 @@ struct RecordCalls: Sendable {
     let reconciliation: ReconciliationCall
     let grants: GrantCall
     let events: EventsCall
+    let eventEndpoints: EventEndpointsCall
     let diagnoses: DiagnosesCall
 }
 

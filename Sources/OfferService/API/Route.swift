@@ -15,6 +15,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case customerTransfers = "/v1/customers/transfers"
     case grant = "/v1/grants/{grantId}"
     case events = "/v1/events"
+    case eventEndpoints = "/v1/events/endpoints"
     case revenueCatOffers = "/compat/revenuecat/v1/offers"
     case qonversionSignature = "/compat/qonversion/v3/users/{userId}/offers/{offerId}/signatures"
     case appleSampleOffer = "/compat/apple-sample/offer"
@@ -65,7 +66,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .auditEntry, .auditEntryProof, .grant, .events: [.get]
         case .live, .ready, .metrics, .openAPI, .logTile, .problem, .problems: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
-        case .auditEntries, .auditSummary, .auditNames: [.get]
+        case .auditEntries, .auditSummary, .auditNames, .eventEndpoints: [.get]
         case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
         case .unknown: []
         }

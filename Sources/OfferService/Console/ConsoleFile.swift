@@ -31,6 +31,7 @@ struct ConsoleFile: Sendable {
         "elements.js": script("elements.js"),
         "entries.js": script("entries.js"),
         "entry.js": script("entry.js"),
+        "events.js": script("events.js"),
         "follow.js": script("follow.js"),
         "groups.js": script("groups.js"),
         "log.js": script("log.js"),

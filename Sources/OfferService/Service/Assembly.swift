@@ -98,7 +98,7 @@ extension APICalls {
             runtime: writing.runtime
         )
         evidence = EvidenceCalls(writing, stores, play)
-        self.records = RecordCalls(records, writing, stores.appStore, isLogPublic: settings.isLogPublic)
+        self.records = RecordCalls(parts, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)
         operation = OperationCalls(
             current: writing.current,

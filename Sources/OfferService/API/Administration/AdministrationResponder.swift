@@ -27,7 +27,7 @@ extension Route {
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
             .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames,
-            .diagnoses, .live,
+            .eventEndpoints, .diagnoses, .live,
             .ready, .metrics, .openAPI, .problem, .problems, .ownCaller, .console, .consoleFile, .consoleDoor:
             true
         }

@@ -14,6 +14,7 @@ package enum AuditCall: String, CaseIterable, Hashable, Sendable {
     case reconciliation = "/v1/audit/reconciliation"
     case grant = "/v1/grants/{grantId}"
     case events = "/v1/events"
+    case eventEndpoints = "/v1/events/endpoints"
     case keys = "/v1/keys"
     case seal = "/v1/seal"
     case checkpoint = "/audit/checkpoint"

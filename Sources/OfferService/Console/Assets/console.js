@@ -6,6 +6,7 @@ import { customers } from "./customers.js";
 import { entries } from "./entries.js";
 import { entry } from "./entry.js";
 import { announce, element, field, notice, paragraph, plain, replace, value } from "./elements.js";
+import { events } from "./events.js";
 import { log, warnOfChangedKey } from "./log.js";
 import { lookup } from "./lookup.js";
 import { overview } from "./overview.js";
@@ -19,6 +20,7 @@ const views = [
   { path: "find", name: "Why was it refused?", show: lookup },
   { path: "customers", name: "Find a customer", show: customers },
   { path: "reconciliation", name: "Reconciliation", show: reconciliation },
+  { path: "events", name: "Events", show: events },
   { path: "log", name: "Log", show: log },
 ];
 

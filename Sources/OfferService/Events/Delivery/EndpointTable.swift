@@ -4,7 +4,7 @@ package import Storage
 
 /// How far each endpoint is, as the database has it; used by one thread.
 package struct EndpointTable {
-    private let connection: any DatabaseConnection
+    let connection: any DatabaseConnection
 
     package init(connection: any DatabaseConnection) {
         self.connection = connection
@@ -85,17 +85,44 @@ package struct EndpointTable {
                 FROM event_deliveries WHERE endpoint = ? ORDER BY position
                 """,
                 .text(id)
-            )
-        ) { row in
-            HeldUp(
-                position: row.integer(0),
-                attempts: row.integer(1),
-                firstAttemptAt: row.optionalInteger(2).map(Timestamp.init(milliseconds:)),
-                nextAttemptAt: Timestamp(milliseconds: row.integer(3)),
-                givenUpAt: row.optionalInteger(4).map(Timestamp.init(milliseconds:)),
-                failure: row.optionalText(5)
-            )
-        }
+            ),
+            Self.heldUp
+        )
+    }
+
+    /// Some of what an endpoint has not taken: what is tried again first, then what is given up, the newest first.
+    func heldUp(_ id: String, atMost limit: Int) throws(StorageError) -> [HeldUp] {
+        try connection.all(
+            SQL(
+                """
+                SELECT position, attempts, first_attempt_at, next_attempt_at, given_up_at, failure
+                FROM event_deliveries WHERE endpoint = ?
+                ORDER BY given_up_at IS NOT NULL, given_up_at DESC, position LIMIT ?
+                """,
+                .text(id),
+                .integer(Int64(limit))
+            ),
+            Self.heldUp
+        )
+    }
+
+    /// How much of what an endpoint has not taken is tried again, and how much is given up.
+    func heldUpCounts(_ id: String) throws(StorageError) -> (open: Int64, givenUp: Int64) {
+        let counts = try connection.first(
+            SQL("SELECT COUNT(*), COUNT(given_up_at) FROM event_deliveries WHERE endpoint = ?", .text(id))
+        ) { (all: $0.integer(0), givenUp: $0.integer(1)) }
+        return ((counts?.all ?? 0) - (counts?.givenUp ?? 0), counts?.givenUp ?? 0)
+    }
+
+    private static func heldUp(_ row: borrowing Storage.Row) -> HeldUp {
+        HeldUp(
+            position: row.integer(0),
+            attempts: row.integer(1),
+            firstAttemptAt: row.optionalInteger(2).map(Timestamp.init(milliseconds:)),
+            nextAttemptAt: Timestamp(milliseconds: row.integer(3)),
+            givenUpAt: row.optionalInteger(4).map(Timestamp.init(milliseconds:)),
+            failure: row.optionalText(5)
+        )
     }
 
     /// Makes the row of an endpoint that is new.

@@ -211,15 +211,20 @@ package final class EventDeliverer: Sendable {
 // MARK: - Health and metrics
 
 extension EventDeliverer {
-    private var standings: [(id: String, standing: EndpointWorker.Standing)] {
-        // Where another instance delivers, this one knows nothing of the endpoints.
-        if let lease, lease.term == nil { return [] }
-        return state.withLock { $0.workers }.map { ($0.id, $0.standing) }
+    /// By the names of the receivers; empty where another instance delivers, since this one then knows nothing of them.
+    var standings: [String: EndpointWorker.Standing] {
+        if let lease, lease.term == nil { return [:] }
+        let workers = state.withLock { $0.workers }
+        return Dictionary(workers.map { ($0.id, $0.standing) }) { first, _ in first }
+    }
+
+    private var ordered: [(id: String, standing: EndpointWorker.Standing)] {
+        standings.map { ($0.key, $0.value) }.sorted { $0.id < $1.id }
     }
 
     /// What whoever runs the service should know.
     package var warnings: [Obstacle] {
-        standings.compactMap { id, standing in
+        ordered.compactMap { id, standing in
             if let reason = standing.disabledReason {
                 return Obstacle("event-endpoint-disabled", "The endpoint \(id) gets no events: \(reason).")
             }
@@ -230,7 +235,7 @@ extension EventDeliverer {
 
     /// For the metrics.
     package var gauges: [Gauge] {
-        let (now, standings) = (parts.runtime.clock.now(), standings)
+        let (now, standings) = (parts.runtime.clock.now(), ordered)
         func samples(_ value: (EndpointWorker.Standing) -> Double) -> [Gauge.Sample] {
             standings.map { .init(value($0.standing), labels: [("endpoint", $0.id)]) }
         }

@@ -36,7 +36,8 @@ package struct EventDesk {
         }
         return endpoints
             + settings.streams.map { stream in
-                Self.line(stream.id, to: stream.shownTarget, rows.first { $0.id == stream.id })
+                let kind = stream.file == nil ? "syslog" : "file"
+                return Self.line(stream.id, to: "\(kind) \(stream.shownPlace)", rows.first { $0.id == stream.id })
             }
     }
 

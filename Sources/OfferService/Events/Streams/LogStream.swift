@@ -20,11 +20,11 @@ package struct LogStream: Hashable, Sendable {
     /// The path, if it is a file.
     var file: String? { if case .file(let path) = target { path } else { nil } }
 
-    /// What people see of it.
-    var shownTarget: String {
+    /// What people see of where it goes.
+    var shownPlace: String {
         switch target {
-        case .syslog(let target): "syslog \(target.connection.origin.host):\(target.connection.origin.port)"
-        case .file(let path): "file \(path)"
+        case .syslog(let target): "\(target.connection.origin.host):\(target.connection.origin.port)"
+        case .file(let path): path
         }
     }
 

@@ -52,7 +52,8 @@ struct RecordParts: Sendable {
 }
 
 extension RecordCalls {
-    init(_ parts: RecordParts, _ writing: WritingParts, _ store: AppStore, isLogPublic: Bool) {
+    init(_ assembly: Assembly, isLogPublic: Bool) {
+        let (parts, writing) = (assembly.records, assembly.writing)
         let (signedLog, reads, readers) = (parts.signedLog, parts.reads, parts.readers)
         let unrecorded = UnrecordedSignatures(writing.runtime)
         queries = AuditCalls(index: parts.index, readers: readers, reads: reads, unrecorded: unrecorded)
@@ -60,7 +61,7 @@ extension RecordCalls {
             desk: AuditDesk(index: parts.index, readers: parts.diagnosisReaders) { await reads.note($0) },
             searches: SearchPool(),
             recorder: DiagnosisRecorder(committer: writing.committer, log: writing.runtime.log),
-            store: store,
+            store: assembly.stores.appStore,
             unrecorded: unrecorded,
             rates: DiagnosisRates(writing.runtime)
         )
@@ -77,6 +78,12 @@ extension RecordCalls {
         let desk = AuditDesk(index: parts.index, readers: parts.eventReaders) { await reads.note($0) }
         grants = GrantCall(admission: writing.admission, desk: desk, reads: reads)
         events = EventsCall(admission: writing.admission, desk: desk, reads: reads)
+        eventEndpoints = EventEndpointsCall(
+            readers: readers,
+            reads: reads,
+            settings: { [configuration = writing.configuration] in configuration.loaded.events },
+            standings: { [deliverer = assembly.events] in deliverer.standings }
+        )
     }
 }
 

@@ -578,6 +578,73 @@ def check_slips(walk):
     expect("pseudonym" in notice and "/v1/audit/customers" in notice, notice)
 
 
+@scenario
+def events(walk):
+    """Each receiver of events: how far it is, what it has not taken and why, and what to do; no secret is shown."""
+    browser, settings = walk.browser, walk.settings
+    sign(settings)
+    for who, width, dark in (("auditor", 1280, False), ("auditor", 390, True), ("admin", 390, False), ("admin", 1280, True)):
+        walk.sign_in(who, route="events", width=width, dark=dark)
+        wait_for("the failure is on record", lambda: failed_delivery(walk), 30)
+        row = browser.find("[aria-labelledby=receivers] tbody tr", "backend").text
+        expect("http://127.0.0.1:1/…" in row and "Standard Webhooks" in row, f"{row}")
+        expect("archive.ndjson" in browser.find("[aria-labelledby=receivers] tbody tr", "archive").text, "no file is shown")
+        browser.find("[aria-labelledby=receivers] .badge.good", "delivering")
+        browser.find("[aria-labelledby=not-taken] tbody td", "connection")
+        expect(browser.all("[aria-labelledby=not-taken] tbody time"), "no next attempt is shown")
+        expect(not browser.all(".notice.bad"), browser.text("main"))
+        shown = browser.run("return document.documentElement.outerHTML")
+        expect("token-in-path" not in shown and "whsec" not in shown, "a secret is shown")
+        walk.accept()
+    walk.follow(browser.find("[aria-labelledby=not-taken] tbody a").click)
+    browser.find("#proof .notice.good")
+    walk.end_scenario()
+    check_stopped_receivers(walk)
+
+
+def failed_delivery(walk):
+    """Whether the page shows that the receiver named backend has not taken something; asks again if not."""
+    if walk.browser.all("[aria-labelledby=not-taken] tbody tr"):
+        return True
+    walk.follow(walk.browser.find("#refresh").click)
+    return False
+
+
+def check_stopped_receivers(walk):
+    """What a receiver that gets nothing looks like, and what to run; the page of a service without receivers."""
+    browser = walk.browser
+    lost = {"index": 1, "attempts": 6, "failure": "it answered with status 400", "givenUpAt": "2026-11-21T08:41:28.617Z"}
+    held = {"index": 2, "attempts": 0}
+    base = {"kind": "webhook", "format": "cloudevents", "target": "https://a.example/…", "delivered": 3, "nextIndex": 1,
+            "backlog": 4, "open": 0, "givenUp": 0, "deliveries": []}
+    answer = {"logSize": 5, "endpoints": [
+        {**base, "id": "gone", "state": "disabled", "reason": "it answered with status 410", "disabledAt": lost["givenUpAt"]},
+        {**base, "id": "picky", "state": "delivering", "givenUp": 70, "deliveries": [lost]},
+        {**base, "id": "slow", "state": "paused", "reason": "it answered with status 503", "open": 1, "deliveries": [held]},
+        {"id": "new", "kind": "relay", "target": "https://b.example/…", "state": "starting", "delivered": 0, "open": 0,
+         "givenUp": 0, "deliveries": []},
+    ]}
+    with Between(walk) as proxy:
+        proxy.change = lambda path, body: json.dumps(answer).encode() if path == "/v1/events/endpoints" else body
+        for width in (1280, 390):
+            walk.sign_in("admin", route="events", width=width)
+            for state, kind in (("disabled", "bad"), ("paused", "bad"), ("starting", "neutral"), ("given up", "bad")):
+                browser.find(f".badge.{kind}", state)
+            for kind, title, command in (
+                ("bad", "gone gets no events", "events endpoints --enable gone"),
+                ("bad", "picky: 70 given up", "events replay --endpoint picky --from-index 1"),
+                ("warn", "slow is not sent anything now", "events endpoints --enable slow"),
+            ):
+                notice = browser.find(f".notice.{kind}", title).text
+                expect(command in notice, f"{title}: {notice}")
+            expect("1 of 70 are shown" in browser.text("[aria-labelledby=not-taken]"), "what is left out is not told")
+            walk.accept()
+        answer["endpoints"] = []
+        walk.follow(browser.find("#refresh").click)
+        browser.find("[aria-labelledby=receivers] p", "No receiver is set up")
+        walk.accept()
+
+
 # With the keyboard alone
 
 
@@ -832,7 +899,7 @@ def plant(value, place=[0]):
     if not isinstance(value, dict):
         return value
     chosen = {"caller", "offer", "product", "bundle", "rule", "ev", "code", "detail", "name", "outcome", "kid", "key",
-              "origin", "cause", "offerId", "productId", "grantedTo"}
+              "origin", "cause", "offerId", "productId", "grantedTo", "target", "reason", "failure", "kind"}
     planted = {}
     for name, member in value.items():
         if name in chosen and isinstance(member, str):
@@ -863,7 +930,7 @@ def hostile_text(walk):
         proxy.change = change
         for width in (1280, 390):
             walk.sign_in(width=width)
-            for route in ("", "entries", "entries?group=caller", f"entries/{index}", "log", "reconciliation",
+            for route in ("", "entries", "entries?group=caller", f"entries/{index}", "log", "reconciliation", "events",
                           "entries?caller=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"):
                 walk.go("nowhere")
                 walk.go(route)

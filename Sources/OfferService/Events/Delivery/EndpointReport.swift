@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// What auditors see of one receiver of events: no secret, and no URL beyond its host.
+struct EndpointReport: Sendable {
+    /// What it receives, and how.
+    enum Kind: String, CaseIterable, Sendable {
+        case webhook, relay, syslog, file
+    }
+
+    enum State: String, CaseIterable, Sendable {
+        /// The service has not begun with it yet.
+        case starting
+        /// It has taken everything that was sent.
+        case delivering
+        /// It has not taken some messages, which are sent again; it gets others meanwhile.
+        case waiting
+        /// It gets nothing until a time that its failures or its own answer have set.
+        case paused
+        /// It gets nothing until somebody enables it.
+        case disabled
+    }
+
+    /// At most so many deliveries are listed; they are counted all the same.
+    static let mostListed = 50
+
+    let id: String
+    let kind: Kind
+    let target: String
+    let format: WebhookFormat?
+    fileprivate(set) var state = State.starting
+    /// Why it is waiting, paused or disabled.
+    fileprivate(set) var reason: String?
+    fileprivate(set) var row: EndpointTable.Row?
+    /// Entries of the log that were not looked at yet, or whose events wait.
+    fileprivate(set) var backlog: Int64 = 0
+    /// Deliveries that failed or wait behind one that did.
+    fileprivate(set) var open: Int64 = 0
+    fileprivate(set) var givenUp: Int64 = 0
+    /// The open ones first, in order, then the given up ones, the newest first.
+    fileprivate(set) var deliveries: [EndpointTable.HeldUp] = []
+}
+
+extension EndpointReport {
+    fileprivate init(_ endpoint: EventEndpoint) {
+        switch endpoint.source {
+        case .events(_, let format):
+            self.init(id: endpoint.id, kind: .webhook, target: endpoint.shownURL, format: format)
+        case .notifications: self.init(id: endpoint.id, kind: .relay, target: endpoint.shownURL, format: nil)
+        }
+    }
+
+    fileprivate init(_ stream: LogStream) {
+        let kind: Kind = stream.file == nil ? .syslog : .file
+        self.init(id: stream.id, kind: kind, target: stream.shownPlace, format: nil)
+    }
+
+    /// Reads all receivers; `standings` are what this instance knows of those that it delivers to.
+    static func all(
+        of settings: EventSettings?,
+        _ standings: [String: EndpointWorker.Standing],
+        connection: any DatabaseConnection
+    ) throws(StorageError) -> (logSize: Int64, reports: [EndpointReport]) {
+        let size = try connection.first(SQL("SELECT size FROM log_head")) { $0.integer(0) } ?? 0
+        guard let settings else { return (size, []) }
+        let table = EndpointTable(connection: connection)
+        var reports = settings.endpoints.map { EndpointReport($0) } + settings.streams.map { EndpointReport($0) }
+        for index in reports.indices { try reports[index].read(table, standings[reports[index].id], logSize: size) }
+        return (size, reports)
+    }
+
+    private mutating func read(
+        _ table: EndpointTable,
+        _ standing: EndpointWorker.Standing?,
+        logSize: Int64
+    ) throws(StorageError) {
+        guard let row = try table.row(id) else { return }
+        self.row = row
+        backlog = max(0, logSize - EventPosition(number: row.nextPosition).index)
+        (open, givenUp) = try table.heldUpCounts(id)
+        deliveries = try table.heldUp(id, atMost: Self.mostListed)
+        let failure = deliveries.first { $0.givenUpAt == nil && $0.failure != nil }?.failure
+        // A stream keeps the order, so all of it waits.
+        let isPaused = standing?.isCircuitOpen ?? false || (open > 0 && (kind == .syslog || kind == .file))
+        if row.disabledAt != nil {
+            (state, reason) = (.disabled, row.disabledReason)
+        } else if isPaused {
+            (state, reason) = (.paused, standing?.failure ?? failure)
+        } else {
+            (state, reason) = (open > 0 ? .waiting : .delivering, failure)
+        }
+    }
+}
