@@ -47,13 +47,13 @@ final class EndpointWorker: EventWorker {
         }
     }
 
-    /// Begins no more; ``wait()`` returns when the thread has ended.
+    /// Begins no more.
     func stop() {
         inbox.withLock { $0.isStopping = true }
         inbox.wakeAll()
     }
 
-    func wait() { hasEnded.wait(atMost: 5_000_000) { $0 } }
+    func wait(atMost microseconds: Int64) { hasEnded.wait(atMost: microseconds) { $0 } }
 
     // MARK: - The thread
 

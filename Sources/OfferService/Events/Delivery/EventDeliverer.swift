@@ -202,9 +202,14 @@ package final class EventDeliverer: Sendable {
             defer { (state.client, state.workers, state.fingerprint) = (nil, [], nil) }
             return (state.client, state.workers)
         }
-        for worker in workers { worker.stop() }
-        for worker in workers { worker.wait() }
+        Self.end(workers, within: 5_000_000, parts.runtime.clock.stopwatch())
         client?.stop()
+    }
+
+    /// Ends all workers, and waits for all of them together: one that hangs takes no time from the others.
+    static func end(_ workers: [any EventWorker], within microseconds: Int64, _ stopwatch: Stopwatch) {
+        for worker in workers { worker.stop() }
+        for worker in workers { worker.wait(atMost: max(0, microseconds - stopwatch.microseconds)) }
     }
 }
 

@@ -4,12 +4,14 @@ import Glibc
 /// Appends a line for each entry to a file that other programs read, rename and remove; used by one thread.
 final class LogFile: LogSink {
     private let path: String
+    private let creates: Bool
     private var descriptor: Int32 = -1
     /// Until the first write after the file was opened.
     private var needsRepair = true
 
-    init(path: String) {
-        self.path = path
+    /// With `creates`, a file that is missing is made; it then belongs to the user of this process.
+    init(path: String, creates: Bool = true) {
+        (self.path, self.creates) = (path, creates)
     }
 
     deinit { close() }
@@ -53,8 +55,12 @@ final class LogFile: LogSink {
 
     private func open() throws(LogSinkError) {
         close()
-        let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
-        descriptor = unsafe Glibc.open(path, flags, 0o600)
+        let flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
+        descriptor = unsafe Glibc.open(path, creates ? flags | O_CREAT : flags, 0o600)
+        guard descriptor >= 0 || creates || errno != ENOENT else {
+            let advice = "does not exist yet. The service makes it with its next entry; then test again."
+            throw LogSinkError(description: "\(path) \(advice)", label: "file")
+        }
         guard descriptor >= 0 else { throw failure("cannot be opened") }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure("cannot be read") }

@@ -33,7 +33,8 @@ extension LogStream {
 
     private static func test(_ path: String, _ id: String, at now: Timestamp) -> (isTaken: Bool, text: String) {
         do throws(LogSinkError) {
-            try LogFile(path: path).write(StreamItem.testLine(at: now)) { false }
+            // Another user may run the test, and the service could not write to a file of that user.
+            try LogFile(path: path, creates: false).write(StreamItem.testLine(at: now)) { false }
             return (true, "\(id): a test line was written to \(path)")
         } catch {
             return (false, "\(id): \(error)")

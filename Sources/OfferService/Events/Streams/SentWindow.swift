@@ -67,6 +67,14 @@ package struct SentWindow: Sendable {
         batches.first { !isProven($0, at: now) }?.first ?? next
     }
 
+    /// Takes note that all from an entry on is sent again because somebody asked for it.
+    package mutating func rewind(to entry: Int64) {
+        batches.removeAll { $0.first >= entry }
+        earlier.removeAll { $0.first >= entry }
+        bytes = batches.reduce(0) { $0 + $1.bytes }
+        earlierEnd = min(earlierEnd, entry)
+    }
+
     /// Forgets the connection, which has ended, and returns the first entry to send again.
     package mutating func restart(next: Int64, wasReset: Bool, at now: Int64) -> Int64 {
         let age = wasReset ? Self.keptMilliseconds : Self.closedMilliseconds

@@ -203,7 +203,9 @@ final class StreamSession {
             try EndpointTable(connection: connection).rewound(id, to: position, asked: asked)
         }
         guard isDone else { return }
-        (next, window, retryAt) = (index, SentWindow(), .min)
+        (next, retryAt) = (index, .min)
+        // What was sent before that may still lie unread at the receiver.
+        window.rewind(to: index)
         (row.nextPosition, storedRow.nextPosition) = (position, position)
         storedHeld = storedHeld.filter { $0 < position }
     }

@@ -6,9 +6,10 @@ protocol EventWorker: Sendable {
     var id: String { get }
     var standing: EndpointWorker.Standing { get }
     func start()
-    /// Begins no more; ``wait()`` returns when the thread has ended, or soon after.
+    /// Begins no more.
     func stop()
-    func wait()
+    /// Waits until the thread has ended, but not for longer.
+    func wait(atMost microseconds: Int64)
 }
 
 /// Sends entries of the log to one receiver, on a thread of its own.
@@ -41,7 +42,7 @@ final class StreamWorker: EventWorker {
         isStopping.wakeAll()
     }
 
-    func wait() { hasEnded.wait(atMost: 5_000_000) { $0 } }
+    func wait(atMost microseconds: Int64) { hasEnded.wait(atMost: microseconds) { $0 } }
 
     private func run() {
         var session: StreamSession?

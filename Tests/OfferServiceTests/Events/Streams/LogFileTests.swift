@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OfferDomain
 import TestSupport
 import Testing
 
@@ -22,6 +23,19 @@ struct LogFileTests {
         #expect(try text(path) == "{\"index\":0}\n{\"index\":1}\n")
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
+    }
+
+    @Test func `a test makes no file, which would belong to whoever runs it, and writes to one that is there`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path(of: "log")
+        let stream = LogStream(id: "own", target: .file(path), categories: [])
+        let missing = stream.test(at: Timestamp(milliseconds: 0))
+        #expect(!missing.isTaken && missing.text.contains("does not exist yet"), "\(missing)")
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try Self.write(0, to: LogFile(path: path))
+        let found = stream.test(at: Timestamp(milliseconds: 0))
+        #expect(found.isTaken, "\(found)")
+        #expect(try text(path).hasPrefix("{\"index\":0}\n{\"test\":"))
     }
 
     @Test func `a file that was renamed or removed is made anew`() throws {

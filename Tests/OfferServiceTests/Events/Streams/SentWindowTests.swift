@@ -76,6 +76,40 @@ struct SentWindowTests {
         #expect(window.proven(next: 8, at: 100_000) == 7)
     }
 
+    @Test func `what was sent before a replay, or before an enabling, may still lie unread`() {
+        var window = Self.window(seconds: 30)
+        window.rewind(to: 200)
+        #expect(window.proven(next: 200, at: 29_000) == 200)
+        window.add(200, upTo: 300, bytes: 1000, at: 29_500)
+        window.settle(isAcknowledged: true, at: 29_600)
+        #expect(window.restart(next: 300, wasReset: false, at: 40_000) == 0)
+    }
+
+    @Test func `what somebody asked for again counts as sent for the first time`() {
+        var window = SentWindow()
+        for time in Int64(1)...7 {
+            window.add(7, upTo: 8, bytes: 100, at: time * 1000)
+            window.settle(isAcknowledged: true, at: time * 1000 + 1)
+            #expect(window.restart(next: 8, wasReset: true, at: time * 1000 + 2) == (time < 7 ? 7 : 8))
+            if time == 3 { window.rewind(to: 7) }
+        }
+    }
+
+    @Test func `what is sent again counts once in the bytes that are kept`() {
+        var window = Self.window(seconds: 10, bytes: SentWindow.keptBytes / 12)
+        for _ in 0..<5 { window.rewind(to: 50) }
+        for second in Int64(5)..<10 {
+            window.add(
+                second * 10,
+                upTo: second * 10 + 10,
+                bytes: SentWindow.keptBytes / 12,
+                at: second * 1000 + 10_000
+            )
+        }
+        window.settle(isAcknowledged: true, at: 29_000)
+        #expect(window.restart(next: 100, wasReset: true, at: 30_000) == 0)
+    }
+
     @Test func `an empty one has nothing to send again`() {
         var window = SentWindow()
         #expect(window.restart(next: 7, wasReset: true, at: 0) == 7)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Testing
+
+@testable import OfferService
+
+/// One that never ends; waiting for it takes all the time there is.
+private final class HungWorker: EventWorker {
+    private let clock: SettableClock
+    private let steps: Guarded<[String]>
+    let id: String
+
+    init(_ id: String, _ clock: SettableClock, _ steps: Guarded<[String]>) {
+        (self.id, self.clock, self.steps) = (id, clock, steps)
+    }
+
+    var standing: EndpointWorker.Standing { .init() }
+    func start() {}
+    func stop() { steps.withLock { $0.append("stop \(id)") } }
+
+    func wait(atMost microseconds: Int64) {
+        clock.advance(milliseconds: microseconds / 1000)
+        steps.withLock { $0.append("wait \(id) \(microseconds)") }
+    }
+}
+
+/// What becomes of the threads that deliver.
+struct EventDelivererTests {
+    @Test func `waits for all workers at once, however many hang`() {
+        let (clock, steps) = (SettableClock(), Guarded<[String]>([]))
+        let workers = ["a", "b", "c"].map { HungWorker($0, clock, steps) }
+        let begin = clock.now.milliseconds
+        EventDeliverer.end(workers, within: 5_000_000, clock.wallClock.stopwatch())
+        #expect(clock.now.milliseconds - begin == 5000)
+        let expected = ["stop a", "stop b", "stop c", "wait a 5000000", "wait b 0", "wait c 0"]
+        #expect(steps.withLock { $0 } == expected)
+    }
+}
