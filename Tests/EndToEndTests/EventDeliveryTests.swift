@@ -49,7 +49,8 @@ extension DemoFolder {
         _ receiver: WebhookReceiver,
         _ paths: [String],
         _ members: String = "",
-        networks: String = #"["127.0.0.1"]"#
+        networks: String = #"["127.0.0.1"]"#,
+        streams: String = ""
     ) throws -> [String] {
         try write(WebhookReceiver.secret, to: "events.secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path(of: "events.secret"))
@@ -57,7 +58,8 @@ extension DemoFolder {
             #"{id: "\#(path.dropFirst())", url: "http://127.0.0.1:\#(receiver.port)\#(path)", "#
                 + #"secrets: ["events.secret"]\#(members)}"#
         }
-        try write("{privateNetworks: \(networks), endpoints: [\(endpoints.joined(separator: ", "))]}", to: "events")
+        let receivers = "endpoints: [\(endpoints.joined(separator: ", "))], streams: [\(streams)]"
+        try write("{privateNetworks: \(networks), \(receivers)}", to: "events")
         return ["--events", path(of: "events")]
     }
 }
@@ -158,6 +160,83 @@ extension EndToEnd {
             let gone = try await Program.run(["events", "test", "--endpoint", "gone"] + words)
             #expect(gone.end == .exited(1), "\(gone)")
             #expect(try await service.stop() == .exited(0))
+        }
+
+        @Test func `an endpoint that is gone, or asked for an hour, gets all once it is enabled`() async throws {
+            let demo = try await DemoFolder()
+            let receiver = try await WebhookReceiver(demo)
+            let options = try demo.tell(receiver, ["/gone-once", "/hour"], #", types: ["offer.granted"]"#)
+            let service = try await RunningService(demo, options: options)
+            for _ in 0..<3 { #expect(try service.sign(demo.request(customer: "anna")).status == 200) }
+            let words = ["--events", demo.path(of: "events")] + demo.databaseOptions()
+            try await eventually("one is disabled, and the other waits") {
+                let list = try await Program.run(["events", "endpoints"] + words).output
+                let held = try await Program.run(["events", "deliveries", "--endpoint", "hour"] + words).output
+                return list.contains("disabled since") && held.contains("status 503")
+            }
+            #expect(try receiver.messages.isEmpty)
+            for id in ["gone-once", "hour"] {
+                let outcome = try await Program.run(["events", "endpoints", "--enable", id] + words)
+                #expect(outcome.succeeded && outcome.output == "\(id) gets events again\n", "\(outcome)")
+            }
+            let unknown = try await Program.run(["events", "endpoints", "--enable", "none"] + words)
+            #expect(unknown.end == .exited(1) && unknown.errors.contains("known: gone-once, hour"), "\(unknown)")
+            try await eventually("each gets all") {
+                try ["/gone-once", "/hour"].allSatisfy { try Set(receiver.taken(at: $0).compactMap(\.id)).count == 3 }
+            }
+            let list = try await Program.run(["events", "endpoints"] + words).output
+            #expect(!list.contains("disabled"), "\(list)")
+            #expect(try await service.stop() == .exited(0))
+        }
+
+        @Test(.aboutPostgreSQL, .ring(.check))
+        func `another instance goes on with webhooks and streams where one was killed`() async throws {
+            let demo = try await DemoFolder()
+            try demo.liftBudget()
+            let receiver = try await WebhookReceiver(demo)
+            let stream = #"{id: "own", file: "own.ndjson"}"#
+            let options = try demo.tell(receiver, ["/good"], streams: stream)
+            var instances: [RunningService] = []
+            for number in 0..<2 {
+                instances.append(try await Self.instance(number, demo, options))
+            }
+            var granted: Set<String> = []
+            for round in 0..<4 {
+                for service in instances {
+                    for number in 0..<6 {
+                        let answer = try service.sign(demo.request(customer: "customer-\(number % 3)"))
+                        try #require(answer.status == 200, "\(answer)")
+                        granted.insert(try Self.grant(answer.body))
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...1500)))
+                instances[round % 2].process.send(SIGKILL)
+                #expect(try await instances[round % 2].process.waitForEnd() == .killed(bySignal: SIGKILL))
+                try await eventually("the other one delivers all") {
+                    let told = Set(try receiver.taken(at: "/good").map { try Self.grant($0.body) })
+                    let written = demo.text(of: "own.ndjson")
+                    return granted.allSatisfy { told.contains($0) && written.contains($0) }
+                }
+                instances[round % 2] = try await Self.instance(round % 2, demo, options)
+            }
+            for service in instances { #expect(try await service.stop() == .exited(0)) }
+            #expect(
+                try Set(receiver.messages.filter { $0.type == "offer.granted" }.map { try Self.grant($0.body) })
+                    == granted
+            )
+            let indices = demo.text(of: "own.ndjson").matches(of: /(?m)^{"index":([0-9]+),/).compactMap { Int($0.1) }
+            var seen: Set<Int> = []
+            let firstSeen = indices.filter { seen.insert($0).inserted }
+            let (first, last) = (try #require(firstSeen.first), try #require(firstSeen.last))
+            #expect(firstSeen == Array(first...last), "in order, and without a gap")
+        }
+
+        private static func instance(
+            _ number: Int,
+            _ demo: DemoFolder,
+            _ options: [String]
+        ) async throws -> RunningService {
+            try await RunningService(demo, checkpoint: demo.path(of: "\(number).checkpoint"), options: options)
         }
 
         @Test func `connects to no private address that is not listed`() async throws {

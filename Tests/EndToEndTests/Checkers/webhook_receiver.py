@@ -84,6 +84,9 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         if self.path == "/later" and self.path not in seen:
             seen.add(self.path)
             return self.answer(503, Retry_After="8")
+        if self.path in ("/gone-once", "/hour") and self.path not in seen:
+            seen.add(self.path)
+            return self.answer(410) if self.path == "/gone-once" else self.answer(503, Retry_After="3600")
         return self.take(body)
 
 

@@ -69,6 +69,7 @@ final class TestService: Sendable {
     var noise: MinuteCounter<Noise> { service.noise }
     var health: Health { service.health }
     var committer: Committer { service.committer }
+    var deliverer: EventDeliverer { service.events }
     var seal: Seal { service.seal }
     var current: CurrentSnapshot { service.current }
     var index: AuditIndex { service.auditIndex }

@@ -77,7 +77,7 @@ package final class EventDeliverer: Sendable {
     }
 
     /// Removes bodies of notifications that every relay has got, and those that are too old.
-    private func removeRelayed() {
+    func removeRelayed() {
         let relays = (configuration.loaded.events?.endpoints ?? []).filter(\.isRelay).map(\.id)
         let isHolder = lease.map { $0.term != nil } ?? true
         let now = parts.runtime.clock.now()

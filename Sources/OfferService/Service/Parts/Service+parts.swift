@@ -158,6 +158,8 @@ extension Service {
     package var ledger: LedgerAccess { assembly.writing.ledger }
     /// The counters and histograms of this service.
     package var metrics: Metrics { assembly.writing.runtime.metrics }
+    /// What delivers events to their receivers.
+    package var events: EventDeliverer { assembly.events }
     /// What keeps the service from signing.
     package var seal: Seal { assembly.writing.seal }
     /// What asks the stores, and reads what they signed.
