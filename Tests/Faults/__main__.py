@@ -20,6 +20,7 @@ import clock
 import connections
 import disk
 import encryption
+import events
 import failover
 import instances
 import kills
@@ -34,6 +35,7 @@ TRIALS: dict[str, Trial] = {
     "checker": self_test.checks_of_the_checker,
     "kills": kills.kill_rounds,
     "stops": kills.orderly_ends,
+    "events": events.event_kills,
     "calls": system_calls.failing_calls,
     "starts": starts.failing_starts,
     "disk": disk.disk_faults,
