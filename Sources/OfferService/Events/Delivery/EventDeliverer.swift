@@ -15,6 +15,8 @@ package final class EventDeliverer: Sendable {
         var fingerprint: [UInt8]?
         var client: Client?
         var workers: [any EventWorker] = []
+        /// Settings with which no worker could be started, and when that is tried again.
+        var failed: (fingerprint: [UInt8], until: Timestamp)?
         var isStopping = false
     }
 
@@ -130,7 +132,10 @@ package final class EventDeliverer: Sendable {
     /// Starts and ends workers as the configuration has them.
     private func follow() {
         let settings = configuration.loaded.events
-        guard settings?.fingerprint != state.withLock({ $0.fingerprint }) else { return }
+        let (running, failed) = state.withLock { ($0.fingerprint, $0.failed) }
+        guard settings?.fingerprint != running else { return }
+        let now = parts.runtime.clock.now()
+        if let failed, failed.fingerprint == settings?.fingerprint, now < failed.until { return }
         end()
         guard let settings, !settings.receiverIDs.isEmpty else {
             return state.withLock { $0.fingerprint = settings?.fingerprint }
@@ -146,6 +151,7 @@ package final class EventDeliverer: Sendable {
             for worker in workers { worker.start() }
             state.withLock { ($0.fingerprint, $0.client, $0.workers) = (settings.fingerprint, client, workers) }
         } catch {
+            state.withLock { $0.failed = (settings.fingerprint, now.adding(milliseconds: 30_000)) }
             parts.runtime.log(.error, "events can't be delivered", ["reason": .text(error.description)])
         }
     }
