@@ -129,7 +129,7 @@ struct RedemptionTests {
             RedemptionRow(
                 testDescription: "a refund of a part leaves the use, and ends the subscription",
                 transactions: partlyRefunded,
-                renewal: try Purchases.renewal { $0.renewsAt = .ago(days: -20) },
+                renewal: try Purchases.renewal { $0.renewsAt = .ago(days: -10) },
                 expected: [(1, 1, .notConverted(at: .ago(days: 2)))],
                 refund: Refund(at: .ago(days: 2), millipercent: 40_000)
             ),

@@ -253,6 +253,12 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
         try await withStoreService(asksStore: false) { world in
             let grant = try await grantToAnna(world)
             let subscription = purchase(life.purchases)
+            if subscription.periods > 1 {
+                // Of the first period the store tells when it begins.
+                let first = purchase { ($0.periods, $0.periodDays) = (1, subscription.periodDays) }
+                let ids = try world.store.setCustomer(FakeAppStore.Customer("anna", subscriptions: [first]))
+                try await world.deliver(.init("SUBSCRIBED", transactionID: ids.subscriptions[0].originalTransactionID))
+            }
             let ids = try world.store.setCustomer(FakeAppStore.Customer("anna", subscriptions: [subscription]))
             for subscription in ids.subscriptions {
                 try await world.deliver(.init("SUBSCRIBED", transactionID: subscription.originalTransactionID))

@@ -96,10 +96,11 @@ extension GooglePlayObservation {
         }
     }
 
-    /// Whether it may go on when the customer agrees to a higher price, for which there was time when this was seen.
-    var awaitsConsent: Bool {
-        items.contains { item in
-            item.priceStepUp?.consent.known == .pending && item.priceStepUp?.deadline.map { $0 > observedAt } ?? false
+    /// Whether it may go on at a higher price: the customer agreed, or could still agree when this was seen.
+    var awaitsPriceStepUp: Bool {
+        items.compactMap(\.priceStepUp).contains { stepUp in
+            let mayGoOn = [.pending, .confirmed].contains(stepUp.consent.known)
+            return mayGoOn && stepUp.deadline.map { $0 > observedAt } ?? false
         }
     }
 

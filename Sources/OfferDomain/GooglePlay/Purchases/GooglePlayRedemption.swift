@@ -56,7 +56,7 @@ extension GooglePlayPurchaseRecord {
         if latest.state.known == .pending { return .pending }
         if let paidInFullAt = use.paidInFullAt { return .converted(at: paidInFullAt) }
         if let undoneAt { return .undone(at: undoneAt) }
-        guard !latest.isLive, !latest.awaitsConsent, latest.cancellation?.known != .forReplacement else {
+        guard !latest.isLive, !latest.awaitsPriceStepUp, latest.cancellation?.known != .forReplacement else {
             return .redeemed
         }
         return .notConverted(at: latest.expiresAt ?? latest.observedAt)
