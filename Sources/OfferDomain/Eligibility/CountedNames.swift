@@ -55,17 +55,24 @@ extension Finding {
     package var isReachedCap: Bool { code == .grantsCapReached || code == .cooldownRunning }
 
     /// The same, where each cap of the customer's that is reached, here or inside, says by which names it counted.
-    func counted(by names: CountedNames) -> Finding {
+    func counted(by names: CountedNames, redeemed: CountedNames) -> Finding {
         var finding = self
-        if isReachedCap { finding.countedBy = names.intersection(countableNames) }
-        if !children.isEmpty { finding.children = children.map { $0.counted(by: names) } }
+        if isReachedCap { finding.countedBy = (countsRedemptions ? redeemed : names).intersection(countableNames) }
+        if !children.isEmpty { finding.children = children.map { $0.counted(by: names, redeemed: redeemed) } }
         return finding
+    }
+
+    private var countsRedemptions: Bool {
+        switch subject {
+        case .grants(_, _, _, _, .redeemed), .cooldown(_, _, _, .redeemed): true
+        default: false
+        }
     }
 
     /// A cap on an original transaction counts by purchases alone.
     private var countableNames: CountedNames {
         switch subject {
-        case .grants(_, _, .originalTransaction, _), .cooldown(_, .originalTransaction, _):
+        case .grants(_, _, .originalTransaction, _, _), .cooldown(_, .originalTransaction, _, _):
             [.originalTransactionID, .purchaseToken]
         default: CountedNames(rawValue: .max)
         }
@@ -79,7 +86,13 @@ extension Decision {
     package var hasReachedCap: Bool { findings.contains(where: \.hasReachedCap) }
 
     /// The same, where each cap of the customer's that is reached says by which names it counted; by none says nothing.
-    package func counted(by names: CountedNames) -> Decision {
-        Decision(outcome: outcome, findings: findings.map { $0.counted(by: names) }, nextEligibleAt: nextEligibleAt)
+    ///
+    /// One that counts redemptions goes by `redeemed`.
+    package func counted(by names: CountedNames, redeemed: CountedNames = []) -> Decision {
+        Decision(
+            outcome: outcome,
+            findings: findings.map { $0.counted(by: names, redeemed: redeemed) },
+            nextEligibleAt: nextEligibleAt
+        )
     }
 }

@@ -96,4 +96,12 @@ package struct EvaluationContext: Hashable, Sendable {
         case .originalTransaction: knowsOriginalTransaction ? grants.byOriginalTransaction : nil
         }
     }
+
+    /// The same of those that were redeemed, or still may be.
+    func redeemable(per scope: GrantScope, in stores: StoreScope) -> [CountedGrant]? {
+        switch scope {
+        case .customer: owners.contains(.customer) ? grants.redeemableByCustomer(in: stores) : nil
+        case .originalTransaction: knowsOriginalTransaction ? grants.redeemableByOriginalTransaction : nil
+        }
+    }
 }

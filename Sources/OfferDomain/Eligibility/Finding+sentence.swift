@@ -195,13 +195,15 @@ extension Finding {
         default: break
         }
         switch subject {
-        case .grants(let atMost, let perDays, _, _):
-            return "\(grants(counted)) \(span(perDays, calendar: false)), at most \(atMost) allowed"
+        case .grants(let atMost, let perDays, _, _, let counting):
+            let what = counting == .redeemed ? " redeemed or still reserved" : ""
+            return "\(grants(counted))\(what) \(span(perDays, calendar: false)), at most \(atMost) allowed"
         case .budget(let atMost, let perDays, _):
             return "\(grants(counted)) to all customers \(span(perDays, calendar: true)), at most \(atMost) allowed"
-        case .cooldown(let needed, _, _):
-            guard case .count = observation else { return "no grant before this one" }
-            return "the last grant was \(days(counted)) ago, \(needed) needed"
+        case .cooldown(let needed, _, _, let counting):
+            let what = counting == .redeemed ? " redeemed or still reserved" : ""
+            guard case .count = observation else { return "no grant\(what) before this one" }
+            return "the last grant\(what) was \(days(counted)) ago, \(needed) needed"
         default: return ""
         }
     }

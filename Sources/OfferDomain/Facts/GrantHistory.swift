@@ -13,6 +13,8 @@ package struct GrantHistory: Hashable, Sendable {
     package var byCustomerInOtherStore: [Timestamp] = []
     /// The grants of the same offer to anybody in the other store, ascending by day, each day at most once.
     package var otherStoreGrantsPerDay: [DayCount] = []
+    /// What counts of these grants where a cap counts redemptions; `nil` where none does.
+    package var redeemable: RedeemableGrants?
 
     /// No grants.
     package init() {}
@@ -47,6 +49,41 @@ extension GrantHistory {
     }
 }
 
+/// A grant that was redeemed, or still may be.
+package struct CountedGrant: Hashable, Sendable {
+    package let grantedAt: Timestamp
+    /// When it is given back, if no use of it is reported; `nil` of one that was redeemed, or that is kept.
+    package let releasedAt: Timestamp?
+
+    package init(grantedAt: Timestamp, releasedAt: Timestamp? = nil) {
+        self.grantedAt = grantedAt
+        self.releasedAt = releasedAt
+    }
+}
+
+/// The grants of one offer that were redeemed, or still may be; each list ascending by time, each grant once.
+package struct RedeemableGrants: Hashable, Sendable {
+    package var byCustomer: [CountedGrant] = []
+    package var byCustomerInOtherStore: [CountedGrant] = []
+    package var byOriginalTransaction: [CountedGrant] = []
+
+    package init() {}
+}
+
+extension GrantHistory {
+    /// The customer's grants that were redeemed, or still may be; where nobody looked, all of them.
+    func redeemableByCustomer(in stores: StoreScope) -> [CountedGrant] {
+        guard let redeemable else { return byCustomer(in: stores).map { CountedGrant(grantedAt: $0) } }
+        guard stores == .both, !redeemable.byCustomerInOtherStore.isEmpty else { return redeemable.byCustomer }
+        return (redeemable.byCustomer + redeemable.byCustomerInOtherStore).sorted { $0.grantedAt < $1.grantedAt }
+    }
+
+    /// The same of the original transaction.
+    var redeemableByOriginalTransaction: [CountedGrant] {
+        redeemable?.byOriginalTransaction ?? byOriginalTransaction.map { CountedGrant(grantedAt: $0) }
+    }
+}
+
 /// Which part of a ``GrantHistory`` a rule reads; the rest need not be fetched.
 package struct LedgerNeeds: Hashable, Sendable {
     /// Whether a cap counts the customer's grants.
@@ -57,6 +94,8 @@ package struct LedgerNeeds: Hashable, Sendable {
     package var budget: BudgetSpan?
     /// Whether a cap counts what was granted in the other store too.
     package var otherStore: Bool = false
+    /// Whether a cap counts redemptions, so that it matters which grants were redeemed.
+    package var redemptions: Bool = false
 
     /// Nothing need be fetched.
     package init() {}
@@ -67,6 +106,7 @@ package struct LedgerNeeds: Hashable, Sendable {
         both.customerGrants = customerGrants || other.customerGrants
         both.originalTransactionGrants = originalTransactionGrants || other.originalTransactionGrants
         both.otherStore = otherStore || other.otherStore
+        both.redemptions = redemptions || other.redemptions
         both.budget = [budget, other.budget].compactMap(\.self).max()
         return both
     }

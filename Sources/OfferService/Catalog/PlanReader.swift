@@ -218,7 +218,8 @@ final class PlanReader {
         isIntroductory: Bool = false
     ) -> NamedTerms? {
         let eligibility = offer.member("eligibility")
-        let rule = eligibility.flatMap { RuleFile.read($0, hasFloor: hasFloor, mismatches) }
+        let type = isIntroductory ? OfferType.introductory : .promotional
+        let rule = eligibility.flatMap { RuleFile.read($0, of: type, hasFloor: hasFloor, mismatches) }
         let freshness = readFreshness(&offer)
         // What is signed of an introductory offer is about an account that has to be shown.
         let admitsUnproven =

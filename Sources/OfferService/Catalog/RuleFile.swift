@@ -10,10 +10,15 @@ struct RuleFile {
     /// The rule of an offer, or `nil` with mismatches saying why not.
     ///
     /// `hasFloor` is whether the offer is only for who has or had a subscription, in one of its stores at least.
-    static func read(_ value: JSONValue, hasFloor: Bool, _ mismatches: Mismatches) -> Rule? {
+    static func read(
+        _ value: JSONValue,
+        of type: OfferType = .promotional,
+        hasFloor: Bool,
+        _ mismatches: Mismatches
+    ) -> Rule? {
         let reader = RuleFile(mismatches: mismatches)
         guard let rule = reader.rule(value, depth: 0) else { return nil }
-        for issue in EligibilityPolicy(rule: rule, hasFloor: hasFloor).issues {
+        for issue in EligibilityPolicy(rule: rule, offerType: type, hasFloor: hasFloor).issues {
             let offset = value.descendant(at: issue.pointer).offset
             mismatches.add(
                 Mismatch(pointer: value.pointer + issue.pointer, offset: offset, message: issue.description)
@@ -87,18 +92,12 @@ struct RuleFile {
             rule = .cancelled(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
         case "lapsed":
             rule = .lapsed(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
-        case "cooldown":
-            let (scope, stores) = (scope(&reader), stores(&reader))
-            rule = requiredDays(&reader, "days").map { .cooldown(days: $0, per: scope, stores: stores) }
+        case "cooldown": rule = cooldown(&reader)
         case "commitmentEnds": rule = requiredDays(&reader, "withinDays").map(Rule.commitmentEnds)
         case "commitmentPeriod":
             rule = .commitmentPeriod(atLeast: days(&reader, "atLeast"), atMost: days(&reader, "atMost"))
         case "refunded": rule = refunded(&reader)
-        case "grants":
-            let (perDays, scope, stores) = (days(&reader, "perDays"), scope(&reader), stores(&reader))
-            rule = requiredDays(&reader, "atMost").map {
-                .grants(atMost: $0, perDays: perDays, per: scope, stores: stores)
-            }
+        case "grants": rule = grants(&reader)
         case "budget":
             let (perDays, stores) = (days(&reader, "perDays"), stores(&reader))
             rule = requiredDays(&reader, "atMost").map { .budget(atMost: $0, perDays: perDays, stores: stores) }
@@ -112,6 +111,21 @@ struct RuleFile {
         }
         reader.finish()
         return mismatches.count == before ? rule : nil
+    }
+
+    private func grants(_ reader: inout ObjectReader) -> Rule? {
+        let (perDays, scope, stores) = (days(&reader, "perDays"), scope(&reader), stores(&reader))
+        let counting = counting(&reader)
+        return requiredDays(&reader, "atMost").map {
+            .grants(atMost: $0, perDays: perDays, per: scope, stores: stores, counting: counting)
+        }
+    }
+
+    private func cooldown(_ reader: inout ObjectReader) -> Rule? {
+        let (scope, stores, counting) = (scope(&reader), stores(&reader), counting(&reader))
+        return requiredDays(&reader, "days").map {
+            .cooldown(days: $0, per: scope, stores: stores, counting: counting)
+        }
     }
 
     // MARK: - Parts of rules
@@ -137,6 +151,11 @@ struct RuleFile {
     private func stores(_ reader: inout ObjectReader) -> StoreScope {
         let names = StoreScope.allCases.map(\.rawValue).joined(separator: " or ")
         return reader.optional("stores", names) { $0.string.flatMap(StoreScope.init) } ?? .both
+    }
+
+    private func counting(_ reader: inout ObjectReader) -> GrantCounting {
+        let names = GrantCounting.allCases.map(\.rawValue).joined(separator: " or ")
+        return reader.optional("counting", names) { $0.string.flatMap(GrantCounting.init) } ?? .granted
     }
 
     private func instant(_ reader: inout ObjectReader, _ name: StaticString) -> Timestamp? {

@@ -13,6 +13,20 @@ package enum Store: String, CaseIterable, Hashable, Sendable {
         case .googlePlay: "google-play"
         }
     }
+
+    /// How long after a grant a purchase with it may come; a later one is matched to no grant.
+    ///
+    /// In the App Store a signature is good for 24 hours, and a family organizer has as long to let a child buy. At Google
+    /// Play an authorization is good for 24 hours, and a payment may be pending for three days.
+    ///
+    /// Source: Apple, [Generating a signature for promotional offers](https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers),
+    /// and [Ask to Buy](https://support.apple.com/en-us/105055).
+    var longestDelayHours: Int {
+        switch self {
+        case .appStore: 24 + 24
+        case .googlePlay: AuthorizedOffer.lifetimeHours + 72
+        }
+    }
 }
 
 /// How one store knows an offer.

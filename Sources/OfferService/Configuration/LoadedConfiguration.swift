@@ -18,6 +18,8 @@ package struct LoadedConfiguration: Sendable {
     package let settingsDigest: SHA256Digest
     let keysPath: String
     let offersPath: String
+    /// Whether Google Play's notifications are taken.
+    let takesGooglePushes: Bool
     /// What is odd about the settings and stops nothing.
     private let settingsWarnings: [ConfigurationIssue]
 
@@ -56,6 +58,7 @@ package struct LoadedConfiguration: Sendable {
         settingsDigest = settings.digest
         keysPath = settings.keysPath
         offersPath = settings.offersPath
+        takesGooglePushes = settings.googlePush != nil
         settingsWarnings = [settings.sealWatch.folderFault].compactMap { fault in
             fault.map { ConfigurationIssue(.warning, place: Setting.sealFile.flag, $0) }
         }
@@ -118,7 +121,7 @@ package struct LoadedConfiguration: Sendable {
 
     /// Everything that does not stop the service and still should be looked at.
     package var warnings: [ConfigurationIssue] {
-        warningsToLog + ungrantable + unprovenWarnings + unmatchable
+        warningsToLog + ungrantable + unprovenWarnings + unmatchable + unreported
     }
 
     /// What keeps offers from ever being signed or authorized, whoever asks.

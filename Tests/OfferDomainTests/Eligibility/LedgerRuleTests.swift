@@ -91,6 +91,106 @@ struct LedgerRuleTests {
         ),
     ]
 
+    /// The customer's grants where caps count redemptions, each with when it is given back.
+    private static func redeemable(
+        _ grants: (at: Timestamp, releasedAt: Timestamp?)...
+    ) -> (inout EvaluationContext) -> Void {
+        {
+            var redeemable = RedeemableGrants()
+            redeemable.byCustomer = grants.map { CountedGrant(grantedAt: $0.at, releasedAt: $0.releasedAt) }
+            $0.grants.redeemable = redeemable
+            $0.grants.byCustomer = grants.map(\.at) + [.ago(days: 3)]
+        }
+    }
+
+    static let redeemedCaps: [RuleRow] = [
+        RuleRow(
+            .grants(atMost: 1, counting: .redeemed),
+            .met,
+            .grantsBelowCap,
+            "0 grants redeemed or still reserved so far, at most 1 allowed",
+            where: redeemable()
+        ),
+        RuleRow(
+            .grants(atMost: 1, counting: .redeemed),
+            .notMet,
+            .grantsCapReached,
+            "1 grant redeemed or still reserved so far, at most 1 allowed",
+            where: redeemable((.ago(days: 900), nil))
+        ),
+        RuleRow(
+            .grants(atMost: 1, counting: .redeemed),
+            .notMet,
+            .grantsCapReached,
+            "1 grant redeemed or still reserved so far, at most 1 allowed",
+            next: RuleRow.now.adding(days: 1),
+            where: redeemable((.ago(days: 1), RuleRow.now.adding(days: 1)))
+        ),
+        RuleRow(
+            .grants(atMost: 1, counting: .redeemed),
+            .met,
+            .grantsBelowCap,
+            "0 grants redeemed or still reserved so far, at most 1 allowed",
+            where: redeemable((.ago(days: 2), RuleRow.now))
+        ),
+        RuleRow(
+            .grants(atMost: 2, perDays: 10, counting: .redeemed),
+            .notMet,
+            .grantsCapReached,
+            "3 grants redeemed or still reserved in the last 10 days, at most 2 allowed",
+            next: RuleRow.now.adding(days: 3),
+            where: redeemable(
+                (.ago(days: 20), nil),
+                (.ago(days: 7), nil),
+                (.ago(days: 5), nil),
+                (.ago(days: 1), .ago(days: -1))
+            )
+        ),
+        // Where nobody looked what was redeemed, all grants count.
+        RuleRow(
+            .grants(atMost: 1, counting: .redeemed),
+            .notMet,
+            .grantsCapReached,
+            "1 grant redeemed or still reserved so far, at most 1 allowed",
+            where: granted(.ago(days: 9))
+        ),
+        RuleRow(
+            .grants(atMost: 1, counting: .redeemed),
+            .undecided,
+            .customerUnknown,
+            "it is not known whose grants to count: no customer id, anonymous id, token or user name; send "
+                + "customerId, anonymousId, appAccountToken or applicationUsername"
+        ) { $0.owners = [] },
+        RuleRow(
+            .cooldown(days: 30, counting: .redeemed),
+            .met,
+            .cooldownOver,
+            "no grant redeemed or still reserved before this one",
+            where: redeemable((.ago(days: 2), RuleRow.now))
+        ),
+        RuleRow(
+            .cooldown(days: 30, counting: .redeemed),
+            .notMet,
+            .cooldownRunning,
+            "the last grant redeemed or still reserved was 1 day ago, 30 needed",
+            next: RuleRow.now.adding(days: 10),
+            where: redeemable((.ago(days: 20), nil), (.ago(days: 1), .ago(days: -1)))
+        ),
+        RuleRow(
+            .cooldown(days: 30, counting: .redeemed),
+            .met,
+            .cooldownOver,
+            "the last grant redeemed or still reserved was 30 days ago, 30 needed",
+            where: redeemable((.ago(days: 30), nil), (.ago(days: 3), .ago(days: 1)))
+        ),
+        RuleRow(
+            .cooldown(days: 30, per: .originalTransaction, counting: .redeemed),
+            .undecided,
+            .originalTransactionUnknown,
+            asking("it is not known whose grants to count: no original transaction", "originalTransactionId")
+        ),
+    ]
+
     static func transactionCaps() throws -> [RuleRow] {
         let history: (inout EvaluationContext) -> Void = {
             $0.owners = .originalTransaction
@@ -191,7 +291,7 @@ struct LedgerRuleTests {
         ),
     ]
 
-    @Test(arguments: try customerCaps + transactionCaps() + budgets + windows)
+    @Test(arguments: try customerCaps + redeemedCaps + transactionCaps() + budgets + windows)
     func `answers, and says why and until when`(row: RuleRow) {
         let finding = row.rule.evaluate(in: row.context)
         #expect(finding.answer == row.answer)
@@ -206,6 +306,9 @@ struct LedgerRuleTests {
         #expect(Rule.autoRenew(true).needs.isEmpty)
         #expect(Rule.grants(atMost: 1).needs.customerGrants)
         #expect(!Rule.grants(atMost: 1).needs.originalTransactionGrants)
+        #expect(!Rule.all([.grants(atMost: 1), .cooldown(days: 1), .budget(atMost: 1)]).needs.redemptions)
+        #expect(Rule.all([.grants(atMost: 1), .cooldown(days: 1, counting: .redeemed)]).needs.redemptions)
+        #expect(Rule.any([.not(.grants(atMost: 1, counting: .redeemed))]).needs.redemptions)
         #expect(Rule.not(.cooldown(days: 1, per: .originalTransaction)).needs.originalTransactionGrants)
         #expect(Rule.budget(atMost: 1).needs.budget == .forever)
         let both = Rule.all([

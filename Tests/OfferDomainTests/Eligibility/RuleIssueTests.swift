@@ -111,6 +111,18 @@ struct RuleIssueTests {
         for rule: Rule in [.subscribedBefore(false), .not(.subscribedBefore(true))] {
             #expect(EligibilityPolicy(rule: rule, hasFloor: false).issues.isEmpty)
         }
+        #expect(EligibilityPolicy(rule: .grants(atMost: 1, counting: .redeemed)).issues.isEmpty)
+        #expect(EligibilityPolicy(rule: .grants(atMost: 1), offerType: .introductory).issues.isEmpty)
+    }
+
+    @Test
+    func `refuses to count redemptions of introductory offers, wherever in the rule`() {
+        let rule = Rule.all([
+            .grants(atMost: 1, counting: .redeemed), .any([.not(.cooldown(days: 1, counting: .redeemed))]),
+        ])
+        let issues = EligibilityPolicy(rule: rule, offerType: .introductory).issues
+        #expect(issues.map(\.pointer) == ["/all/0/grants/counting", "/all/1/any/0/not/cooldown/counting"])
+        #expect(issues.allSatisfy { $0.kind == .introductoryUsesUnmatched })
     }
 
     @Test

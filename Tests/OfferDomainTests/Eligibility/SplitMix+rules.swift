@@ -48,9 +48,10 @@ extension SplitMix {
             return .grants(
                 atMost: Int.random(in: 1...3, using: &self),
                 perDays: perDays,
-                per: pick(GrantScope.allCases)
+                per: pick(GrantScope.allCases),
+                counting: pick(GrantCounting.allCases)
             )
-        case 1: return .cooldown(days: days, per: pick(GrantScope.allCases))
+        case 1: return .cooldown(days: days, per: pick(GrantScope.allCases), counting: pick(GrantCounting.allCases))
         case 2: return .budget(atMost: Int.random(in: 1...9, using: &self), perDays: perDays)
         case 3:
             let from = chance(in: 3) ? nil : RuleRow.now.adding(days: days - 10)
@@ -80,10 +81,25 @@ extension SplitMix {
         if !chance(in: 3) { context.owners.insert(.originalTransaction) }
         context.grants.byCustomer = instants().sorted()
         context.grants.byOriginalTransaction = instants().sorted()
+        if !chance(in: 4) {
+            var redeemable = RedeemableGrants()
+            redeemable.byCustomer = counted(context.grants.byCustomer)
+            redeemable.byOriginalTransaction = counted(context.grants.byOriginalTransaction)
+            context.grants.redeemable = redeemable
+        }
         context.grants.offerGrantsPerDay = Set(instants().map(\.utcDay)).sorted().map {
             GrantHistory.DayCount(day: $0, count: Int.random(in: 1...4, using: &self))
         }
         return context
+    }
+
+    /// Some of these grants, of which some will be given back.
+    private mutating func counted(_ grants: [Timestamp]) -> [CountedGrant] {
+        grants.compactMap { grant in
+            if chance(in: 3) { return nil }
+            let end = RuleRow.now.adding(milliseconds: Int64.random(in: 1...4 * 86_400_000, using: &self))
+            return CountedGrant(grantedAt: grant, releasedAt: chance(in: 2) ? nil : end)
+        }
     }
 
     private mutating func facts() throws -> CustomerFacts {

@@ -44,10 +44,14 @@ struct UndecidedAdviceTests {
             }
             let decision = policy.decide(context)
             #expect(decision.hasReachedCap)
-            return decision.counted(by: names).findings.flatMap { $0.countedBy.names }
+            return decision.counted(by: names, redeemed: [.anonymousID, .purchaseToken]).findings.flatMap {
+                $0.countedBy.names
+            }
         }
         #expect(counted(.grants(atMost: 1)) == names.names)
         #expect(counted(.cooldown(days: 5)) == names.names)
+        #expect(counted(.grants(atMost: 1, counting: .redeemed)) == ["anonymousId", "purchaseToken"])
+        #expect(counted(.cooldown(days: 5, per: .originalTransaction, counting: .redeemed)) == ["purchaseToken"])
         #expect(counted(.grants(atMost: 1, per: .originalTransaction)) == ["originalTransactionId"])
     }
 }

@@ -20,6 +20,7 @@ struct FindingTextsTests {
                 rule: .all([
                     .grants(atMost: 2), .lapsed(atLeastDays: 30, atMostDays: nil), .budget(atMost: 1000, perDays: 1),
                     .any([.autoRenew(false), .grants(atMost: 0)]), .ownership(.purchased),
+                    .grants(atMost: 2, counting: .redeemed), .cooldown(days: 3, counting: .redeemed),
                 ])
             )
         )

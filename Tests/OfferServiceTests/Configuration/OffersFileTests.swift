@@ -300,7 +300,7 @@ struct OffersFileTests {
             "atMost: 1",
             "atMost: 1, perDay: 1",
             "error: offers:12:101 /apps/0/plans/0/offers/1/eligibility/grants/perDay: is not a known "
-                + "member; did you mean “perDays”? (known: atMost, per, perDays, stores)"
+                + "member; did you mean “perDays”? (known: atMost, counting, per, perDays, stores)"
         ),
         IssueRow(
             "a scope that is none",
@@ -308,6 +308,28 @@ struct OffersFileTests {
             #"atMost: 1, per: "device""#,
             "error: offers:12:98 /apps/0/plans/0/offers/1/eligibility/grants/per: expected customer "
                 + "or originalTransaction, found “device”"
+        ),
+        IssueRow(
+            "a cap that counts what is sold",
+            "atMost: 1",
+            #"atMost: 1, counting: "sold""#,
+            "error: offers:12:103 /apps/0/plans/0/offers/1/eligibility/grants/counting: expected granted "
+                + "or redeemed, found “sold”"
+        ),
+        IssueRow("a cap that counts redemptions", "atMost: 1", #"atMost: 1, counting: "redeemed""#),
+        IssueRow(
+            "a budget that counts redemptions",
+            "grants: {atMost: 1}",
+            #"budget: {atMost: 1, counting: "redeemed"}"#,
+            "error: offers:12:103 /apps/0/plans/0/offers/1/eligibility/budget/counting: is not a known "
+                + "member (known: atMost, perDays, stores)"
+        ),
+        IssueRow(
+            "an introductory offer whose uses are counted",
+            plan,
+            plan + #"introductoryOffer: {id: "trial", eligibility: {grants: {atMost: 1, counting: "redeemed"}}}, "#,
+            "error: offers:9:88 /apps/0/plans/0/introductoryOffer/eligibility/grants/counting: can't be "
+                + "“redeemed” of introductory offers: the App Store gives them without a grant too; use usedOffers"
         ),
         IssueRow(
             "a status that is none",

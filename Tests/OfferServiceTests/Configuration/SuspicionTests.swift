@@ -97,6 +97,30 @@ struct SuspicionTests {
         #expect(samples.count == 1 && samples[0].contains(words), "\(samples)")
     }
 
+    @Test(arguments: [
+        ("counting: \"granted\"", "", []), ("counting: \"redeemed\"", "appAppleId: 47110815, ", ["google"]),
+        ("counting: \"redeemed\"", "", ["apple", "google"]),
+        ("counting: \"redeemed\"", "environments: [\"sandbox\"], ", ["google"]),
+    ])
+    func `warns of caps that count redemptions, and that no store can report`(
+        counting: String,
+        app: String,
+        stores: [String]
+    ) throws {
+        let offers = """
+            {apps: [{bundleId: "com.acme.notes", packageName: "com.acme.android", \(app)plans: [{
+              appStore: {productId: "pro", subscriptionGroupId: "21234567"},
+              googlePlay: {productId: "pro", basePlanId: "monthly"},
+              offers: [{id: "back", appStore: {offerId: "back"}, googlePlay: {offerId: "back"},
+                        eligibility: {any: [{grants: {atMost: 1, \(counting)}}]}}],
+            }]}]}
+            """
+        let warnings = try load(Self.offers, offers).warnings.map(\.description).filter { $0.contains("counting") }
+        let words = ["apple": "com.acme.notes needs its appAppleId", "google": "com.acme.android need --google-push"]
+        #expect(warnings.count == stores.count, "\(warnings)")
+        for (warning, store) in zip(warnings, stores) { #expect(warning.contains(words[store] ?? "?"), "\(warning)") }
+    }
+
     @Test func `warns of a caller for an app that there is not`() throws {
         let apps = try Set(["com.acme.notes", "com.acme.Notes"].map { try AppName($0) })
         let caller = Caller(id: try #require(CallerID("web")), role: .backend, apps: apps)

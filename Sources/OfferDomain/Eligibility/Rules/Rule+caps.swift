@@ -55,7 +55,7 @@ extension Rule {
         return Finding(self, .notMet, .budgetSpent, .count(spent), turnsAt: turnsAt)
     }
 
-    private func unknown(_ scope: GrantScope) -> Finding {
+    func unknown(_ scope: GrantScope) -> Finding {
         Finding(self, .undecided, scope == .customer ? .customerUnknown : .originalTransactionUnknown)
     }
 }

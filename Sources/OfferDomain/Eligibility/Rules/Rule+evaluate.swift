@@ -22,8 +22,13 @@ extension Rule {
         case .appleWinBackEligible(let wanted): appleWinBack(wanted, context.facts.appleWinBackEligible)
         case .usedOffers(let type, let offer, let group, let atMost):
             usedOffers(OfferPattern(type: type, offerID: offer, group: group), atMost, context.facts)
-        case .grants(let atMost, let days, let scope, let stores): grants(atMost, days, scope, stores, context)
-        case .cooldown(let days, let scope, let stores): cooldown(days, scope, stores, context)
+        case .grants(let atMost, let days, let scope, let stores, .granted):
+            grants(atMost, days, scope, stores, context)
+        case .grants(let atMost, let days, let scope, let stores, .redeemed):
+            redeemed(atMost: atMost, perDays: days, context.redeemable(per: scope, in: stores), scope, at: context.now)
+        case .cooldown(let days, let scope, let stores, .granted): cooldown(days, scope, stores, context)
+        case .cooldown(let days, let scope, let stores, .redeemed):
+            cooldown(days: days, context.redeemable(per: scope, in: stores), scope, at: context.now)
         case .budget(let atMost, let days, let stores): budget(atMost, days, stores, context)
         case .window(let from, let until): window(from, until, context.now)
         case .storefront(let allowed):

@@ -28,9 +28,9 @@ extension Rule {
         case .usedOffers(let type, let offer, _, let atMost):
             let hasNoID = type == .introductory && offer != nil
             return check.number(atMost, "/atMost", least: 0) + check.when(hasNoID, .introductoryOfferHasNoID, "/offer")
-        case .grants(let atMost, let days, _, _), .budget(let atMost, let days, _):
+        case .grants(let atMost, let days, _, _, _), .budget(let atMost, let days, _):
             return check.number(atMost, "/atMost", least: 1) + check.days(days, "/perDays")
-        case .cooldown(let days, _, _): return check.days(days, "/days")
+        case .cooldown(let days, _, _, _): return check.days(days, "/days")
         case .commitmentPeriod(let atLeast, let atMost):
             return check.days(atLeast, "/atLeast") + check.days(atMost, "/atMost") + check.bounds(atLeast, atMost)
         case .refunded(let days, let percent):
@@ -46,11 +46,26 @@ extension Rule {
     }
 }
 
+extension Rule {
+    /// Where it counts redemptions, as JSON pointers below `parent`.
+    fileprivate func redeemedCaps(at parent: String) -> [String] {
+        switch self {
+        case .all(let rules), .any(let rules):
+            rules.enumerated().flatMap { $1.redeemedCaps(at: "\(parent)/\(name)/\($0)") }
+        case .not(let rule): rule.redeemedCaps(at: "\(parent)/not")
+        case .grants(_, _, _, _, .redeemed), .cooldown(_, _, _, .redeemed): ["\(parent)/\(name)/counting"]
+        default: []
+        }
+    }
+}
+
 extension EligibilityPolicy {
     /// The rule's issues, and where it asks for what the floor excludes.
     package var issues: [RuleIssue] {
         guard let rule else { return [] }
-        return rule.issues + (hasFloor ? EligibilityPolicy.contradictions(in: rule, at: "", isWanted: true) : [])
+        let uncountable = offerType == .introductory ? rule.redeemedCaps(at: "") : []
+        return rule.issues + uncountable.map { RuleIssue(pointer: $0, kind: .introductoryUsesUnmatched) }
+            + (hasFloor ? EligibilityPolicy.contradictions(in: rule, at: "", isWanted: true) : [])
     }
 
     /// Only what has to be met for the whole to be, or, inside `not`, has to be not met: an alternative among others may

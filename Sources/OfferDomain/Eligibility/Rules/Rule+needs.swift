@@ -9,10 +9,11 @@ extension Rule {
             return rules.reduce(needs) { $0.union($1.needs) }
         case .not(let rule):
             return rule.needs
-        case .grants(_, _, let scope, let stores), .cooldown(_, let scope, let stores):
+        case .grants(_, _, let scope, let stores, let counting), .cooldown(_, let scope, let stores, let counting):
             needs.customerGrants = scope == .customer
             needs.originalTransactionGrants = scope == .originalTransaction
             needs.otherStore = stores == .both && scope == .customer
+            needs.redemptions = counting == .redeemed
         case .budget(_, let days, let stores):
             needs.budget = days.map(BudgetSpan.days) ?? .forever
             needs.otherStore = stores == .both

@@ -36,9 +36,20 @@ package indirect enum Rule: Hashable, Sendable {
     /// of what isn't given, any counts.
     case usedOffers(type: OfferType?, offer: OfferID?, group: SubscriptionGroupID? = nil, atMost: Int)
     /// This grant is at most the so-manieth of the offer in the last days of 24 hours, or ever.
-    case grants(atMost: Int, perDays: Int? = nil, per: GrantScope = .customer, stores: StoreScope = .both)
+    case grants(
+        atMost: Int,
+        perDays: Int? = nil,
+        per: GrantScope = .customer,
+        stores: StoreScope = .both,
+        counting: GrantCounting = .granted
+    )
     /// So many days of 24 hours have passed since the last grant of the offer, if there was one.
-    case cooldown(days: Int, per: GrantScope = .customer, stores: StoreScope = .both)
+    case cooldown(
+        days: Int,
+        per: GrantScope = .customer,
+        stores: StoreScope = .both,
+        counting: GrantCounting = .granted
+    )
     /// This grant is at most the so-manieth of the offer to anybody in the last UTC calendar days, or ever.
     case budget(atMost: Int, perDays: Int? = nil, stores: StoreScope = .both)
     /// Now is `from` or later, and before `until`.
@@ -106,6 +117,14 @@ package enum StoreScope: String, CaseIterable, Sendable {
     case both
     /// In each by itself.
     case each
+}
+
+/// Which of a customer's grants a cap counts.
+package enum GrantCounting: String, CaseIterable, Sendable {
+    /// All of them, from the moment of their record.
+    case granted
+    /// Those that were redeemed, and those that are still reserved: a store may yet report that they were.
+    case redeemed
 }
 
 /// What is asked of an attribute.

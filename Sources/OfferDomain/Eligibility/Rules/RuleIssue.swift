@@ -27,6 +27,8 @@ package struct RuleIssue: Hashable, Sendable, CustomStringConvertible {
         case introductoryOfferHasNoID
         /// Asks for a customer without a subscription, for an offer that only subscribers can have.
         case contradictsFloor
+        /// Counts redemptions of an introductory offer, which no grant is needed for, and which are matched to none.
+        case introductoryUsesUnmatched
     }
 
     /// A sentence without the place, which the pointer is.
@@ -42,6 +44,8 @@ package struct RuleIssue: Hashable, Sendable, CustomStringConvertible {
         case .unfitAttributeName: "must be 1 to 128 printable ASCII characters without spaces"
         case .unfitAttributeValue(let fault): fault.description
         case .introductoryOfferHasNoID: "can't be asked of introductory offers, which have no id"
+        case .introductoryUsesUnmatched:
+            "can't be “redeemed” of introductory offers: the App Store gives them without a grant too; use usedOffers"
         case .contradictsFloor:
             "asks for customers who never subscribed, and the offer is only for customers who have subscribed before; one at Google "
                 + "Play alone may have admitsNewCustomers"

@@ -181,11 +181,8 @@ package struct GooglePlayRedemptionTable {
         let isEarlier: Bool
 
         /// Whether the grant was still good, however well everything else fits: an authorization that is kept is none.
-        ///
-        /// It is good for 24 hours, and a payment may be pending for three days.
         func isInTime(_ grant: GrantCandidate) -> Bool {
-            let hours = AuthorizedOffer.lifetimeHours + 72
-            return grant.id.timestamp >= redemption.redeemedAt.adding(hours: -hours)
+            grant.id.timestamp >= redemption.redeemedAt.adding(hours: -Store.googlePlay.longestDelayHours)
         }
     }
 

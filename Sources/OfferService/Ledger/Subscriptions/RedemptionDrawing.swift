@@ -166,18 +166,10 @@ struct RedemptionDrawing {
 extension Redemption {
     func isBefore(_ other: Redemption) -> Bool { (redeemedAt, key) < (other.redeemedAt, other.key) }
 
-    /// How long after a grant a purchase may come.
-    ///
-    /// A signature is good for 24 hours, and a family organizer has as long to let a child buy. A renewal that an offer
-    /// was taken for may come much later.
-    ///
-    /// Source: Apple, [Generating a signature for promotional offers](https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers),
-    /// and [Ask to Buy](https://support.apple.com/en-us/105055).
-    static let longestDelayHours = 48
-
+    /// A renewal that an offer was taken for may come much later than a purchase.
     fileprivate func grant(among grants: some Sequence<GrantCandidate>) -> GrantCandidate? {
         guard wasBought == true else { return grants.nearest(to: redeemedAt) }
-        let earliest = redeemedAt.adding(hours: -Self.longestDelayHours)
+        let earliest = redeemedAt.adding(hours: -Store.appStore.longestDelayHours)
         return grants.filter { $0.id.timestamp >= earliest }.nearest(to: redeemedAt)
     }
 }

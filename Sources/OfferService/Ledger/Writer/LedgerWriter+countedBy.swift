@@ -19,6 +19,13 @@ extension LedgerWriter {
         return links.isEmpty ? subjects : subjects + links
     }
 
+    /// The same for caps per customer: of who is not vouched for, every purchase that evidence leads to counts too.
+    func customerSubjects(_ request: DecisionRequest, _ known: KnownCustomer) throws(LedgerError) -> [[UInt8]] {
+        let subjects = try countedSubjects(request, known.subscriptions)
+        guard !request.knowledge.isVouchedFor, let histories = known.histories else { return subjects }
+        return Array(Set(subjects + histories.purchases))
+    }
+
     /// The decision, where each cap that is reached says by which of the customer's names it counted.
     ///
     /// Asked again name by name, because most who ask are not refused by a cap.
@@ -28,29 +35,29 @@ extension LedgerWriter {
         _ subscriptions: [[UInt8]]
     ) throws(LedgerError) -> Decision {
         guard decision.hasReachedCap else { return decision }
-        var keys = [request.offer.ledgerKey]
-        if request.offer.needs.otherStore, let key = request.offer.otherStoreKey { keys.append(key) }
-        var found: CountedNames = []
-        let counted = try countedSubjects(request, subscriptions)
-        for name in request.names where counted.contains(name.pseudonym.ledgerKey) {
-            if try hasGrants(name.pseudonym.ledgerKey, keys) { found.insert(CountedNames(name.identity)) }
+        var (found, redeemed): (CountedNames, CountedNames) = ([], [])
+        for (kind, subject) in try countedNames(request, subscriptions) {
+            for offer in request.offer.counted {
+                let grants = try grantIDs(of: [subject], offer.key)
+                if !grants.isEmpty { found.insert(kind) }
+                guard request.offer.needs.redemptions else { continue }
+                if try !counted(grants, of: offer, for: request, subscriptions).isEmpty { redeemed.insert(kind) }
+            }
         }
-        var purchase = CountedNames.originalTransactionID
-        if case .authorization = request.grantable { purchase = .purchaseToken }
-        for key in request.knowledge.shownPurchases + subscriptions where try hasGrants(key, keys) {
-            found.insert(purchase)
-        }
-        for key in try linked(to: request.customers) where try hasGrants(key, keys) {
-            found.insert(.transferredCustomer)
-        }
-        return decision.counted(by: found)
+        return decision.counted(by: found, redeemed: redeemed)
     }
 
-    private func hasGrants(_ subject: [UInt8], _ offerKeys: [Int64]) throws(LedgerError) -> Bool {
-        for key in offerKeys {
-            let ids = try database { () throws(StorageError) in try grants.grants(of: key, to: subject) }
-            if !ids.isEmpty { return true }
-        }
-        return false
+    /// Under which keys grants count, and what each of them names.
+    private func countedNames(
+        _ request: DecisionRequest,
+        _ subscriptions: [[UInt8]]
+    ) throws(LedgerError) -> [(CountedNames, subject: [UInt8])] {
+        let counted = try countedSubjects(request, subscriptions)
+        let names = request.names.filter { counted.contains($0.pseudonym.ledgerKey) }
+            .map { (CountedNames($0.identity), $0.pseudonym.ledgerKey) }
+        var purchase = CountedNames.originalTransactionID
+        if case .authorization = request.grantable { purchase = .purchaseToken }
+        let purchases = (request.knowledge.shownPurchases + subscriptions).map { (purchase, $0) }
+        return try names + purchases + linked(to: request.customers).map { (.transferredCustomer, $0) }
     }
 }

@@ -91,14 +91,14 @@ extension LedgerWriter {
         return history
     }
 
-    /// As `grantTimes`, with one look at the ledger for all offers of a subject.
-    func rememberedGrantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
-        var found: Set<UniqueID> = []
+    /// As `grantIDs`, with one look at the ledger for all offers of a subject.
+    func rememberedGrants(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [UniqueID] {
+        var found: [UniqueID] = []
         for subject in subjects {
             if memory?.grants[subject] == nil { memory?.grants[subject] = try allGrants(to: subject) }
-            found.formUnion(memory?.grants[subject]?[offerKey] ?? [])
+            found += memory?.grants[subject]?[offerKey] ?? []
         }
-        return found.map(\.timestamp).sorted()
+        return found
     }
 
     private func allGrants(to subject: [UInt8]) throws(LedgerError) -> [Int64: Set<UniqueID>] {

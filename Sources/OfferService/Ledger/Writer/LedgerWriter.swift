@@ -369,10 +369,7 @@ package final class LedgerWriter {
         var history = GrantHistory()
         let offer = request.offer
         if offer.needs.customerGrants {
-            var subjects = try countedSubjects(request, known.subscriptions)
-            if !request.knowledge.isVouchedFor, let histories = known.histories {
-                subjects = Array(Set(subjects + histories.purchases))
-            }
+            let subjects = try customerSubjects(request, known)
             history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
             if offer.needs.otherStore, let key = offer.otherStoreKey {
                 history.byCustomerInOtherStore = try grantTimes(of: subjects, key)
@@ -384,6 +381,7 @@ package final class LedgerWriter {
                 offer.ledgerKey
             )
         }
+        if offer.needs.redemptions { history.redeemable = try redeemable(request, known, among: history) }
         if let span = offer.needs.budget {
             let today = request.receivedAt.utcDay
             history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: today)
@@ -404,14 +402,20 @@ package final class LedgerWriter {
 
     /// When the offer was granted to any of the subjects, each grant once, in order.
     private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
-        if memory != nil { return try rememberedGrantTimes(of: subjects, offerKey) }
+        let found = try grantIDs(of: subjects, offerKey)
+        // Most who ask have none, and a set is an allocation.
+        return found.isEmpty ? [] : Set(found).map(\.timestamp).sorted()
+    }
+
+    /// The grants of the offer to any of the subjects; some perhaps several times.
+    func grantIDs(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [UniqueID] {
+        if memory != nil { return try rememberedGrants(of: subjects, offerKey) }
         var found: [UniqueID] = []
         for subject in subjects {
             let ids = try database { () throws(StorageError) in try grants.grants(of: offerKey, to: subject) }
             if !ids.isEmpty { found += ids }
         }
-        // Most who ask have none, and a set is an allocation.
-        return found.isEmpty ? [] : Set(found).map(\.timestamp).sorted()
+        return found
     }
 
     private func grantsPerDay(

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+// Caps that count redemptions. Nothing is kept for them: what counts follows from grants, uses and notifications.
+
+/// An offer under one of its keys in the ledger, and what the store calls it.
+struct CountedOffer {
+    let listing: StoreListing
+    let key: Int64
+}
+
+extension CatalogOffer {
+    /// This offer, and if a cap counts the other store's grants, the same entry there.
+    var counted: [CountedOffer] {
+        var counted = [CountedOffer(listing: listing, key: ledgerKey)]
+        if needs.otherStore, let otherListing, let otherStoreKey {
+            counted.append(CountedOffer(listing: otherListing, key: otherStoreKey))
+        }
+        return counted
+    }
+}
+
+extension LedgerWriter {
+    /// Which of the grants of a history were redeemed, or still may be.
+    func redeemable(
+        _ request: DecisionRequest,
+        _ known: KnownCustomer,
+        among history: GrantHistory
+    ) throws(LedgerError) -> RedeemableGrants {
+        var redeemable = RedeemableGrants()
+        func counted(of subjects: [[UInt8]], _ offer: CountedOffer) throws(LedgerError) -> [CountedGrant] {
+            try self.counted(grantIDs(of: subjects, offer.key), of: offer, for: request, known.subscriptions)
+        }
+        let offers = request.offer.counted
+        if !history.byCustomer.isEmpty {
+            redeemable.byCustomer = try counted(of: customerSubjects(request, known), offers[0])
+        }
+        if !history.byCustomerInOtherStore.isEmpty, let other = offers.dropFirst().first {
+            redeemable.byCustomerInOtherStore = try counted(of: customerSubjects(request, known), other)
+        }
+        if !history.byOriginalTransaction.isEmpty {
+            let subjects = request.subscriptions(with: known.subscriptions)
+            redeemable.byOriginalTransaction = try counted(of: subjects, offers[0])
+        }
+        return redeemable
+    }
+
+    /// Those of the grants that were redeemed or still may be, each once, in the order of time.
+    ///
+    /// A grant is given back once a purchase with it would come too late, if its store has reported about the app since and
+    /// no use of it. It is kept where a use could not be known, or not be matched to it.
+    func counted(
+        _ grants: [UniqueID],
+        of offer: CountedOffer,
+        for request: DecisionRequest,
+        _ subscriptions: [[UInt8]]
+    ) throws(LedgerError) -> [CountedGrant] {
+        if grants.isEmpty { return [] }
+        let grants = Set(grants).sorted()
+        let redeemed = try redeemed(grants, in: offer.listing.store)
+        guard redeemed.count < grants.count, let reports = try reports(of: offer.listing) else {
+            return grants.map { CountedGrant(grantedAt: $0.timestamp) }
+        }
+        var counted: [CountedGrant] = []
+        for grant in grants {
+            let granted = grant.timestamp
+            let end = granted.adding(hours: offer.listing.store.longestDelayHours)
+            var mayBeReleased = !redeemed.contains(grant) && reports.lowerBound <= granted
+            if mayBeReleased { mayBeReleased = try isMatchable(grant, of: offer, for: request, subscriptions) }
+            if !mayBeReleased || end <= request.receivedAt && reports.upperBound < end {
+                counted.append(CountedGrant(grantedAt: granted))
+            } else if end > request.receivedAt {
+                counted.append(CountedGrant(grantedAt: granted, releasedAt: end))
+            }
+        }
+        return counted
+    }
+
+    /// Those that a use is known of, also if it is pending or was undone.
+    private func redeemed(_ grants: [UniqueID], in store: Store) throws(LedgerError) -> Set<UniqueID> {
+        var redeemed: Set<UniqueID> = []
+        let uses: StaticString =
+            switch store {
+            case .appStore: "SELECT state FROM app_store_redemptions WHERE grant_id = ?"
+            case .googlePlay: "SELECT state FROM google_play_redemptions WHERE grant_id = ?"
+            }
+        try database { () throws(StorageError) in
+            try connection.rows(uses, forEach: grants.map { [.blob($0.bytes)] }) { place, _ in
+                redeemed.insert(grants[place])
+            }
+        }
+        return redeemed
+    }
+
+    /// From when until when uses of an app's offers are known; `nil` if its store has reported nothing about it.
+    ///
+    /// Uses of before the first notification may be missing, and those of before an epoch was destroyed are forgotten.
+    private func reports(of listing: StoreListing) throws(LedgerError) -> ClosedRange<Timestamp>? {
+        let app = listing.appStore?.bundleID.text ?? listing.googlePlay?.packageName.text ?? ""
+        let found = try database { () throws(StorageError) in
+            try connection.first(
+                SQL(
+                    """
+                    SELECT first_told_at, last_told_at, (SELECT max(forgotten_until) FROM customer_epochs)
+                    FROM notified_apps WHERE store = ? AND store_app = ?
+                    """,
+                    .text(listing.store.recordName),
+                    .text(app)
+                )
+            ) { (first: max($0.integer(0), $0.optionalInteger(2) ?? .min), last: $0.integer(1)) }
+        }
+        guard let found, found.first <= found.last else { return nil }
+        return Timestamp(milliseconds: found.first)...Timestamp(milliseconds: found.last)
+    }
+
+    /// Whether a purchase with the grant leads to it: by the account that the purchase names, or by its subscription.
+    private func isMatchable(
+        _ grant: UniqueID,
+        of offer: CountedOffer,
+        for request: DecisionRequest,
+        _ subscriptions: [[UInt8]]
+    ) throws(LedgerError) -> Bool {
+        let account = try database { () throws(StorageError) in try issued.candidate(grant)?.account }
+        let named = request.names.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
+        let subjects = (account.map { [$0] } ?? []) + named + subscriptions
+        return try grantIDs(of: subjects, offer.key).contains(grant)
+    }
+}
