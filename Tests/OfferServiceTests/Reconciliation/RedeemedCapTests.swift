@@ -281,7 +281,7 @@ extension StoreService {
                 """
                 INSERT INTO customer_epochs (
                     epoch, ordinal, check_value, first_entry, begun_at, destroyed_at, forgotten_until
-                ) VALUES ('0', -1, x'00', 0, 0, 0, 253402300799999)
+                ) SELECT '0', -1, x'00', 0, 0, 0, last_told_at - 3600000 FROM notified_apps
                 """
             )
         }
