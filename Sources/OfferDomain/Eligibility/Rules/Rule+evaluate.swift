@@ -20,8 +20,8 @@ extension Rule {
         case .commitmentEnds(let days): commitmentEnds(days, context)
         case .commitmentPeriod(let atLeast, let atMost): commitmentPeriod(atLeast: atLeast, atMost: atMost, context)
         case .appleWinBackEligible(let wanted): appleWinBack(wanted, context.facts.appleWinBackEligible)
-        case .usedOffers(let type, let offer, let group, let atMost):
-            usedOffers(OfferPattern(type: type, offerID: offer, group: group), atMost, context.facts)
+        case .usedOffers(let type, let id, let group, let atMost):
+            usedOffers(OfferPattern(type: type, offerID: id, group: group), atMost, context.facts)
         case .grants(let atMost, let days, let scope, let stores, .granted):
             grants(atMost, days, scope, stores, context)
         case .grants(let atMost, let days, let scope, let stores, .redeemed):
@@ -33,8 +33,7 @@ extension Rule {
         case .window(let from, let until): window(from, until, context.now)
         case .storefront(let allowed):
             membership(context.facts.storefront, allowed, .storefrontMatches, .storefrontDiffers, .storefrontUnknown)
-        case .region(let allowed):
-            membership(context.facts.region, allowed, .regionMatches, .regionDiffers, .regionUnknown)
+        case .region(let list): membership(context.facts.region, list, .regionMatches, .regionDiffers, .regionUnknown)
         case .ownership(let wanted):
             equality(context.facts.ownership, wanted, .ownershipMatches, .ownershipDiffers, .ownershipUnknown)
         case .refunded(let days, let percent): refunded(withinDays: days, percent, context)
