@@ -6,42 +6,55 @@ struct Patience: Sendable {
     let milliseconds: Int64
     var pause = Pause.system
 
-    /// What `work` comes to, or what `late` says if that takes longer.
+    /// What `work` comes to, or what `late` says if that takes longer; `missed` is then told what it said, once the work ends.
     ///
     /// The work stays on the event loop of whoever asks: the end of the loop's turn is what lets the committer begin.
     func value<Value: Sendable>(
         of work: @escaping @Sendable () async -> Value,
-        late: @escaping @Sendable () -> Value
+        late: @escaping @Sendable () -> Value,
+        missed: @escaping @Sendable (Value) async -> Void
     ) async -> Value {
         await withCheckedContinuation { continuation in
             let waiting = Waiting(continuation)
             let job: @Sendable () async -> Void = {
                 let value = await work()
-                _ = waiting.end { value }
+                if let sent = waiting.end({ value }) { await missed(sent) }
             }
             let loop = EventLoop.current
             let task = loop.map { Task(executorPreference: $0) { await job() } } ?? Task { await job() }
             Task { [self] in
                 await pause(milliseconds: milliseconds)
-                if waiting.end(late) { task.cancel() }
+                if waiting.end(late) == nil { task.cancel() }
             }
         }
     }
 
     /// Who waits, until the first of both has come.
     private final class Waiting<Value: Sendable>: Sendable {
-        private let continuation: Guarded<CheckedContinuation<Value, Never>?>
+        private enum State {
+            case waiting(CheckedContinuation<Value, Never>)
+            case ended(Value)
+        }
 
-        init(_ continuation: CheckedContinuation<Value, Never>) { self.continuation = Guarded(continuation) }
+        private let state: Guarded<State>
 
-        /// Whether this was the first.
-        func end(_ value: () -> Value) -> Bool {
-            let waiting = continuation.withLock { waiting in
-                defer { waiting = nil }
-                return waiting
+        init(_ continuation: CheckedContinuation<Value, Never>) { state = Guarded(.waiting(continuation)) }
+
+        /// The value that came before this one; `nil` if this is the first.
+        func end(_ value: () -> Value) -> Value? {
+            let (continuation, first): (CheckedContinuation<Value, Never>?, Value) = state.withLock { state in
+                switch state {
+                case .ended(let first): return (nil, first)
+                case .waiting(let continuation):
+                    // Made within the lock, so that the other one finds it.
+                    let first = value()
+                    state = .ended(first)
+                    return (continuation, first)
+                }
             }
-            waiting?.resume(returning: value())
-            return waiting != nil
+            guard let continuation else { return first }
+            continuation.resume(returning: first)
+            return nil
         }
     }
 }

@@ -45,11 +45,14 @@ struct RetentionCall: Sendable {
             id: requestID,
             receivedAt: now
         )
-        let message = Guarded(RetentionAnswer.message(found.shown.message.standard))
+        let fallback = Guarded(Fallback(message: .message(found.shown.message.standard)))
         let outcome = await patience.value {
-            await decided(asked, fallingBackTo: message)
+            await decided(asked, fallingBackTo: fallback)
         } late: {
-            .success(.init(message.withLock { $0 }, "late"))
+            .success(.init(fallback.withLock { $0.message }, "late"))
+        } missed: { sent in
+            guard case .success(let sent) = sent, let question = fallback.withLock({ $0.question }) else { return }
+            await decider.keep(sent, of: question)
         }
         let answer = try outcome.get()
         metrics.count(
@@ -72,14 +75,23 @@ struct RetentionCall: Sendable {
         let receivedAt: Timestamp
     }
 
-    /// What is answered; once the request is known to be genuine, the `message` is the one for its product and language.
+    /// What is answered if nothing is decided in time.
+    private struct Fallback {
+        var message: RetentionAnswer
+        /// Once the request is known to be genuine; only then an answer may be kept for its repetitions.
+        var question: RetentionQuestion? {
+            didSet { message = question?.message ?? message }
+        }
+    }
+
+    /// What is answered; once the request is known to be genuine, the fallback is the message for its product and language.
     private func decided(
         _ asked: Asked,
-        fallingBackTo message: Guarded<RetentionAnswer>
+        fallingBackTo fallback: Guarded<Fallback>
     ) async -> Result<RetentionDecider.Decided, Refusal> {
         do throws(Refusal) {
             guard let genuine = try await verified(asked) else {
-                return .success(.init(message.withLock { $0 }, "not-verified"))
+                return .success(.init(fallback.withLock { $0.message }, "not-verified"))
             }
             let question = RetentionQuestion(
                 request: genuine,
@@ -89,7 +101,7 @@ struct RetentionCall: Sendable {
                 id: asked.id,
                 receivedAt: asked.receivedAt
             )
-            message.withLock { $0 = question.message }
+            fallback.withLock { $0.question = question }
             return .success(await decider.decide(question))
         } catch {
             return .failure(error)

@@ -71,8 +71,8 @@ struct RetentionDecider: Sendable {
             let kept = try await committer.answer(under: claim, at: question.receivedAt).map(KeptRetentionAnswer.init)
             if let body = kept?.body { return Decided(repeated: body) }
             let choice = await chosen(question)
-            // Too late to be sent: a repetition gets what was sent meanwhile.
-            if Task.isCancelled { return await keep(question.message, "late", of: question, under: claim) }
+            // Too late to be sent: what was sent meanwhile is kept instead.
+            if Task.isCancelled { return Decided(question.message, "late") }
             var decided = await keep(choice.answer, choice.reason, of: question, under: claim)
             if kept == nil, decided.answer == RetentionAnswer.offerName {
                 decided.shownOffer = choice.offer.map { ShownOffer(environment: question.request.environment, id: $0) }
@@ -82,6 +82,13 @@ struct RetentionDecider: Sendable {
             // Nothing can be granted either.
             return Decided(question.message, ServiceFault(error).retentionReason)
         }
+    }
+
+    /// Keeps a message that was sent because nothing was decided in time, in place of what was decided since.
+    func keep(_ sent: Decided, of question: RetentionQuestion) async {
+        let claim = question.claim("answer")
+        // What can't be written now is not kept, and a repetition is decided anew.
+        _ = try? await committer.keep(sent.body, under: claim, requestID: question.id, at: question.receivedAt)
     }
 
     /// Answers what counts: this, or what an earlier or parallel request was answered.

@@ -94,7 +94,10 @@ extension APICalls {
             deciding,
             writing.admission,
             noise: records.noise,
-            patience: Patience(milliseconds: dependencies.retentionMilliseconds),
+            patience: Patience(
+                milliseconds: dependencies.retentionMilliseconds,
+                pause: dependencies.retentionPause
+            ),
             runtime: writing.runtime
         )
         evidence = EvidenceCalls(writing, stores, play)

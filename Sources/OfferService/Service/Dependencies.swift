@@ -39,6 +39,8 @@ package struct Dependencies: Sendable {
     package var steadyClock = WallClock.system
     /// After how long the App Store is answered with a message, if nothing is decided by then; it waits for 700 ms.
     package var retentionMilliseconds: Int64 = 300
+    /// Waits for that time.
+    package var retentionPause = Pause.system
     /// Where Google Play's purchases and messages come from; `nil`: from Google, as the settings say.
     package var googlePlay: GooglePlaySources?
     /// How the service verifies its own signatures.

@@ -112,6 +112,8 @@ func withRetention(
     _ wire: Wire = .inProcess,
     environments: [StoreEnvironment] = StoreEnvironment.allCases,
     milliseconds: Int64 = 60_000,
+    maximumWaiting: Int = 4096,
+    changing: (inout TestFiles) -> Void = { _ in },
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
@@ -120,6 +122,8 @@ func withRetention(
         environments: environments,
         offers: retentionOffers,
         retentionMilliseconds: milliseconds,
+        maximumWaiting: maximumWaiting,
+        changing: changing,
         wrap: wrap,
         body
     )

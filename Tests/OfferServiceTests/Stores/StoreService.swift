@@ -124,6 +124,8 @@ func withStoreService(
     moreOffers: String = "",
     offers: String? = nil,
     retentionMilliseconds: Int64 = 60_000,
+    maximumWaiting: Int = 4096,
+    changing: (inout TestFiles) -> Void = { _ in },
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (StoreService) async throws -> Void
 ) async throws {
@@ -149,9 +151,17 @@ func withStoreService(
         trustedCertificatesPath: store.tlsCAPath,
         retries: retries
     )
+    changing(&files)
     // The store's signatures and our tokens are of the present.
     let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-    try await withService(wire, files, clock: clock, portions: portions, wrap: wrap) { service in
+    try await withService(
+        wire,
+        files,
+        clock: clock,
+        maximumWaiting: maximumWaiting,
+        portions: portions,
+        wrap: wrap
+    ) { service in
         try store.registerKey(
             keyID: "ACTIVE0001",
             issuerID: TestFiles.issuerID,

@@ -13,6 +13,7 @@ final class Faults: Sendable {
         var openFailures: [StorageError] = []
         var afterEntries: (@Sendable () -> Void)?
         var isHeld = false
+        var commitsBeforeHold = 0
         var commitsAtTheGate = 0
         var opened = 0
         var rollbacks = 0
@@ -30,8 +31,8 @@ final class Faults: Sendable {
     /// Whether a commit has begun and waits.
     var isCommitting: Bool { state.withLock { $0.commitsAtTheGate > 0 } }
 
-    /// From now on commits wait in the middle, as on a slow disk.
-    func hold() { state.withLock { $0.isHeld = true } }
+    /// From now on, or after so many, commits wait in the middle, as on a slow disk.
+    func hold(after commits: Int = 0) { state.withLock { ($0.isHeld, $0.commitsBeforeHold) = (true, commits) } }
 
     /// Lets commits go on.
     func release() {
@@ -70,8 +71,13 @@ final class Faults: Sendable {
 
     fileprivate func beforeCommit() throws(StorageError) {
         let waits = state.withLock { state in
-            if state.isHeld { state.commitsAtTheGate += 1 }
-            return state.isHeld
+            guard state.isHeld else { return false }
+            guard state.commitsBeforeHold == 0 else {
+                state.commitsBeforeHold -= 1
+                return false
+            }
+            state.commitsAtTheGate += 1
+            return true
         }
         if waits {
             gate.wait()

@@ -95,6 +95,8 @@ struct TestFiles: Sendable {
 
     /// After how long a retention request is answered with a message; longer than by default, since a test may be slow.
     var retentionMilliseconds: Int64 = 60_000
+    /// Waits for that time; a test may say when it is over.
+    var retentionPause = Pause.system
 
     /// Whether callers of role `app` are told which rule said no.
     var showsFindingsToApps = false

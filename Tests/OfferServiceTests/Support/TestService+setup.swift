@@ -70,6 +70,7 @@ extension TestService {
         dependencies.housekeepingMilliseconds = 86_400_000
         dependencies.verify = files.verifies
         dependencies.retentionMilliseconds = files.retentionMilliseconds
+        dependencies.retentionPause = files.retentionPause
         if let disk = files.disk { dependencies.diskReserve = { _ in DiskReserve { disk } } }
         if let retries = files.appStore?.retries { dependencies.storeRetries = retries }
         dependencies.googlePlay = files.googlePlay.map { GooglePlaySources(purchases: $0, push: $0) }

@@ -12,14 +12,16 @@ extension LedgerWriter {
         return earlier.decisionJSON
     }
 
-    /// Keeps an answer, unless another one was kept under the key before; answers the one that counts.
+    /// Keeps an answer, unless another request has kept one under the key; answers the one that counts.
+    ///
+    /// A request may keep another answer in place of its own.
     func keep(
         _ answer: [UInt8],
         under claim: IdempotencyClaim,
         requestID: UniqueID,
         at now: Timestamp
     ) throws(LedgerError) -> [UInt8] {
-        if let earlier = try earlierGrant(claim, at: now) {
+        if let earlier = try earlierGrant(claim, at: now), earlier.grantID != requestID {
             return earlier.requestDigest == claim.requestDigest ? earlier.decisionJSON : answer
         }
         try remember(claim, GrantTerms(id: requestID, at: now), answer)
@@ -38,7 +40,9 @@ extension Committer {
         return found.withLock { $0 }
     }
 
-    /// Keeps an answer, unless another one was kept under the key before; answers the one that counts once it is durable.
+    /// Keeps an answer, unless another request has kept one under the key; answers the one that counts once it is durable.
+    ///
+    /// A request may keep another answer in place of its own.
     func keep(
         _ answer: [UInt8],
         under claim: IdempotencyClaim,

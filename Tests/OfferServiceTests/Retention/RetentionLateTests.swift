@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTP
+import OfferDomain
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// What is sent when nothing is decided in time, and that a repetition gets the same.
+@Suite(.overBothEngines) struct RetentionLateTests {
+    private static let same: FakeAppStore.Members = [
+        "requestIdentifier": "b7a1c1de-0000-4000-8000-00000000000e", "userLocale": "de-DE",
+    ]
+
+    @Test func `a repetition gets the message that was sent while the offer was being kept`() async throws {
+        let (faults, deadline) = (Faults(), Deadline())
+        try await withRetention(changing: { $0.retentionPause = deadline.pause }, wrap: faults.wrap) { world in
+            let id = try world.subscriber()
+            // The question what was answered before, and the grant; the answer is the third.
+            faults.hold(after: 2)
+            async let first = world.ask(about: id, changing: Self.same)
+            #expect(try await eventually { faults.isCommitting })
+            deadline.pass()
+            let reply = try await first
+            #expect(reply.shown?.answer == "message" && reply.shown?.message == Shown.anythingInGerman, "\(reply)")
+            #expect(try world.service.entries("sign.intent").count == 1, "an offer was granted")
+            faults.release()
+            #expect(try await eventually { try world.keeps(reply) })
+            deadline.begin()
+            #expect(try await world.ask(about: id, changing: Self.same).body == reply.body)
+            #expect(world.count("message", "late") == 1 && world.count("repeated", "repeated") == 1)
+            let shown = Metric.retentionOffersShown(environment: "production", offer: "once")
+            #expect(world.service.metrics[shown] == 0)
+        }
+    }
+
+    @Test func `a repetition gets the message that was sent before the request was verified`() async throws {
+        let deadline = Deadline()
+        try await withRetention(changing: { $0.retentionPause = deadline.pause }) { world in
+            let id = try world.subscriber()
+            let members = Self.same.merging(["productId": "com.example.weekly"]) { $1 }
+            let pool = BusyPool(world.service.store)
+            #expect(try await eventually { pool.isBusy })
+            async let first = world.ask(about: id, changing: members)
+            deadline.pass()
+            let reply = try await first
+            #expect(reply.shown?.message == Shown.anything, "neither product nor language is known: \(reply)")
+            pool.end()
+            #expect(try await eventually { try world.keptAnswers().count == 1 })
+            deadline.begin()
+            #expect(try await world.ask(about: id, changing: members).body == reply.body)
+            #expect(
+                try await world.ask(about: id, changing: ["productId": "com.example.weekly"]).shown?.message
+                    == Shown.weekly
+            )
+            #expect(try world.service.entries("sign.intent").isEmpty, "nothing is granted that can't be sent")
+        }
+    }
+
+    @Test func `an answer that came in time stays, though its repetition is late`() async throws {
+        let (faults, deadline) = (Faults(), Deadline())
+        try await withRetention(changing: { $0.retentionPause = deadline.pause }, wrap: faults.wrap) { world in
+            let id = try world.subscriber()
+            let reply = try await world.ask(about: id, changing: Self.same)
+            #expect(reply.shown?.answer == "promotionalOffer")
+            faults.hold()
+            async let second = world.ask(about: id, changing: Self.same)
+            #expect(try await eventually { faults.isCommitting })
+            deadline.pass()
+            #expect(try await second.shown?.answer == "message")
+            faults.release()
+            deadline.begin()
+            #expect(try await world.ask(about: id, changing: Self.same).body == reply.body)
+        }
+    }
+}
+
+/// A time to answer in that is over when a test says so.
+final class Deadline: Sendable {
+    private let isOver = Guarded(false)
+
+    var pause: Pause {
+        Pause { [self] _ in
+            while !isOver.withLock({ $0 }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
+        }
+    }
+
+    /// The time of each request that waits is over, and of those to come.
+    func pass() { isOver.withLock { $0 = true } }
+
+    /// Requests have time again.
+    func begin() { isOver.withLock { $0 = false } }
+}
+
+/// Keeps every thread that verifies from doing so.
+private final class BusyPool: Sendable {
+    private let threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
+    private let started = Guarded(0)
+    private let gate = DispatchSemaphore(value: 0)
+
+    init(_ store: AppStore) {
+        for _ in 0..<threads {
+            Task { [self] in
+                // More pieces than are ever verified elsewhere.
+                _ = await store.verifying([[], [], []], for: .service) { [self] in
+                    started.withLock { $0 += 1 }
+                    gate.wait()
+                }
+            }
+        }
+    }
+
+    var isBusy: Bool { started.withLock { $0 } == threads }
+
+    func end() { for _ in 0..<threads { gate.signal() } }
+}
+
+extension StoreService {
+    /// The answers to real-time requests that are kept for repetitions.
+    func keptAnswers() throws -> [[UInt8]] {
+        let sql = SQL("SELECT decision FROM idempotency_keys ORDER BY recorded_at")
+        let kept = try service.ledger.openForReading().all(sql) { $0.blob(0) }
+        return kept.filter { KeptRetentionAnswer($0).body == nil || $0.starts(with: Array(#"{"message""#.utf8)) }
+    }
+
+    /// Whether an answer is kept as it was sent.
+    func keeps(_ reply: Reply) throws -> Bool { try keptAnswers().contains(Array(reply.body.utf8)) }
+}
