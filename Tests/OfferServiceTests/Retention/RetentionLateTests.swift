@@ -75,6 +75,49 @@ import Testing
             #expect(try await world.ask(about: id, changing: Self.same).body == reply.body)
         }
     }
+
+    // MARK: - What cannot be verified, or waits too long
+
+    @Test func `a message is answered while it is not known whether a certificate has been revoked`() async throws {
+        try await withRetention(changing: { $0.settings[.revocationCheck] = "required" }) { world in
+            let reply = try await world.ask(about: try world.subscriber(), changing: Self.same)
+            #expect(reply.shown?.answer == "message" && reply.shown?.message == Shown.anything, "\(reply)")
+            #expect(world.count("message", "not-verified") == 1)
+            #expect(try world.service.entries().isEmpty && world.keptAnswers().isEmpty)
+        }
+    }
+
+    @Test func `a message is answered while forgeries flood the service, and an offer after it`() async throws {
+        try await withRetention { world in
+            let id = try world.subscriber()
+            let forged = Call.retention(try world.store.signRealtimeRequest(id, fault: .otherRoot).body)
+            let replies = try await world.service.send(Array(repeating: forged, count: 200))
+            let unverified = replies.count { $0.shown?.answer == "message" && $0.shown?.message == Shown.anything }
+            #expect(unverified > 0, "no more than 64 wait for one address")
+            #expect(replies.count { $0.problem == "invalid-signed-data" } == 200 - unverified)
+            #expect(world.count("message", "not-verified") == unverified)
+            #expect(try world.service.entries().isEmpty && world.keptAnswers().isEmpty)
+            #expect(try await world.ask(about: id).shown?.answer == "promotionalOffer")
+        }
+    }
+
+    @Test func `a message is answered while too much waits to be recorded`() async throws {
+        let faults = Faults()
+        try await withRetention(maximumWaiting: 5, wrap: faults.wrap) { world in
+            let ids = try (0..<7).map { try world.subscriber("customer\($0)") }
+            faults.hold()
+            let first = Task { try await world.ask(about: ids[0]) }
+            #expect(try await eventually { faults.isCommitting })
+            let others = ids[1...5].map { id in Task { try await world.ask(about: id) } }
+            #expect(try await eventually { world.service.committer.waiting == 5 })
+            let reply = try await world.ask(about: ids[6])
+            #expect(reply.shown?.answer == "message" && reply.shown?.message == Shown.anything, "\(reply)")
+            #expect(world.count("message", "overloaded") == 1)
+            faults.release()
+            for task in [first] + others { #expect(try await task.value.shown != nil) }
+            #expect(try await world.ask(about: ids[6]).shown?.answer == "promotionalOffer")
+        }
+    }
 }
 
 /// A time to answer in that is over when a test says so.
