@@ -12,7 +12,7 @@ struct Patience: Sendable {
     func value<Value: Sendable>(
         of work: @escaping @Sendable () async -> Value,
         late: @escaping @Sendable () -> Value,
-        missed: @escaping @Sendable (Value) async -> Void
+        missed: @escaping @Sendable (Value) async -> Void = { _ in }
     ) async -> Value {
         await withCheckedContinuation { continuation in
             let waiting = Waiting(continuation)
