@@ -11,6 +11,12 @@ struct RetentionQuestion: Sendable {
     let id: UniqueID
     let receivedAt: Timestamp
 
+    /// Under which the ledger has what is of the app.
+    var keys: AppPseudonyms { AppPseudonyms(configuration.pseudonyms, in: AppName(app.bundleID)) }
+
+    /// The subscription.
+    var chain: ChainKey { keys.chainKey(of: request.originalTransactionID) }
+
     /// What is answered where nothing else can be.
     var message: RetentionAnswer { .message(shown.message(for: request.productID).id(for: request.userLocale)) }
 
@@ -24,15 +30,18 @@ struct RetentionQuestion: Sendable {
 
 /// Chooses the answer to a real-time request: the first offer that the rules allow, else another product, else a message.
 ///
-/// Offers are decided, recorded and signed as those of every other caller, on what the ledger knows; no store is asked.
+/// Offers are decided, recorded and signed as those of every other caller, on what the ledger knows; the store is asked afterwards, for
+/// the next request.
 struct RetentionDecider: Sendable {
     private let signer: SignOffer
     private let committer: Committer
+    private let lookup: RetentionLookup
     private let decisions: DecisionLog
 
-    init(signer: SignOffer, committer: Committer, decisions: DecisionLog) {
+    init(signer: SignOffer, committer: Committer, lookup: RetentionLookup, decisions: DecisionLog) {
         self.signer = signer
         self.committer = committer
+        self.lookup = lookup
         self.decisions = decisions
     }
 
@@ -128,6 +137,8 @@ struct RetentionDecider: Sendable {
                 )
             } catch {
                 switch error {
+                case .decision(.notEligible(.undecided, _, _)):
+                    if !candidate.offer.factNeeds.isDisjoint(with: .fromStatuses) { lookup.ask(about: question) }
                 case .decision, .request: continue
                 case .service(let fault): return Choice(answer: question.message, reason: fault.retentionReason)
                 case .caller: return Choice(answer: question.message, reason: "not-allowed")
@@ -158,7 +169,8 @@ struct RetentionDecider: Sendable {
             idempotency: question.claim("grant")
         )
         do throws(Refusal) {
-            let request = SignatureRequest(question.request, for: listing, offerID, receivedAt: now)
+            let group = question.shown.plans[question.request.productID]?.groupID
+            let request = SignatureRequest(question.request, in: group, for: listing, offerID, receivedAt: now)
             let signed = try await signer.sign(request, in: context)
             decisions.granted(offer.id.text, .eligible, in: context)
             return signed.jws

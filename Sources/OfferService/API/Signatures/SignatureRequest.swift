@@ -106,15 +106,21 @@ package final class SignatureRequest: Sendable {
 
     /// What the App Store asks of a subscriber, as a request for a JWS of that offer, bound to the subscription.
     ///
-    /// What Apple signed shows that there is one. All else must be known already.
-    init(_ request: RealtimeRequest, for listing: AppStoreListing, _ offerID: OfferID, receivedAt now: Timestamp) {
+    /// What Apple signed shows that there is one, and the catalog its `group`. All else must be known already.
+    init(
+        _ request: RealtimeRequest,
+        in group: SubscriptionGroupID?,
+        for listing: AppStoreListing,
+        _ offerID: OfferID,
+        receivedAt now: Timestamp
+    ) {
         bundleID = listing.bundleID
         productID = listing.productID
         subject = .promotionalOffer(offerID, forms: [.jws])
         client = .appStoreRetention
         var customer = StatedCustomer()
         customer.transactionID = request.originalTransactionID
-        customer.facts = SharedFacts(CustomerFacts(of: request, receivedAt: now))
+        customer.facts = SharedFacts(CustomerFacts(of: request, in: group, receivedAt: now))
         customer.isFromAppStore = true
         self.customer = customer
     }
@@ -168,7 +174,7 @@ package final class SignatureRequest: Sendable {
 
 extension CustomerFacts {
     /// The facts that a real-time request proves: Apple sends it only for a subscriber.
-    fileprivate init(of request: RealtimeRequest, receivedAt now: Timestamp) {
+    fileprivate init(of request: RealtimeRequest, in group: SubscriptionGroupID?, receivedAt now: Timestamp) {
         self.init(
             statedAt: now,
             subscribedBefore: true,
@@ -180,7 +186,7 @@ extension CustomerFacts {
             storefront: nil,
             region: nil,
             originalTransactionID: request.originalTransactionID,
-            subscriptionGroup: nil,
+            subscriptionGroup: group,
             refundedAt: nil,
             offersUsed: nil
         )

@@ -70,7 +70,12 @@ extension OfferCalls {
         compatible = CompatibilityCall(signer: parts.signer, admission: admission, decisions: decisions, noise: noise)
         retention = RetentionCall(
             store: parts.appStore,
-            decider: RetentionDecider(signer: parts.signer, committer: parts.committer, decisions: decisions),
+            decider: RetentionDecider(
+                signer: parts.signer,
+                committer: parts.committer,
+                lookup: RetentionLookup(store: parts.appStore, committer: parts.committer, log: runtime.log),
+                decisions: decisions
+            ),
             admission: admission,
             patience: patience,
             runtime: runtime

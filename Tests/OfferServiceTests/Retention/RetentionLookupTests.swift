@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OfferDomain
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfferService
+
+/// What the service asks the App Store after it has answered a request of which it knew too little.
+@Suite(.overBothEngines) struct RetentionLookupTests {
+    /// A subscriber in a grace period of whom no notification came: the rule of `yearly` asks for the status.
+    private static func inGrace(_ world: StoreService) throws -> String {
+        let grace = FakeAppStore.Subscription(.gracePeriod, productID: "com.example.monthly", group: "20000001")
+        let ids = try world.store.setCustomer(FakeAppStore.Customer("bert", subscriptions: [grace]))
+        return ids.subscriptions[0].originalTransactionID
+    }
+
+    @Test func `a subscriber of whom too little is known is looked up for the next request`() async throws {
+        try await withRetention { world in
+            let id = try Self.inGrace(world)
+            #expect(try await world.ask(about: id).shown?.message == Shown.once)
+            #expect(try world.store.counts().toAPI == 0, "the first offer needed nothing more")
+            #expect(try await world.ask(about: id).shown?.answer == "alternateProduct")
+            #expect(try await eventually { try world.knowsStatuses() })
+            let reply = try await world.ask(about: id)
+            #expect(reply.shown?.message == Shown.yearly, "\(reply)")
+            #expect(try world.store.counts().toAPI == 1, "statuses alone")
+        }
+    }
+
+    @Test func `each subscription is asked about once an hour`() async throws {
+        try await withRetention { world async throws in
+            let id = try world.subscriber()
+            let gone: FakeAppStore.Members = [
+                "productId": "com.example.yearly", "originalTransactionId": "2000000999999",
+            ]
+            func ask() async throws {
+                let now = FakeValue.integer(Int(world.service.clock.now.milliseconds))
+                let members = gone.merging(["signedDate": now]) { $1 }
+                // The App Store has no such subscription.
+                for _ in 0..<5 { #expect(try await world.ask(about: id, changing: members).shown != nil) }
+            }
+            try await ask()
+            #expect(try await eventually { try world.store.counts().toAPI == 1 })
+            world.service.clock.advance(seconds: 3599)
+            try await ask()
+            #expect(try world.store.counts().toAPI == 1)
+            world.service.clock.advance(seconds: 1)
+            try await ask()
+            #expect(try await eventually { try world.store.counts().toAPI > 1 })
+        }
+    }
+
+    @Test func `nobody is asked without a key for the App Store Server API`() async throws {
+        try await withStoreService(asksStore: false, offers: retentionOffers) { world in
+            let id = try Self.inGrace(world)
+            for _ in 0..<2 { #expect(try await world.ask(about: id).shown != nil) }
+            #expect(world.service.metrics[.decisions(offer: "yearly", outcome: "undecided")] == 1)
+            #expect(try world.store.counts().toAPI == 0)
+            let outcomes = ["cannot-sign", "transport"].map { outcome in
+                Metric.storeRequests(
+                    store: "app-store",
+                    endpoint: "statuses",
+                    environment: "production",
+                    outcome: outcome
+                )
+            }
+            #expect(outcomes.allSatisfy { world.service.metrics[$0] == 0 })
+        }
+    }
+
+    @Test func `a request states the group that the catalog has its product in`() async throws {
+        try await withRetention { world in
+            let offer = try #require(world.service.current.value.catalog.offers.first { $0.id.text == "once" })
+            let listing = try #require(offer.appStore)
+            let request = RealtimeRequest(
+                originalTransactionID: try TransactionID("2000000000001"),
+                appAppleID: 1_234_567_890,
+                productID: "com.example.yearly",
+                userLocale: "en-US",
+                requestIdentifier: .version4(1, 2),
+                environment: .production,
+                signedAt: world.service.clock.now
+            )
+            let asked = SignatureRequest(
+                request,
+                in: listing.subscriptionGroupID,
+                for: listing,
+                try OfferID("store_once"),
+                receivedAt: world.service.clock.now
+            )
+            #expect(asked.customer.facts.value.subscriptionGroup?.value.text == "20000001")
+        }
+    }
+}
+
+extension StoreService {
+    /// Whether the App Store has told the statuses of a subscription.
+    fileprivate func knowsStatuses() throws -> Bool {
+        let sql = SQL("SELECT 1 FROM app_store_chains WHERE statuses_read_at IS NOT NULL")
+        return try service.ledger.openForReading().first(sql) { _ in true } ?? false
+    }
+}
