@@ -81,6 +81,9 @@ static const unsigned char query_js[] = {
 static const unsigned char reconciliation_js[] = {
 #embed "../OfferService/Console/Assets/reconciliation.js"
 };
+static const unsigned char retention_js[] = {
+#embed "../OfferService/Console/Assets/retention.js"
+};
 static const unsigned char saved_js[] = {
 #embed "../OfferService/Console/Assets/saved.js"
 };
@@ -128,6 +131,7 @@ static const struct embedded_file files[] = {
     FILE_OF("console/proof.js", proof_js),
     FILE_OF("console/query.js", query_js),
     FILE_OF("console/reconciliation.js", reconciliation_js),
+    FILE_OF("console/retention.js", retention_js),
     FILE_OF("console/saved.js", saved_js),
     FILE_OF("console/search.js", search_js),
     FILE_OF("console/service.js", service_js),

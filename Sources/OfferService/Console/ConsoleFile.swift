@@ -42,6 +42,7 @@ struct ConsoleFile: Sendable {
         "proof.js": script("proof.js"),
         "query.js": script("query.js"),
         "reconciliation.js": script("reconciliation.js"),
+        "retention.js": script("retention.js"),
         "saved.js": script("saved.js"),
         "search.js": script("search.js"),
         "service.js": script("service.js"),

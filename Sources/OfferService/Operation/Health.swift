@@ -74,6 +74,8 @@ package final class Health: CommitObserver {
     /// Counts the use for the client.
     package func learnt(of redemption: ClientRedemption) { metrics.learnt(of: redemption) }
 
+    package func learnt(of outcome: RetentionOutcome) { metrics.learnt(of: outcome) }
+
     private func warn(of match: RedemptionMatch, _ store: String, offer: String) {
         let members: KeyValuePairs<StaticString, LogValue> = ["store": .text(store), "offer": .text(offer)]
         switch match {

@@ -181,6 +181,7 @@ extension LedgerWriter {
         for entry in googlePlayRedemptionsLearnt where !entry.isRefundAlone { observer.learnt(of: entry) }
         for finding in boughtWithoutOffer { observer.learnt(of: finding) }
         for redemption in redeemedClients { observer.learnt(of: redemption) }
+        for outcome in retentionOutcomes { observer.learnt(of: outcome) }
     }
 }
 

@@ -26,8 +26,39 @@ package struct ReconciliationReader {
         (report.byAnotherAccount, next.byAnotherAccount) = try page(.otherAccount, query, next.byAnotherAccount)
         (report.neverRedeemed, next.neverRedeemed) = try neverRedeemed(query, until: settledUntil)
         report.settled = try withNotified(settled(from: query.from, until: settledUntil))
+        report.retention = try retention(query)
         report.next = next.isAtEnd ? nil : next
         return report
+    }
+
+    /// What was shown in the span to subscribers who were about to cancel.
+    private func retention(_ query: ReconciliationQuery) throws(StorageError) -> [ReconciliationReport.Retention] {
+        try connection.all(
+            SQL(
+                """
+                SELECT answer, offer, count(*), sum(CASE WHEN EXISTS (
+                        SELECT 1 FROM app_store_redemptions AS uses
+                        WHERE uses.grant_id = request_id AND uses.state <> 'pending'
+                    ) THEN 1 ELSE 0 END),
+                    sum(CASE WHEN outcome = 'kept' THEN 1 ELSE 0 END),
+                    sum(CASE WHEN outcome = 'canceled' THEN 1 ELSE 0 END)
+                FROM retention_answers WHERE request_id >= ? AND request_id < ? AND environment = ?
+                GROUP BY answer, offer ORDER BY answer DESC, offer
+                """,
+                .blob(UniqueID.first(at: query.from).bytes),
+                .blob(UniqueID.first(at: query.until).bytes),
+                .text(query.environment.rawValue)
+            )
+        ) { row in
+            ReconciliationReport.Retention(
+                answer: row.text(0),
+                offer: row.text(1),
+                shown: Int(row.integer(2)),
+                redeemed: Int(row.integer(3)),
+                kept: Int(row.integer(4)),
+                canceled: Int(row.integer(5))
+            )
+        }
     }
 
     // MARK: - Uses

@@ -152,6 +152,18 @@ package struct ReconciliationReport: Hashable, Sendable {
         package let lastToldAt: Timestamp?
     }
 
+    /// What subscribers did who were shown one kind of answer, or one offer, before they canceled.
+    package struct Retention: Hashable, Sendable {
+        /// Its name in the answer, such as `promotionalOffer`.
+        package let answer: String
+        /// The catalog's own ID of the offer; empty of an answer without one.
+        package let offer: String
+        package let shown: Int
+        package let redeemed: Int
+        package let kept: Int
+        package let canceled: Int
+    }
+
     /// What was asked for.
     package let query: ReconciliationQuery
     /// Grants until then have had their time.
@@ -166,6 +178,8 @@ package struct ReconciliationReport: Hashable, Sendable {
     package var neverRedeemed: [Grant] = []
     /// By store and app.
     package var settled: [Settled] = []
+    /// By answer and offer.
+    package var retention: [Retention] = []
     /// Where the lists go on; `nil` if they are whole.
     package var next: ReconciliationQuery.Position?
 

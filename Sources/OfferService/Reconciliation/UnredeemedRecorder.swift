@@ -5,6 +5,7 @@ import Storage
 
 /// The thread that records grants that were never redeemed: each once, 72 hours after it was given.
 ///
+/// It also settles what subscribers did after retention messages.
 /// It looks every five minutes through a connection that only reads; what it finds is recorded by the committer, a few at
 /// a time and with rests, so that a backlog keeps no request waiting. Where several instances share the database, all look, and the transaction that records lets one be first.
 package final class UnredeemedRecorder: Sendable {
@@ -62,8 +63,19 @@ package final class UnredeemedRecorder: Sendable {
                     scan = next
                 }
             }
+            try settleRetention(connection)
         } catch {
             log(.warning, "grants that were never redeemed could not be recorded", ["reason": .text(error.description)])
+        }
+    }
+
+    /// Settles all that is due, a few at a time.
+    private func settleRetention(_ connection: any DatabaseConnection) throws(LedgerError) {
+        let now = clock.now()
+        let table = RetentionAnswerTable(connection: connection)
+        while try database({ () throws(StorageError) in try table.isDue(at: now) }) {
+            try change { writer throws(LedgerError) in try writer.settleRetention(at: now) }
+            guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
         }
     }
 
@@ -108,8 +120,7 @@ package final class UnredeemedRecorder: Sendable {
         upTo last: [UInt8]
     ) throws(LedgerError) -> Bool {
         let isFirst = Guarded(false)
-        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
-        committer.change { writer throws(LedgerError) in
+        try change { writer throws(LedgerError) in
             let table = UnredeemedGrantTable(connection: writer.connection)
             let isUnchanged = try writer.database { () throws(StorageError) in
                 try table.scans().contains { $0.place == scan.place && $0.after == scan.after }
@@ -121,12 +132,18 @@ package final class UnredeemedRecorder: Sendable {
                 if !isUsed { try writer.append(.grantUnredeemed(grant)) }
             }
             try writer.database { () throws(StorageError) in try table.note(scan, upTo: last) }
-        } _: { result in
+        }
+        return isFirst.withLock { $0 }
+    }
+
+    /// Has the committer change something, and waits until that is durable.
+    private func change(_ body: @escaping Committer.Change) throws(LedgerError) {
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
+        committer.change(body) { result in
             outcome.withLock { $0 = result }
             outcome.wakeOne()
         }
         try outcome.wait { $0 }.get()
-        return isFirst.withLock { $0 }
     }
 
     private func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {

@@ -17,6 +17,17 @@ struct RetentionQuestion: Sendable {
     /// The subscription.
     var chain: ChainKey { keys.chainKey(of: request.originalTransactionID) }
 
+    /// What the subscriber is shown by an answer of that name.
+    func shown(_ answer: String, _ offer: CatalogOfferID? = nil) -> ShownAnswer {
+        ShownAnswer(
+            chain: chain,
+            bundleID: app.bundleID,
+            environment: request.environment,
+            answer: answer,
+            offer: offer?.text ?? ""
+        )
+    }
+
     /// What is answered where nothing else can be.
     var message: RetentionAnswer { .message(shown.message(for: request.productID).id(for: request.userLocale)) }
 
@@ -82,7 +93,7 @@ struct RetentionDecider: Sendable {
             let choice = await chosen(question)
             // Too late to be sent: what was sent meanwhile is kept instead.
             if Task.isCancelled { return Decided(question.message, "late") }
-            var decided = await keep(choice.answer, choice.reason, of: question, under: claim)
+            var decided = await keep(choice, of: question, under: claim)
             if kept == nil, decided.answer == RetentionAnswer.offerName {
                 decided.shownOffer = choice.offer.map { ShownOffer(environment: question.request.environment, id: $0) }
             }
@@ -97,20 +108,32 @@ struct RetentionDecider: Sendable {
     func keep(_ sent: Decided, of question: RetentionQuestion) async {
         let claim = question.claim("answer")
         // What can't be written now is not kept, and a repetition is decided anew.
-        _ = try? await committer.keep(sent.body, under: claim, requestID: question.id, at: question.receivedAt)
+        _ = try? await committer.keep(
+            sent.body,
+            question.shown(sent.answer),
+            under: claim,
+            requestID: question.id,
+            at: question.receivedAt
+        )
     }
 
     /// Answers what counts: this, or what an earlier or parallel request was answered.
     private func keep(
-        _ answer: RetentionAnswer,
-        _ reason: String,
+        _ choice: Choice,
         of question: RetentionQuestion,
         under claim: IdempotencyClaim
     ) async -> Decided {
+        let (answer, reason) = (choice.answer, choice.reason)
         let own = KeptRetentionAnswer(answer)
         let bytes: [UInt8]
         do throws(LedgerError) {
-            bytes = try await committer.keep(own.bytes, under: claim, requestID: question.id, at: question.receivedAt)
+            bytes = try await committer.keep(
+                own.bytes,
+                question.shown(answer.name, choice.offer),
+                under: claim,
+                requestID: question.id,
+                at: question.receivedAt
+            )
         } catch {
             // What was granted is on record, and is given out.
             return Decided(answer, reason)

@@ -27,6 +27,7 @@ struct ReconciliationAnswer {
         write(report.byAnotherAccount, "redeemedByAnotherAccount", &writer)
         writeUnused(&writer)
         writeApps(&writer)
+        writeRetention(&writer)
         writer.member("next", report.next?.text)
         writer.endObject()
         return writer.bytes
@@ -87,6 +88,22 @@ struct ReconciliationAnswer {
             writer.member("neverRedeemed", app.neverRedeemed)
             writer.member("notTold", app.notTold)
             writer.member("lastToldAt", app.lastToldAt?.rfc3339)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    private func writeRetention(_ writer: inout JSONWriter) {
+        writer.name("retention")
+        writer.beginArray()
+        for answer in report.retention {
+            writer.beginObject()
+            writer.member("answer", answer.answer)
+            if !answer.offer.isEmpty { writer.member("rule", answer.offer) }
+            writer.member("shown", answer.shown)
+            writer.member("redeemed", answer.redeemed)
+            writer.member("kept", answer.kept)
+            writer.member("canceled", answer.canceled)
             writer.endObject()
         }
         writer.endArray()

@@ -7,7 +7,8 @@ import { badge, element, instant, notice, paragraph, table, value } from "./elem
 import { logFacts } from "./log.js";
 import { panel } from "./panels.js";
 import { entriesLink } from "./query.js";
-import { findingCounts } from "./reconciliation.js";
+import { findingCounts, findings } from "./reconciliation.js";
+import { retention } from "./retention.js";
 import { getJSON } from "./service.js";
 import { ago, day, hour, rfc3339, startOfDay } from "./times.js";
 import { findingName } from "./words.js";
@@ -125,8 +126,10 @@ export function overview(body, { route, session, signal }) {
     { from: rfc3339(from), until: rfc3339(until), step: range.step === hour ? "hour" : "day" },
     signal,
   );
-  // Each panel tells of a failure; the promise itself must not count as unhandled before they ask.
+  const found = findings(from, until, signal);
+  // Each panel tells of a failure; the promises themselves must not count as unhandled before they ask.
   summary.catch(() => {});
+  found.catch(() => {});
   body.append(
     rangeLinks(range),
     panel("Use of keys", "usage", async () => usage(await summary, range, span), signal),
@@ -137,7 +140,8 @@ export function overview(body, { route, session, signal }) {
       panel("Decisions by rule", "decisions", async () => decisions(await summary, span), signal),
       panel("Top refusals", "refusals", async () => refusals(await summary, span), signal),
       panel("Log", "log-state", () => logFacts(signal), signal),
-      panel("Reconciliation", "findings", () => findingCounts(span, signal), signal),
+      panel("Reconciliation", "findings", async () => findingCounts(await found), signal),
+      panel("Retention", "retention", async () => retention(await found), signal),
     ),
   );
 }

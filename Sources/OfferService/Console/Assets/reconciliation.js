@@ -7,7 +7,7 @@ import { panel } from "./panels.js";
 import { getJSON } from "./service.js";
 import { day, rfc3339, startOfDay } from "./times.js";
 
-const findings = (from, until, signal) =>
+export const findings = (from, until, signal) =>
   getJSON("v1/audit/reconciliation", { from: rfc3339(from), until: rfc3339(until) }, signal);
 
 const titles = {
@@ -47,8 +47,7 @@ function neverRedeemedCount(found) {
 }
 
 /** The findings as numbers, for the overview. */
-export async function findingCounts({ from, until }, signal) {
-  const found = await findings(from, until, signal);
+export function findingCounts(found) {
   return facts([
     ["Redeemed without a record", counted(found, "redeemedWithoutRecord")],
     ["Redeemed by another account", counted(found, "redeemedByAnotherAccount")],

@@ -13,6 +13,8 @@ package protocol CommitObserver: Sendable {
     func learnt(of purchase: BoughtWithoutOffer)
     /// A customer redeemed an offer, and this client had asked for it.
     func learnt(of redemption: ClientRedemption)
+    /// It is known what a subscriber did who was about to cancel.
+    func learnt(of outcome: RetentionOutcome)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)
     /// Since when records can't be written, until it is on record that they can be again; `nil` where that need not be.
@@ -32,6 +34,7 @@ extension CommitObserver {
     package func resumed() {}
     package func learnt(of purchase: BoughtWithoutOffer) {}
     package func learnt(of redemption: ClientRedemption) {}
+    package func learnt(of outcome: RetentionOutcome) {}
     package func looksForAll(because error: LedgerError) {}
     package func obeys(_ switches: KillSwitches) {}
     package func lifted(_ switches: KillSwitches) {}

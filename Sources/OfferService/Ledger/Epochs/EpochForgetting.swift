@@ -40,6 +40,7 @@ struct EpochForgetting {
         // A retry would give out what is forgotten, under another name; and bodies with ids could be tried out.
         let begunAt = try beginning()
         try connection.run(SQL("DELETE FROM idempotency_keys WHERE recorded_at < ?", .integer(begunAt)))
+        try connection.run(SQL("DELETE FROM retention_answers WHERE answered_at < ?", .integer(begunAt)))
     }
 
     /// When the next epoch began by the time of the log, which never goes back, in milliseconds.

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LedgerMove {
+    /// What the App Store was given to show, and what became of it.
+    static let retentionTable = Table(
+        name: "retention_answers",
+        columns: 8,
+        select: """
+            SELECT request_id, chain, bundle_id, environment, answer, offer, answered_at, outcome
+                FROM retention_answers ORDER BY request_id
+            """,
+        insert: """
+            INSERT INTO retention_answers (request_id, chain, bundle_id, environment, answer, offer, answered_at, outcome)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """
+    )
+
     /// How far each receiver of events is, and what it is still to be sent.
     static let eventTables = [
         Table(

@@ -14,9 +14,10 @@ extension LedgerWriter {
 
     /// Keeps an answer, unless another request has kept one under the key; answers the one that counts.
     ///
-    /// A request may keep another answer in place of its own.
+    /// A request may keep another answer in place of its own. What is `shown` by it is kept until its outcome is known.
     func keep(
         _ answer: [UInt8],
+        _ shown: ShownAnswer,
         under claim: IdempotencyClaim,
         requestID: UniqueID,
         at now: Timestamp
@@ -25,6 +26,7 @@ extension LedgerWriter {
             return earlier.requestDigest == claim.requestDigest ? earlier.decisionJSON : answer
         }
         try remember(claim, GrantTerms(id: requestID, at: now), answer)
+        try note(shown, requestID: requestID, at: now)
         return answer
     }
 }
@@ -45,13 +47,14 @@ extension Committer {
     /// A request may keep another answer in place of its own.
     func keep(
         _ answer: [UInt8],
+        _ shown: ShownAnswer,
         under claim: IdempotencyClaim,
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(LedgerError) -> [UInt8] {
         let kept = Guarded(answer)
         try await look { writer throws(LedgerError) in
-            let counts = try writer.keep(answer, under: claim, requestID: requestID, at: now)
+            let counts = try writer.keep(answer, shown, under: claim, requestID: requestID, at: now)
             kept.withLock { $0 = counts }
         }
         return kept.withLock { $0 }

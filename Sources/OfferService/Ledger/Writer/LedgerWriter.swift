@@ -56,6 +56,9 @@ package final class LedgerWriter {
     var boughtWithoutOffer: [BoughtWithoutOffer] = []
     /// Redemptions in this transaction, with the client that had asked for the offer.
     var redeemedClients: [ClientRedemption] = []
+    let retentionAnswers: RetentionAnswerTable
+    /// What became of answers to real-time requests, as this transaction learnt it.
+    var retentionOutcomes: [RetentionOutcome] = []
     let googlePlay: GooglePlayTables
     let googlePlayAccounts: GooglePlayAccounts
     let googlePlayRedemptions: GooglePlayRedemptionTable
@@ -87,6 +90,7 @@ package final class LedgerWriter {
         links = CustomerLinks(connection: connection)
         issued = IssuedGrantTable(connection: connection)
         redemptions = RedemptionTable(subscriptions, links: links, grants)
+        retentionAnswers = RetentionAnswerTable(connection: connection)
         googlePlay = GooglePlayTables(connection: connection)
         googlePlayAccounts = GooglePlayAccounts(connection: connection)
         googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links, grants)
@@ -106,6 +110,7 @@ package final class LedgerWriter {
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         boughtWithoutOffer.removeAll(keepingCapacity: true)
         redeemedClients.removeAll(keepingCapacity: true)
+        retentionOutcomes.removeAll(keepingCapacity: true)
         freshEntries.removeAll()
         try database { () throws(StorageError) in
             try connection.begin()
@@ -355,6 +360,7 @@ package final class LedgerWriter {
             let index = try append(.notificationReceived(notification, report.bundleID))
             try relay(notification.relayedBody, of: .appStore, entry: index)
             try noteTold(NotifiedApp(store: .appStore, name: report.bundleID.text))
+            try noteCancellation(report)
         }
         try merge(report)
         return .recorded

@@ -59,6 +59,8 @@ package enum Metric: Hashable, Sendable {
     case retentionAnswers(app: String, answer: String, reason: String)
     /// Offers that the App Store was given to show to a subscriber, by the catalog's own ID.
     case retentionOffersShown(environment: String, offer: String)
+    /// What subscribers did after such an answer, by what they were shown.
+    case retentionOutcomes(RetentionOutcome)
     /// Questions to OCSP responders, by what they were about and what came of them.
     case ocspQuestions(certificate: String, outcome: String)
     /// Readings of an identity provider's keys, by what came of them.
@@ -187,6 +189,8 @@ package final class Metrics: CommitObserver {
             )
         )
     }
+
+    package func learnt(of outcome: RetentionOutcome) { count(.retentionOutcomes(outcome)) }
 
     /// Counts an offer that was signed for a client.
     func signed(_ offer: CatalogOffer, for client: ReportedClient?) {

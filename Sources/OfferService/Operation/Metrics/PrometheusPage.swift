@@ -8,7 +8,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions, unrecordedSignatures
     case offersSigned, offersRedeemed, boughtWithoutDiscount, identityProviderRequests, tokensRefused
-    case retentionAnswers, retentionOffersShown
+    case retentionAnswers, retentionOffersShown, retentionOutcomes
     case eventDeliveries
 
     var name: String {
@@ -40,6 +40,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .tokensRefused: "offer_signer_tokens_refused_total"
         case .retentionAnswers: "offer_signer_retention_answers_total"
         case .retentionOffersShown: "offer_signer_retention_offers_shown_total"
+        case .retentionOutcomes: "offer_signer_retention_outcomes_total"
         case .eventDeliveries: "offer_signer_event_deliveries_total"
         }
     }
@@ -76,6 +77,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .tokensRefused: "Users' tokens that were refused, by issuer and reason"
         case .retentionAnswers: "Answers to the App Store's real-time requests, by what is shown and why"
         case .retentionOffersShown: "Offers in answers to the App Store's real-time requests, each request once"
+        case .retentionOutcomes: "Whether subscribers canceled within 24 hours after an answer, by what they were shown"
         }
     }
 }
@@ -110,6 +112,7 @@ extension Metric {
         case .tokensRefused: .tokensRefused
         case .retentionAnswers: .retentionAnswers
         case .retentionOffersShown: .retentionOffersShown
+        case .retentionOutcomes: .retentionOutcomes
         case .eventDeliveries: .eventDeliveries
         }
     }
@@ -150,6 +153,11 @@ extension Metric {
         case .retentionAnswers(let app, let answer, let reason):
             [("app", app), ("answer", answer), ("reason", reason)]
         case .retentionOffersShown(let environment, let offer): [("environment", environment), ("offer", offer)]
+        case .retentionOutcomes(let found):
+            [
+                ("environment", found.environment), ("answer", found.answer), ("offer", found.offer),
+                ("outcome", found.outcome.rawValue),
+            ]
         }
     }
 }

@@ -165,7 +165,7 @@ def overview(walk):
     browser = walk.browser
     for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
         walk.sign_in(width=width, dark=dark)
-        for title in ("Use of keys", "Keys", "Decisions by rule", "Top refusals", "Log", "Reconciliation"):
+        for title in ("Use of keys", "Keys", "Decisions by rule", "Top refusals", "Log", "Reconciliation", "Retention"):
             browser.find("section h2", title)
         expect(not browser.all(".notice.bad"), f"something can't be shown: {browser.text('.notice.bad')}")
         walk.accept()
