@@ -15,7 +15,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     package var purchasedAt: Timestamp
     /// When the paid period ends; nil of products that don't expire.
     package var expiresAt: Timestamp?
-    /// When Apple refunded it or family sharing ended; see ``refundedAt``.
+    /// When Apple refunded it or family sharing ended; see ``refund``.
     package var revokedAt: Timestamp?
     /// How it was taken back.
     package var revocationType: Reported<RevocationType>?
