@@ -38,7 +38,7 @@ package struct KnownPin: Hashable, Sendable {
     /// SHA-256 of its SubjectPublicKeyInfo.
     package let digest: SHA256Digest
 
-    /// A key by its pin, named by whoever knows its id.
+    /// A key by its pin; its ID is known from elsewhere.
     package init(id: String? = nil, digest: SHA256Digest) { (self.id, self.digest) = (id, digest) }
 }
 

@@ -73,7 +73,7 @@ package enum TrustAnchorError: Error, Hashable, Sendable, CustomStringConvertibl
     case notAnAuthority(SHA256Digest)
     case notAppleRootCAG3
 
-    /// A sentence for whoever configured the roots; it adds no file name.
+    /// A sentence for the operator; it adds no file name.
     package var description: String {
         switch self {
         case .empty: "There is no block “CERTIFICATE”."

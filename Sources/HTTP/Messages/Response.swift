@@ -17,7 +17,7 @@ package struct Response: Sendable {
     /// Whether the client has proved who it is, so that its connection is kept when there are too many.
     package var isToKnownClient = false
 
-    /// A whole answer, to a client who has not proved who it is.
+    /// A whole answer, to a client that is not authenticated.
     package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status
         self.headers = headers

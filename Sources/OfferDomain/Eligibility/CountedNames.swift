@@ -10,7 +10,7 @@ package struct CountedNames: OptionSet, Hashable, Sendable {
 
     /// What the team's backend calls the customer.
     package static let customerID = CountedNames(rawValue: 1)
-    /// What the app calls a customer who has not logged in.
+    /// The app's name of a customer before login.
     package static let anonymousID = CountedNames(rawValue: 1 << 1)
     /// The UUID that StoreKit 2 attaches to purchases, also if only an app claims it.
     package static let appAccountToken = CountedNames(rawValue: 1 << 2)

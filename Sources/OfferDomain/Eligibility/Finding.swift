@@ -19,7 +19,7 @@ package struct Finding: Hashable, Sendable {
     /// The reason, for programs.
     package let code: FindingCode
     let isFloor: Bool
-    /// Of a cap that is reached, by which of the customer's names it counted; empty where nobody looked.
+    /// Of a cap that is reached, by which of the customer's names it counted; empty if that was not looked up.
     package internal(set) var countedBy: CountedNames = []
 
     /// What a sentence tells of the facts.

@@ -71,7 +71,7 @@ package struct RedeemableGrants: Hashable, Sendable {
 }
 
 extension GrantHistory {
-    /// The customer's grants that were redeemed, or still may be; where nobody looked, all of them.
+    /// The customer's grants that were redeemed, or still may be; all grants if that was not looked up.
     func redeemableByCustomer(in stores: StoreScope) -> [CountedGrant] {
         guard let redeemable else { return byCustomer(in: stores).map { CountedGrant(grantedAt: $0) } }
         guard stores == .both, !redeemable.byCustomerInOtherStore.isEmpty else { return redeemable.byCustomer }

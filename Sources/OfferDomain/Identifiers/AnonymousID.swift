@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app calls a customer who has not logged in: 1 to 64 bytes from 0x21 to 0x7E, held in lowercase.
+/// An app's name of a customer before login: 1 to 64 bytes from 0x21 to 0x7E, held in lowercase.
 ///
 /// SDKs make one up for each installation, mostly a UUID; it proves nothing of who sends it.
 package struct AnonymousID: Hashable, Sendable, CustomStringConvertible {

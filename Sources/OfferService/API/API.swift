@@ -196,7 +196,7 @@ package final class API: Responder {
         }
     }
 
-    /// The calls about what became of grants, and about who is sent that.
+    /// The calls about the outcomes of grants, and about the receivers of events.
     private func answer(
         _ request: Request,
         ofOutcomes match: RouteMatch,

@@ -63,7 +63,7 @@ package struct CallerDirectory: Sendable {
         self.owners = owners
     }
 
-    /// Whether nobody has a key, so that every call is refused.
+    /// Whether there is no API key, so that every call is refused.
     package var isEmpty: Bool { owners.isEmpty }
 
     /// The names of all callers, in their order.

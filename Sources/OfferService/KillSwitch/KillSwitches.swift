@@ -10,7 +10,7 @@ package struct KillSwitches: Hashable, Sendable {
         package let cause: SealCause
         /// When the service was sealed.
         package let since: Timestamp
-        /// A sentence, or the reason that somebody gave.
+        /// A sentence, or the administrator's reason.
         package let detail: String
         /// Whether the service has recorded that it signs no more.
         package var isAcknowledged: Bool

@@ -51,9 +51,9 @@ package enum SealCause: String, CaseIterable, Hashable, Sendable {
 package struct ActiveSeal: Hashable, Sendable {
     /// Why the service is sealed.
     package let cause: SealCause
-    /// When it was sealed, by the clock of whoever sealed it.
+    /// When it was sealed, by the clock of the program that sealed it.
     package let since: Timestamp
-    /// A sentence, or the reason that somebody gave.
+    /// A sentence, or the administrator's reason.
     package let detail: String
     /// Who sealed it.
     package let requester: Requester

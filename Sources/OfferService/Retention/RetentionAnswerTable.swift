@@ -52,7 +52,7 @@ struct RetentionAnswerTable {
         return try note(.canceled, found)
     }
 
-    /// Settles some of the answers whose time is over, of apps that the store has told of since; forgets some old ones.
+    /// Settles some of the answers whose time is over, of apps about which the store has reported since; deletes some old ones.
     func settle(at now: Timestamp) throws(StorageError) -> [RetentionOutcome] {
         let kept = try note(.kept, try due(at: now))
         try connection.run(
@@ -78,7 +78,7 @@ struct RetentionAnswerTable {
 
     private typealias Open = (requestID: [UInt8], environment: String, answer: String, offer: String)
 
-    /// Where the store has told nothing since, nobody knows who canceled.
+    /// If the store has reported nothing since, it is not known which subscribers canceled.
     private func due(at now: Timestamp) throws(StorageError) -> [Open] {
         try open(
             SQL(

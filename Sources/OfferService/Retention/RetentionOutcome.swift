@@ -2,7 +2,7 @@
 import OfferDomain
 import Storage
 
-/// What a subscriber was shown who was about to cancel.
+/// The answer that a subscriber was shown before canceling.
 struct ShownAnswer: Hashable, Sendable {
     let chain: ChainKey
     let bundleID: BundleID
@@ -60,7 +60,7 @@ extension LedgerWriter {
         }
     }
 
-    /// Settles some of the answers after which nobody canceled in time, and forgets some that are old.
+    /// Settles some of the answers without a cancellation in time, and deletes some that are old.
     func settleRetention(at now: Timestamp) throws(LedgerError) {
         retentionOutcomes += try database { () throws(StorageError) in try retentionAnswers.settle(at: now) }
     }

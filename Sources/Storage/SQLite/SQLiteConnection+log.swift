@@ -10,7 +10,7 @@ extension SQLiteConnection: WriteAheadLogging {
         unsafe sqlite3_wal_hook(handle, logHasGrown, context)
     }
 
-    /// A checkpoint of mode `PASSIVE`, which waits for nobody; that another one runs is no error.
+    /// A checkpoint of mode `PASSIVE`, which waits for no reader or writer; it is no error if another one runs.
     package func carryOverLog() throws(StorageError) {
         let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw unsafe .sqlite(handle) }

@@ -146,7 +146,7 @@ struct LedgerRuleTests {
                 (.ago(days: 1), .ago(days: -1))
             )
         ),
-        // Where nobody looked what was redeemed, all grants count.
+        // If redemptions were not looked up, all grants count.
         RuleRow(
             .grants(atMost: 1, counting: .redeemed),
             .notMet,

@@ -41,7 +41,7 @@ import Testing
             isTold: true,
             isGivenBack: false
         ),
-        Row(testDescription: "nobody used it", hours: 97, isUsed: false, isTold: true, isGivenBack: true),
+        Row(testDescription: "it was not used", hours: 97, isUsed: false, isTold: true, isGivenBack: true),
         Row(testDescription: "Google Play is silent", hours: 97, isUsed: false, isTold: false, isGivenBack: false),
         Row(testDescription: "it was used", hours: 97, isUsed: true, isTold: true, isGivenBack: false),
     ]

@@ -76,7 +76,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
 private let rows = [
     Row("the signature is still good", hoursAgo: 1, isGivenBack: false),
     Row("a family organizer may still agree", hoursAgo: 47, isGivenBack: false),
-    Row("nobody used it", isGivenBack: true),
+    Row("it was not used", isGivenBack: true),
     Row("it was used", .redeemed, isGivenBack: false),
     Row("it was used and refunded", .undone, isGivenBack: false),
     Row("it is for the next renewal", .pending, isGivenBack: false),

@@ -256,7 +256,7 @@ extension GooglePlayPurchaseStanding {
         return renewals.contains(true) ? true : renewals.contains(nil) ? nil : false
     }
 
-    /// What the customer has answered, of several items the least; nil if the store says what nobody here knows.
+    /// The customer's answer, of several items the weakest; nil if one of them is not known to this version.
     private func priceStepUpConsent(_ scope: GooglePlayScope) -> PriceStepUpConsent? {
         let answers = latest.items.filter(scope.includes).compactMap(\.priceStepUp?.consent)
         let known = answers.compactMap(\.known)

@@ -13,7 +13,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
     package var items: [GooglePlayPurchase.LineItem]
     /// By whom, or why, it was cancelled; nil if it wasn't.
     package var cancellation: Reported<GooglePlayCancellation>?
-    /// When the customer cancelled it; nil if it was somebody else.
+    /// When the customer canceled it; nil if the store or the developer did.
     package var cancelledAt: Timestamp?
     /// When it goes on by itself, if it is paused.
     package var resumesAt: Timestamp?

@@ -67,7 +67,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
 
     /// One use of an offer.
     package struct Use: Hashable, Sendable {
-        /// When the store first told of the offer on this purchase.
+        /// When the store first reported the offer on this purchase.
         package var firstSeenAt: Timestamp
         /// When the full price was first seen to apply.
         package var paidInFullAt: Timestamp?

@@ -47,6 +47,6 @@ package struct Frontier: Hashable, Sendable {
         return hash
     }
 
-    /// Size and root hash of the tree; the hash is computed anew each time.
+    /// Size and root hash of the tree; each call computes the hash.
     package var head: TreeHead { TreeHead(size: size, rootHash: rootHash) }
 }

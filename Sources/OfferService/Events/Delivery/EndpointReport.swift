@@ -18,7 +18,7 @@ struct EndpointReport: Sendable {
         case waiting
         /// It gets nothing until a time that its failures or its own answer have set.
         case paused
-        /// It gets nothing until somebody enables it.
+        /// It gets nothing until an administrator enables it.
         case disabled
     }
 

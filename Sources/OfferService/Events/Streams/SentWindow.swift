@@ -67,7 +67,7 @@ package struct SentWindow: Sendable {
         batches.first { !isProven($0, at: now) }?.first ?? next
     }
 
-    /// Takes note that all from an entry on is sent again because somebody asked for it.
+    /// Notes that an operator has everything from an entry on sent again.
     package mutating func rewind(to entry: Int64) {
         batches.removeAll { $0.first >= entry }
         earlier.removeAll { $0.first >= entry }

@@ -19,7 +19,7 @@ extension LedgerWriter {
         return links.isEmpty ? subjects : subjects + links
     }
 
-    /// The same for caps per customer: of who is not vouched for, every purchase that evidence leads to counts too.
+    /// The same for caps per customer: of a customer for whom no backend vouches, every purchase that evidence leads to counts too.
     func customerSubjects(_ request: DecisionRequest, _ known: KnownCustomer) throws(LedgerError) -> [[UInt8]] {
         let subjects = try countedSubjects(request, known.subscriptions)
         guard !request.knowledge.isVouchedFor, let histories = known.histories else { return subjects }

@@ -102,7 +102,7 @@ package enum SignedDataFault: Error, Hashable, Sendable {
 }
 
 extension SignedDataFault: CustomStringConvertible {
-    /// A sentence for whoever sent the data; it names the member, never its value.
+    /// A sentence for the sender of the data; it names the member, never its value.
     package var description: String {
         switch self {
         case .notVerified(let error): error.description
