@@ -101,6 +101,10 @@ def main() -> int:
         setup = Setup(options.binary, options.long, database, random.Random(f"{options.seed} {name}"))
         rows += run(name, TRIALS[name], setup)
     tried, survived, lost = (sum(getattr(row, what) for row in rows) for what in ("tried", "survived", "lost"))
+    # Once more at the end, where a long output is read first.
+    for row in rows:
+        if not row.is_good:
+            show(row)
     print(f"\n{'in all':52} {tried:6} {survived:9} {lost:5} {time.monotonic() - started:7.1f} s")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:

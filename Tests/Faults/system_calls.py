@@ -48,6 +48,9 @@ NETWORK = {
     "accept4": ["EMFILE", "ECONNABORTED", "EINTR", "ENOBUFS"], "epoll_wait,epoll_pwait2,epoll_pwait": ["EINTR"],
     "epoll_ctl": ["ENOMEM"],
 }
+# Now and then Swift's dispatch library counts its threads that run, and ends the process by a trap (SIGILL) if it can't open
+# what the system says of one.
+DISPATCH_TRAPS = {"openat": -signal.SIGILL}
 # Without these the process may end, as the runtime and libraries have it.
 MEMORY = {"mmap": ["ENOMEM"], "brk": ["ENOMEM"], "madvise": ["ENOMEM"], "getrandom": ["EAGAIN", "ENOSYS"]}
 KILLS = ["pwrite64", "fdatasync", "ftruncate", "rename,renameat,renameat2", "write", "writev,sendto,sendmsg", "pread64", "openat"]
@@ -120,7 +123,8 @@ def try_fault(place: Place, service: Service, fault: Fault, row: Row, seen: Coun
     statuses = {answer["status"] for answer in place.answers_since(offset)}
     if not service.is_alive:
         seen["died"] += 1
-        problems += [] if fault.may_die else [f"{fault.text}: died: {service.log[-300:]}"]
+        is_trap = service.process.returncode == DISPATCH_TRAPS.get(fault.calls)
+        problems += [] if fault.may_die or is_trap else [f"{fault.text}: died: {service.log[-300:]}"]
     else:
         seen["refused" if any(status >= 500 for status in statuses) else "went on"] += 1
     if fault.restarts or not service.is_alive:
