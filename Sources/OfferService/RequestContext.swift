@@ -15,6 +15,8 @@ package final class RequestContext: Sendable {
     package let caller: Caller
     /// `nil` without an idempotency key.
     package let idempotency: IdempotencyClaim?
+    /// Whether the answer can still be sent; `nil` of a caller that waits however long it takes.
+    let isAwaited: (@Sendable () -> Bool)?
 
     package init(
         id: UniqueID,
@@ -28,6 +30,14 @@ package final class RequestContext: Sendable {
         self.snapshot = snapshot
         self.caller = caller
         self.idempotency = idempotency
+        isAwaited = nil
+    }
+
+    /// The same, for a caller that waits for a limited time.
+    init(_ context: RequestContext, while isAwaited: @escaping @Sendable () -> Bool) {
+        (id, receivedAt, snapshot) = (context.id, context.receivedAt, context.snapshot)
+        (caller, idempotency) = (context.caller, context.idempotency)
+        self.isAwaited = isAwaited
     }
 
     /// Whether what the request states of its customer is believed.

@@ -67,6 +67,7 @@ package final class OfferDecider: Sendable {
         case .idempotencyKeyReused: throw .request(.idempotencyKeyReused)
         case .diskIsFull: throw .service(.auditUnavailable)
         case .stopped(let stop): throw .service(ServiceFault(stop, request.grantable.purpose))
+        case .tooLate: throw .service(.overloaded)
         case .obstructed(let obstacle): throw refusal(of: request.offer, for: obstacle)
         case .refused(let decision):
             count(decision, request.offer)

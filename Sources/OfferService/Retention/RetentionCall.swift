@@ -49,7 +49,7 @@ struct RetentionCall: Sendable {
         let outcome = await patience.value {
             await decided(asked, fallingBackTo: fallback)
         } late: {
-            .success(.init(fallback.withLock { $0.message }, "late"))
+            .success(.init(fallback.withLock { $0.send() }, "late"))
         } missed: { sent in
             guard case .success(let sent) = sent, let question = fallback.withLock({ $0.question }) else { return }
             await decider.keep(sent, of: question)
@@ -77,10 +77,18 @@ struct RetentionCall: Sendable {
 
     /// What is answered if nothing is decided in time.
     private struct Fallback {
-        var message: RetentionAnswer
+        private(set) var message: RetentionAnswer
+        private(set) var isSent = false
         /// Once the request is known to be genuine; only then an answer may be kept for its repetitions.
         var question: RetentionQuestion? {
             didSet { message = question?.message ?? message }
+        }
+
+        init(message: RetentionAnswer) { self.message = message }
+
+        mutating func send() -> RetentionAnswer {
+            isSent = true
+            return message
         }
     }
 
@@ -99,7 +107,8 @@ struct RetentionCall: Sendable {
                 shown: asked.shown,
                 configuration: asked.configuration,
                 id: asked.id,
-                receivedAt: asked.receivedAt
+                receivedAt: asked.receivedAt,
+                isAwaited: { !fallback.withLock { $0.isSent } }
             )
             fallback.withLock { $0.question = question }
             return .success(await decider.decide(question))

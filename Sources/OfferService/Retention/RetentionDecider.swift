@@ -10,6 +10,8 @@ struct RetentionQuestion: Sendable {
     /// UUIDv7 of the call; a grant has it too.
     let id: UniqueID
     let receivedAt: Timestamp
+    /// Whether the answer can still be sent.
+    let isAwaited: @Sendable () -> Bool
 
     /// Under which the ledger has what is of the app.
     var keys: AppPseudonyms { AppPseudonyms(configuration.pseudonyms, in: AppName(app.bundleID)) }
@@ -92,7 +94,7 @@ struct RetentionDecider: Sendable {
             if let body = kept?.body { return Decided(repeated: body) }
             let choice = await chosen(question)
             // Too late to be sent: what was sent meanwhile is kept instead.
-            if Task.isCancelled { return Decided(question.message, "late") }
+            guard question.isAwaited() else { return Decided(question.message, "late") }
             var decided = await keep(choice, of: question, under: claim)
             if kept == nil, decided.answer == RetentionAnswer.offerName {
                 decided.shownOffer = choice.offer.map { ShownOffer(environment: question.request.environment, id: $0) }
@@ -149,7 +151,7 @@ struct RetentionDecider: Sendable {
     private func chosen(_ question: RetentionQuestion) async -> Choice {
         let (request, shown) = (question.request, question.shown)
         let offers = shown.offers(for: request.productID)
-        for candidate in offers where !Task.isCancelled {
+        for candidate in offers where question.isAwaited() {
             do throws(Refusal) {
                 guard let jws = try await signed(candidate.offer, question) else { continue }
                 let message = candidate.message.id(for: request.userLocale)
@@ -184,13 +186,14 @@ struct RetentionDecider: Sendable {
         guard let listing = offer.appStore, let offerID = listing.offerID else { return nil }
         let caller = Caller(id: .retention, role: .backend, apps: [offer.app])
         let now = question.receivedAt
-        let context = RequestContext(
+        let patient = RequestContext(
             id: question.id,
             receivedAt: now,
             snapshot: question.configuration,
             caller: caller,
             idempotency: question.claim("grant")
         )
+        let context = RequestContext(patient, while: question.isAwaited)
         do throws(Refusal) {
             let group = question.shown.plans[question.request.productID]?.groupID
             let request = SignatureRequest(question.request, in: group, for: listing, offerID, receivedAt: now)

@@ -36,6 +36,25 @@ import Testing
         }
     }
 
+    @Test func `nothing is granted after the message was sent to a request that still waited`() async throws {
+        let (faults, deadline) = (Faults(), Deadline())
+        try await withRetention(changing: { $0.retentionPause = deadline.pause }, wrap: faults.wrap) { world in
+            let id = try world.subscriber()
+            // The first transaction asks what was answered before, and the second decides.
+            faults.holdBeginning(after: 1)
+            async let first = world.ask(about: id, changing: Self.same)
+            #expect(try await eventually { faults.isBeginning })
+            deadline.pass()
+            let reply = try await first
+            #expect(reply.shown?.message == Shown.anythingInGerman, "\(reply)")
+            faults.releaseBeginning()
+            #expect(try await eventually { try world.keeps(reply) })
+            #expect(try world.service.entries().isEmpty, "neither granted nor refused")
+            deadline.begin()
+            #expect(try await world.ask(about: id).shown?.answer == "promotionalOffer", "the cap of one is untouched")
+        }
+    }
+
     @Test func `a repetition gets the message that was sent before the request was verified`() async throws {
         let deadline = Deadline()
         try await withRetention(changing: { $0.retentionPause = deadline.pause }) { world in

@@ -15,12 +15,15 @@ final class Faults: Sendable {
         var isHeld = false
         var commitsBeforeHold = 0
         var commitsAtTheGate = 0
+        var beginningsBeforeHold: Int?
+        var isAtTheBeginning = false
         var opened = 0
         var rollbacks = 0
     }
 
     private let state = Mutex(State())
     private let gate = DispatchSemaphore(value: 0)
+    private let firstGate = DispatchSemaphore(value: 0)
 
     static let diskFull = StorageError.diskFull(EngineReport(code: 13, "database or disk is full"))
     static let ioFailure = StorageError.ioFailure(EngineReport(code: 1034, "disk I/O error"))
@@ -42,6 +45,15 @@ final class Faults: Sendable {
         }
         for _ in 0..<waiting { gate.signal() }
     }
+
+    /// Whether a transaction waits that is about to begin.
+    var isBeginning: Bool { state.withLock { $0.isAtTheBeginning } }
+
+    /// Holds one transaction right before it begins, after so many others.
+    func holdBeginning(after others: Int) { state.withLock { $0.beginningsBeforeHold = others } }
+
+    /// Lets it begin.
+    func releaseBeginning() { firstGate.signal() }
 
     /// Lets the commit that waits go on, and holds the next.
     func releaseOne() {
@@ -67,6 +79,18 @@ final class Faults: Sendable {
             state.withLock { $0.opened += 1 }
             return FaultyConnection(connection, self)
         }
+    }
+
+    fileprivate func beforeBeginning() {
+        let waits = state.withLock { state in
+            guard let others = state.beginningsBeforeHold else { return false }
+            state.beginningsBeforeHold = others > 0 ? others - 1 : nil
+            state.isAtTheBeginning = others == 0
+            return others == 0
+        }
+        guard waits else { return }
+        firstGate.wait()
+        state.withLock { $0.isAtTheBeginning = false }
     }
 
     fileprivate func beforeCommit() throws(StorageError) {
@@ -146,6 +170,7 @@ private final class FaultyConnection: DatabaseConnection {
 
     func begin() throws(StorageError) {
         try refuseIfFailed()
+        faults.beforeBeginning()
         try real.begin()
     }
 

@@ -20,6 +20,8 @@ package enum Verdict: Sendable {
     case diskIsFull
     /// Nothing is decided, because the service is sealed or the key is switched off.
     case stopped(KeyStop)
+    /// Nothing is decided, because the request waited until its answer could no longer be sent.
+    case tooLate
 }
 
 /// Why the ledger recorded nothing; nothing may be signed then.
