@@ -70,6 +70,8 @@ package struct EventDerivation {
     /// That no grant fits is told with the start, or once an earlier use has taken the grant, and not again with each later
     /// state.
     private static func uses(_ members: JSONObject) -> [Found] {
+        // What receivers were told stays true.
+        if members["corrected"]?.bool == true { return [] }
         guard let state = members["state"]?.string, let type = EventType(useState: state) else { return [] }
         let details = EventDetails(ofUse: members)
         let was = members["was"]?.string

@@ -177,8 +177,10 @@ extension LedgerWriter {
 
     /// Tells the observer what a transaction learnt, once it is durable.
     package func tell(_ observer: some CommitObserver) {
-        for entry in redemptionsLearnt where !entry.isRefundAlone { observer.learnt(of: entry) }
-        for entry in googlePlayRedemptionsLearnt where !entry.isRefundAlone { observer.learnt(of: entry) }
+        for entry in redemptionsLearnt where !entry.isRefundAlone && !entry.isCorrection { observer.learnt(of: entry) }
+        for entry in googlePlayRedemptionsLearnt where !entry.isRefundAlone && !entry.isCorrection {
+            observer.learnt(of: entry)
+        }
         for finding in boughtWithoutOffer { observer.learnt(of: finding) }
         for redemption in redeemedClients { observer.learnt(of: redemption) }
         for outcome in retentionOutcomes { observer.learnt(of: outcome) }

@@ -84,6 +84,9 @@ struct EventDerivationTests {
             #""ev":"offer.redemption","match":"none","refunded":8,"state":"redeemed","was":"redeemed""#,
             .offerRefunded
         ),
+        // Only times are new, such as the start of a use that became known after a renewal.
+        Row(#""corrected":true,"ev":"offer.redemption","match":"grant","state":"redeemed","was":"redeemed""#),
+        Row(#""corrected":true,"ev":"offer.redemption","settled":5,"state":"converted","was":"converted""#),
         // Only the grant is new.
         Row(
             #""ev":"offer.redemption","refunded":9,"state":"redeemed","was":"redeemed","wasRefunded":9"#,

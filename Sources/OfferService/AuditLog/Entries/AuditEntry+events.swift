@@ -123,8 +123,8 @@ extension AuditEntry {
     }
 
     /// What a use was, and the money that was paid back without undoing it.
-    static func members(of refund: Refund?, after earlier: EarlierUse?) -> [Member] {
-        var members: [Member] = []
+    static func members(of refund: Refund?, after earlier: EarlierUse?, isCorrection: Bool) -> [Member] {
+        var members: [Member] = isCorrection ? [("corrected", .boolean(true))] : []
         if let earlier { members.append(("was", .text(earlier.state))) }
         if let instant = earlier?.refundedAt { members.append(("wasRefunded", .integer(instant))) }
         if let refund { members.append(("refunded", .integer(refund.at.milliseconds))) }
@@ -149,6 +149,6 @@ extension AuditEntry {
         ]
         if namesGrant, let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
-        return details + members(of: redemption.refund, after: entry.earlier)
+        return details + members(of: redemption.refund, after: entry.earlier, isCorrection: entry.isCorrection)
     }
 }

@@ -35,6 +35,6 @@ extension AuditEntry {
             if namesGrant { details.append(("grant", .text(match.grantID.description))) }
         }
         if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
-        return details + members(of: redemption.refund, after: entry.earlier)
+        return details + members(of: redemption.refund, after: entry.earlier, isCorrection: entry.isCorrection)
     }
 }

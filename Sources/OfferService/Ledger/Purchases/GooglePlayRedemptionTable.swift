@@ -36,6 +36,8 @@ package struct GooglePlayRedemptionTable {
         package let isEarlier: Bool
         /// What the ledger had before; `nil` of a redemption that is new to it.
         var earlier: EarlierUse?
+        /// Whether nothing is new but times, or what ties it to its grant.
+        var isCorrection = false
 
         package init(
             redemption: GooglePlayRedemption,
@@ -99,6 +101,7 @@ package struct GooglePlayRedemptionTable {
                 try count(entry)
                 var entry = entry
                 entry.earlier = known.first(where: line.isOfSameUse)?.earlier
+                entry.isCorrection = entry.earlier == line.earlier
                 news.append(entry)
             }
         }
@@ -353,7 +356,15 @@ package struct GooglePlayRedemptionTable {
         /// Whether the other line is of the same use, whatever came of it.
         func isOfSameUse(_ other: Line) -> Bool { offer == other.offer }
 
-        var earlier: EarlierUse { EarlierUse(state: state, refundedAt: refundedAt) }
+        var earlier: EarlierUse {
+            EarlierUse(
+                state: state,
+                refundedAt: refundedAt,
+                refundedMillipercent: refundedMillipercent,
+                grantID: grantID,
+                match: match
+            )
+        }
     }
 
     private func lines(of purchase: PurchaseKey) throws(StorageError) -> [Line] {

@@ -27,6 +27,8 @@ package struct RedemptionTable {
         package let match: RedemptionMatch
         /// What the ledger had before; `nil` of a redemption that is new to it.
         var earlier: EarlierUse?
+        /// Whether nothing is new but times, as of a use of which an earlier period became known.
+        var isCorrection = false
     }
 
     /// Brings the rows up to what the evidence shows; answers those that are new or have changed, oldest first.
@@ -47,7 +49,10 @@ package struct RedemptionTable {
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: chain, bundleID)
                 try count(entry)
-                news.append(entry.after(line.predecessor(among: known, followedBy: lines)?.earlier))
+                var entry = entry
+                entry.earlier = line.predecessor(among: known, followedBy: lines)?.earlier
+                entry.isCorrection = entry.earlier == line.earlier
+                news.append(entry)
             }
         }
         return news.sorted { $0.redemption.isBefore($1.redemption) }
@@ -129,7 +134,15 @@ package struct RedemptionTable {
         let match: String
         let environment: String
 
-        var earlier: EarlierUse { EarlierUse(state: state, refundedAt: refundedAt) }
+        var earlier: EarlierUse {
+            EarlierUse(
+                state: state,
+                refundedAt: refundedAt,
+                refundedMillipercent: refundedMillipercent,
+                grantID: grantID,
+                match: match
+            )
+        }
     }
 
     private func rows(of chain: ChainKey) throws(StorageError) -> [Line] {
@@ -226,12 +239,6 @@ extension RedemptionTable.Line {
 }
 
 extension RedemptionTable.Entry {
-    fileprivate func after(_ use: EarlierUse?) -> Self {
-        var entry = self
-        entry.earlier = use
-        return entry
-    }
-
     /// Whether all that is new is that money was paid back.
     var isRefundAlone: Bool { earlier?.differsByRefund(redemption.refund, in: redemption.state.name) ?? false }
 }
