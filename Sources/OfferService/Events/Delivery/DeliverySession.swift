@@ -15,8 +15,10 @@ final class DeliverySession {
     private let stopwatch: Stopwatch
     private var queue: DeliveryQueue
     private var row: EndpointTable.Row
+    /// So many messages at once, so that a slow endpoint keeps no other one of its host waiting.
+    static let mostUnderWay = 8
     private static let newBreaker = CircuitBreaker(
-        .init(firstOpenMilliseconds: 5000, longestOpenMilliseconds: 300_000, concurrent: 8)
+        .init(firstOpenMilliseconds: 5000, longestOpenMilliseconds: 300_000, concurrent: mostUnderWay)
     )
     private var breaker = newBreaker
     private var permits: [Int64: CircuitBreaker.Permit] = [:]

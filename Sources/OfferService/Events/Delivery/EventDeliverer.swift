@@ -178,7 +178,8 @@ package final class EventDeliverer: Sendable {
             connectTimeoutMilliseconds: 10_000,
             timeoutMilliseconds: 20_000,
             maximumResponseBytes: 1 << 20,
-            connectionsPerHost: 8 * max(1, settings.endpoints.count),
+            // All of them may be on one host, and each has requests of an earlier lease under way for a moment.
+            connectionsPerHost: 2 * DeliverySession.mostUnderWay * max(1, settings.endpoints.count),
             trustedCertificatesFile: settings.trustedCertificatesPath,
             allowsPlainHTTP: true
         )
