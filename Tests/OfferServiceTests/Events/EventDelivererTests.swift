@@ -14,6 +14,7 @@ private final class HungWorker: EventWorker {
         (self.id, self.clock, self.steps) = (id, clock, steps)
     }
 
+    var kind: EndpointReport.Kind { .webhook }
     var standing: EndpointWorker.Standing { .init() }
     func start() {}
     func stop() { steps.withLock { $0.append("stop \(id)") } }

@@ -44,16 +44,13 @@ struct EndpointReport: Sendable {
 
 extension EndpointReport {
     fileprivate init(_ endpoint: EventEndpoint) {
-        switch endpoint.source {
-        case .events(_, let format):
-            self.init(id: endpoint.id, kind: .webhook, target: endpoint.shownURL, format: format)
-        case .notifications: self.init(id: endpoint.id, kind: .relay, target: endpoint.shownURL, format: nil)
-        }
+        var format: WebhookFormat?
+        if case .events(_, let chosen) = endpoint.source { format = chosen }
+        self.init(id: endpoint.id, kind: endpoint.kind, target: endpoint.shownURL, format: format)
     }
 
     fileprivate init(_ stream: LogStream) {
-        let kind: Kind = stream.file == nil ? .syslog : .file
-        self.init(id: stream.id, kind: kind, target: stream.shownPlace, format: nil)
+        self.init(id: stream.id, kind: stream.kind, target: stream.shownPlace, format: nil)
     }
 
     /// Reads all receivers; `standings` are what this instance knows of those that it delivers to.

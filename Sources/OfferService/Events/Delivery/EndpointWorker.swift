@@ -17,6 +17,12 @@ final class EndpointWorker: EventWorker {
         var failure: String?
         var isCircuitOpen = false
         var deliveredAt: Timestamp?
+
+        /// As metrics call it.
+        var state: EndpointReport.State {
+            if disabledReason != nil { return .disabled }
+            return isCircuitOpen ? .paused : retrying > 0 ? .waiting : .delivering
+        }
     }
 
     private struct Inbox {
@@ -36,6 +42,7 @@ final class EndpointWorker: EventWorker {
     }
 
     var id: String { endpoint.id }
+    var kind: EndpointReport.Kind { endpoint.kind }
     var standing: Standing { state.withLock { $0 } }
 
     func start() {

@@ -225,18 +225,17 @@ package final class EventDeliverer: Sendable {
 extension EventDeliverer {
     /// By the names of the receivers; empty where another instance delivers, since this one then knows nothing of them.
     var standings: [String: EndpointWorker.Standing] {
-        if let lease, lease.term == nil { return [:] }
-        let workers = state.withLock { $0.workers }
-        return Dictionary(workers.map { ($0.id, $0.standing) }) { first, _ in first }
+        Dictionary(ordered.map { ($0.id, $0.standing) }) { first, _ in first }
     }
 
-    private var ordered: [(id: String, standing: EndpointWorker.Standing)] {
-        standings.map { ($0.key, $0.value) }.sorted { $0.id < $1.id }
+    private var ordered: [(id: String, kind: EndpointReport.Kind, standing: EndpointWorker.Standing)] {
+        if let lease, lease.term == nil { return [] }
+        return state.withLock { $0.workers }.map { ($0.id, $0.kind, $0.standing) }.sorted { $0.id < $1.id }
     }
 
     /// What whoever runs the service should know.
     package var warnings: [Obstacle] {
-        ordered.compactMap { id, standing in
+        ordered.compactMap { id, _, standing in
             if let reason = standing.disabledReason {
                 return Obstacle("event-endpoint-disabled", "The endpoint \(id) gets no events: \(reason).")
             }
@@ -273,6 +272,16 @@ extension EventDeliverer {
                 "offer_signer_event_endpoint_up",
                 "1 while an endpoint takes events; 0 while it fails or is disabled",
                 samples { $0.disabledReason == nil && !$0.isCircuitOpen ? 1 : 0 }
+            ),
+            Gauge(
+                "offer_signer_event_endpoint_state",
+                "1 for the state that an endpoint is in, 0 for the others",
+                standings.flatMap { id, kind, standing in
+                    EndpointReport.State.allCases.filter { $0 != .starting }.map { state in
+                        let labels = [("endpoint", id), ("kind", kind.rawValue), ("state", state.rawValue)]
+                        return .init(standing.state == state ? 1 : 0, labels: labels)
+                    }
+                }
             ),
         ]
     }

@@ -86,6 +86,8 @@ package struct EventEndpoint: Sendable {
         if case .notifications = source { true } else { false }
     }
 
+    var kind: EndpointReport.Kind { isRelay ? .relay : .webhook }
+
     /// Whether it gets an event.
     func wants(_ event: ServiceEvent, _ catalog: Catalog) -> Bool {
         guard case .events(let types, let format) = source else { return false }

@@ -20,6 +20,8 @@ package struct LogStream: Hashable, Sendable {
     /// The path, if it is a file.
     var file: String? { if case .file(let path) = target { path } else { nil } }
 
+    var kind: EndpointReport.Kind { file == nil ? .syslog : .file }
+
     /// What people see of where it goes.
     var shownPlace: String {
         switch target {

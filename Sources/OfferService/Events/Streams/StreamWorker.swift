@@ -4,6 +4,7 @@ import OfferDomain
 /// What sends to one receiver, on a thread of its own.
 protocol EventWorker: Sendable {
     var id: String { get }
+    var kind: EndpointReport.Kind { get }
     var standing: EndpointWorker.Standing { get }
     func start()
     /// Begins no more.
@@ -26,6 +27,7 @@ final class StreamWorker: EventWorker {
     }
 
     var id: String { stream.id }
+    var kind: EndpointReport.Kind { stream.kind }
     var standing: EndpointWorker.Standing { state.withLock { $0 } }
 
     func start() {
