@@ -106,6 +106,7 @@ func withFakePlay(
     offers: String? = nil,
     appStoreKey: Bool = false,
     disk: DiskReserve.Room? = nil,
+    settings: [Setting: String] = [:],
     _ body: (FakePlayWorld) async throws -> Void
 ) async throws {
     let play = try FakeGooglePlay()
@@ -139,7 +140,7 @@ func withFakePlay(
         .googlePlayURL: play.origin(), .googleOAuthURL: play.origin(), .googleCertsURL: play.origin(),
         .trustedCertificates: play.tlsCAPath, .googlePushAudience: FakeGooglePlay.pushIdentity.audience,
         .googlePushEmail: FakeGooglePlay.pushIdentity.email,
-    ]
+    ].merging(settings) { $1 }
     let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
     try await withService(wire, files, clock: clock) { service in
         try await body(FakePlayWorld(service: service, play: play))
