@@ -65,6 +65,24 @@ import Testing
         }
     }
 
+    @Test(arguments: ["previousOriginalTransactionId", "bundleOriginalTransactionId"])
+    func `an offer that was used before the move counts after it`(member: String) async throws {
+        try await withStoreService(asksStore: false) { world in
+            let ids = try Self.customer(world)
+            var notification = FakeAppStore.Notification("EXPIRED", "VOLUNTARY", transactionID: ids.before)
+            notification.transaction = ["offerType": 2, "offerIdentifier": "store_open"]
+            try await world.deliver(notification)
+            let rows: [(FakeAppStore.Members, String)] = [
+                ([:], "undecided"), ([member: .text(ids.before)], "notEligible"),
+            ]
+            for (changes, outcome) in rows {
+                let signed = try world.store.signTransaction(ids.after, changing: changes)
+                let reply = try await world.sign(as: "app", "unused", #""signedTransactions": ["\#(signed)"]"#)
+                #expect(reply.json["decision"]["outcome"].text == outcome, "\(member): \(reply)")
+            }
+        }
+    }
+
     @Test func `caps follow two moves`() async throws {
         try await withStoreService(asksStore: false) { world in
             let more = FakeAppStore.Subscription(
