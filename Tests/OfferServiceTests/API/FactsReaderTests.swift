@@ -28,7 +28,10 @@ struct FactsReaderTests {
         #expect(facts.refundedAt?.value == [Refund(at: instant)])
     }
 
-    @Test(arguments: ["1769904000", "1769904000.5", #""1769904000000""#, "0", "-1", #""2026-02-01""#, "true", "1e99"])
+    @Test(arguments: [
+        "1769904000", "1769904000.5", #""1769904000000""#, "0", "-1", #""2026-02-01""#, "true", "1e99",
+        "-9223372036854775808",
+    ])
     func `refuses what is neither, seconds too`(time: String) throws {
         let (facts, faults) = try read(#"{"expiresAt": \#(time)}"#)
         #expect(facts.expiresAt == nil && faults.map(\.pointer) == ["/expiresAt"])

@@ -28,7 +28,7 @@ struct CustomerFactsReader {
             statedAt: observedAt,
             subscribedBefore: reader.optional("subscribedBefore", "true or false", \.bool),
             status: status,
-            expiresAt: reader.optional("expiresAt", Self.instant, timestamp),
+            expiresAt: reader.optional("expiresAt", Self.instant, Self.timestamp),
             autoRenews: reader.optional("autoRenew", "“on” or “off”") { ["on": true, "off": false][$0.string ?? ""] },
             ownership: choice(&reader, "ownership"),
             environment: choice(&reader, "environment"),
@@ -39,12 +39,12 @@ struct CustomerFactsReader {
             refundedAt: reader.member("refundedAt") == nil ? nil : refunds(&reader),
             offersUsed: reader.member("offersUsed") == nil ? nil : uses(&reader),
             isActive: isActive,
-            cancelledAt: reader.optional("cancelledAt", Self.instant, timestamp),
+            cancelledAt: reader.optional("cancelledAt", Self.instant, Self.timestamp),
             renewsTo: reader.optional("renewsTo", text: ProductID.init)
         )
         facts.state(
             billingPlan: choice(&reader, "billingPlan"),
-            commitmentEndsAt: reader.optional("commitmentEndsAt", Self.instant, timestamp),
+            commitmentEndsAt: reader.optional("commitmentEndsAt", Self.instant, Self.timestamp),
             commitmentPeriod: reader.optional("commitmentPeriod", "a whole number from 1", period),
             appleWinBackEligible: reader.optional("appleWinBackEligible", "true or false", \.bool),
             at: observedAt
@@ -58,19 +58,19 @@ struct CustomerFactsReader {
         value.integer.flatMap { Int(exactly: $0) }.flatMap { (1...1_000).contains($0) ? $0 : nil }
     }
 
-    private static let instant =
+    static let instant =
         "a time as RFC 3339 writes it, like 2026-11-21T08:00:00Z, or milliseconds since 1970 as an integer"
 
     /// Milliseconds as Apple and SDKs write them; a number that could only be seconds is refused and not misread.
-    private func timestamp(_ value: JSONValue) -> Timestamp? {
+    static func timestamp(_ value: JSONValue) -> Timestamp? {
         if let milliseconds = value.integer {
-            return abs(milliseconds) < Self.leastMilliseconds ? nil : Timestamp(exactlyMilliseconds: milliseconds)
+            return milliseconds.magnitude < leastMilliseconds ? nil : Timestamp(exactlyMilliseconds: milliseconds)
         }
         return value.stringSlice.flatMap(Timestamp.init(rfc3339:))
     }
 
     /// In March 1973; as seconds, the year 5138.
-    private static let leastMilliseconds: Int64 = 100_000_000_000
+    private static let leastMilliseconds: UInt64 = 100_000_000_000
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ reader: inout ObjectReader,
@@ -81,7 +81,7 @@ struct CustomerFactsReader {
 
     private func refunds(_ reader: inout ObjectReader) -> [Timestamp] {
         reader.elements("refundedAt", atMost: 100) { value in
-            timestamp(value) ?? mismatches.none(value, "expected \(Self.instant), found \(value.summary)")
+            Self.timestamp(value) ?? mismatches.none(value, "expected \(Self.instant), found \(value.summary)")
         }
     }
 
@@ -93,7 +93,7 @@ struct CustomerFactsReader {
                 "one of " + OfferType.allCases.map(\.rawValue).joined(separator: ", ")
             ) { $0.choice() }
             let offerID = use.optional("offerId", text: OfferID.init)
-            let usedAt = use.optional("usedAt", Self.instant, timestamp)
+            let usedAt = use.optional("usedAt", Self.instant, Self.timestamp)
             let group = use.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
             use.finish()
             return type.map { OfferUse(type: $0, offerID: offerID, usedAt: usedAt, subscriptionGroup: group) }
