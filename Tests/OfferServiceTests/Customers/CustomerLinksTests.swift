@@ -128,7 +128,7 @@ import Testing
             try await service.transfer(from: "device-1", to: "ada")
             try service.ledger.openPatiently().run(
                 SQL(
-                    "INSERT INTO customer_links (from_subject, to_subject, linked_at, entry_index) VALUES (?, ?, 0, 0)",
+                    "INSERT INTO customer_links VALUES (?, ?, 1, 0, 0)",
                     .blob([1]),
                     .blob([])
                 )

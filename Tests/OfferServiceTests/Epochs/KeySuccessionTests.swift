@@ -124,12 +124,12 @@ import Testing
         Row(
             "the beginning of a link",
             "SELECT from_subject FROM customer_links",
-            "INSERT INTO customer_links VALUES (?, x'06', 1, 1)"
+            "INSERT INTO customer_links VALUES (?, x'06', 1, 1, 1)"
         ),
         Row(
             "the end of a link",
             "SELECT to_subject FROM customer_links",
-            "INSERT INTO customer_links VALUES (x'06', ?, 1, 1)"
+            "INSERT INTO customer_links VALUES (x'06', ?, 1, 1, 1)"
         ),
         Row(
             "a subscription that somebody has",

@@ -39,7 +39,9 @@ struct UserTransferTests {
         }
     }
 
-    @Test func `a user who logs in brings along what the device bought before`() async throws {
+    @Test func `a user who logs in counts with the device, and gets what was bought there once a backend says so`()
+        async throws
+    {
         try await withUsers { world, token async throws in
             let ids = try world.customer([.init(.active)]).subscriptions[0]
             try await world.vouch(ids, #""anonymousId": "device-1""#)
@@ -47,12 +49,57 @@ struct UserTransferTests {
             #expect(try await world.service.send(Self.ask(anna)).problem == "eligibility-undecided")
             let reply = try await world.service.send(Self.transfer(anna, to: "anna"))
             #expect(reply.status == 200 && reply.body.contains(#""isRepeated":false"#), "\(reply)")
+            let again = try await world.service.send(Self.transfer(anna, to: "anna"))
+            #expect(again.status == 200 && again.body.contains(#""isRepeated":true"#), "\(again)")
             let entry = try #require(try world.service.entries("customer.transferred").last)
             #expect(entry["caller"] == .text("users:login"))
+            let theirs = try await world.service.send(Self.ask(anna))
+            #expect(theirs.problem == "eligibility-undecided", "the device may be another person's: \(theirs)")
+            let preview = Call.preview(anna, #""bundleId": "com.example.app", "offerIds": ["running"]"#)
+            let outlook = try await world.service.send(preview)
+            #expect(outlook.json["offers"][0]["outcome"] == .text("undecided"), "\(outlook)")
+            let vouched = try await world.service.send(world.service.transferCall(from: "device-1", to: "anna"))
+            #expect(vouched.body.contains(#""isRepeated":false"#), "a backend's word is more: \(vouched)")
+            #expect(try await world.service.send(Self.transfer(anna, to: "anna")).body.contains(#""isRepeated":true"#))
+            #expect(try world.service.entries("customer.transferred").count == 2)
             let running = try await world.service.send(Self.ask(anna))
             #expect(running.status == 200, "\(running)")
             let eve = try await world.service.send(Self.ask(try token("eve")))
             #expect(eve.problem == "eligibility-undecided", "\(eve)")
+        }
+    }
+
+    @Test func `what a user's token links counts against both, in both directions`() async throws {
+        try await withUsers { world, token async throws in
+            let ids = try world.customer([.init(.active)]).subscriptions[0]
+            let signed = try world.tokenless(ids).map { #""\#($0)""# }.joined(separator: ", ")
+            func ask(_ token: String, _ members: String) async throws -> String? {
+                let body = """
+                    {"bundleId": "com.example.app", "productId": "com.example.monthly", "offerId": "once_a_customer", \
+                    "formats": ["jws"], "signedTransactions": [\(signed)], \(members)}
+                    """
+                var call = Self.ask(token)
+                call.body = Array(body.utf8)
+                return try await world.service.send(call).problem
+            }
+            let stated = #""customerId": "eve", "anonymousId": "device-1", "facts": {"subscribedBefore": true}"#
+            #expect(try await world.sign("once_a_customer", stated).status == 200)
+            let anna = try token("anna")
+            #expect(try await world.service.send(Self.transfer(anna, to: "anna")).status == 200)
+            let answer = try await ask(anna, #""customerId": "anna""#)
+            #expect(answer == "not-eligible", "the device's grant counts for the user")
+            let facts = #""facts": {"subscribedBefore": true}"#
+            let zoe = try token("zoe")
+            #expect(try await world.sign("once_a_customer", #""customerId": "zoe", \#(facts)"#).status == 200)
+            let body = """
+                {"bundleId": "com.example.app", "from": {"anonymousId": "device-2"}, "to": {"customerId": "zoe"}}
+                """
+            var transfer = Self.transfer(zoe, to: "zoe")
+            transfer.body = Array(body.utf8)
+            #expect(try await world.service.send(transfer).status == 200)
+            let device = #""anonymousId": "device-2", \#(facts)"#
+            let reply = try await world.sign("once_a_customer", device)
+            #expect(reply.problem == "not-eligible", "and the user's for the device: \(reply)")
         }
     }
 

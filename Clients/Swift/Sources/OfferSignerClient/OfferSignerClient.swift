@@ -100,7 +100,9 @@ public struct OfferSignerClient: Sendable {
         return answer.accepted
     }
 
-    /// Says that an anonymous customer has logged in, so that caps count both names; backends only.
+    /// Says that an anonymous customer has logged in, so that caps count both names.
+    ///
+    /// For backends, and for apps with a user's token of that customer: then purchases do not follow.
     @discardableResult
     public func transfer(_ transfer: Transfer) async throws -> TransferResult {
         try await sender.send(transfer, to: "v1/customers/transfers")

@@ -78,7 +78,7 @@ package struct TransfersCall: Sendable {
         _ caller: Caller,
         _ snapshot: Snapshot
     ) -> CustomerTransfer {
-        CustomerTransfer(
+        var transfer = CustomerTransfer(
             from: asked.from,
             to: asked.to,
             app: app,
@@ -86,6 +86,8 @@ package struct TransfersCall: Sendable {
             pseudonyms: snapshot.pseudonyms,
             catalog: snapshot.catalog
         )
+        transfer.isVouched = caller.role.mayAssertFacts
+        return transfer
     }
 
     private static func response(_ transferredAt: Timestamp, isRepeated: Bool) -> Response {

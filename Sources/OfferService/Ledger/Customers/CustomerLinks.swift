@@ -10,6 +10,13 @@ package final class CustomerLinks {
     /// How many links one customer may have.
     package static let limit = 100
 
+    /// One end of a link, seen from the other.
+    struct Link: Hashable {
+        let subject: [UInt8]
+        /// Whether a backend or a store says so; a user's token says it of devices that may be another person's.
+        var isVouched: Bool
+    }
+
     private let connection: any DatabaseConnection
     private var filter = GrowingSubjectFilter(room: 64)
     /// The filter has every link that was recorded by an entry before this one.
@@ -71,27 +78,36 @@ package final class CustomerLinks {
 
     /// Those that are linked to one of the subjects, in either direction, but are none of them; each once.
     func linked(to subjects: [[UInt8]]) throws(StorageError) -> [[UInt8]] {
-        try refresh()
-        var linked: [[UInt8]] = []
-        for subject in subjects where mayMove || filter.mayContain(subject) {
-            for other in try neighbours(of: subject) where !subjects.contains(other) && !linked.contains(other) {
-                linked.append(other)
-            }
-        }
-        return linked
+        try links(of: subjects).map(\.subject)
     }
 
-    private func neighbours(of subject: [UInt8]) throws(StorageError) -> [[UInt8]] {
+    /// The same, with whether a backend or a store says so, or only a user's token.
+    func links(of subjects: [[UInt8]]) throws(StorageError) -> [Link] {
+        try refresh()
+        var found: [Link] = []
+        for subject in subjects where mayMove || filter.mayContain(subject) {
+            for link in try neighbours(of: subject) where !subjects.contains(link.subject) {
+                guard let place = found.firstIndex(where: { $0.subject == link.subject }) else {
+                    found.append(link)
+                    continue
+                }
+                if link.isVouched { found[place].isVouched = true }
+            }
+        }
+        return found
+    }
+
+    private func neighbours(of subject: [UInt8]) throws(StorageError) -> [Link] {
         try connection.all(
             SQL(
                 """
-                SELECT to_subject FROM customer_links WHERE from_subject = ?
-                UNION ALL SELECT from_subject FROM customer_links WHERE to_subject = ?
+                SELECT to_subject, is_vouched FROM customer_links WHERE from_subject = ?
+                UNION ALL SELECT from_subject, is_vouched FROM customer_links WHERE to_subject = ?
                 """,
                 .blob(subject),
                 .blob(subject)
             )
-        ) { $0.blob(0) }
+        ) { Link(subject: $0.blob(0), isVouched: $0.integer(1) != 0) }
     }
 
     /// Whether one link leads from one to the other, in whichever direction.
@@ -99,15 +115,18 @@ package final class CustomerLinks {
         try linked(to: [one]).contains(other)
     }
 
-    /// When the two were linked in this direction; `nil` if they were not.
-    func linkedAt(_ from: [UInt8], _ to: [UInt8]) throws(StorageError) -> Timestamp? {
+    /// When the two were linked in this direction, and whether that is vouched for; `nil` if they were not.
+    func link(
+        from: [UInt8],
+        to: [UInt8]
+    ) throws(StorageError) -> (linkedAt: Timestamp, isVouched: Bool)? {
         try connection.first(
             SQL(
-                "SELECT linked_at FROM customer_links WHERE from_subject = ? AND to_subject = ?",
+                "SELECT linked_at, is_vouched FROM customer_links WHERE from_subject = ? AND to_subject = ?",
                 .blob(from),
                 .blob(to)
             )
-        ) { Timestamp(milliseconds: $0.integer(0)) }
+        ) { (Timestamp(milliseconds: $0.integer(0)), $0.integer(1) != 0) }
     }
 
     /// Whether the subject has as many links as it may.
@@ -122,16 +141,25 @@ package final class CustomerLinks {
     /// From then on the links of everybody are read: the filter would not hear of it.
     func expectMoves() { mayMove = true }
 
-    /// Adds a link that is not there yet; the entry of that index says so.
-    func add(_ from: [UInt8], _ to: [UInt8], at instant: Timestamp, entry: Int64) throws(StorageError) {
+    /// Adds a link, or vouches for one that is there; the entry of that index says so.
+    func add(
+        _ from: [UInt8],
+        to link: Link,
+        at instant: Timestamp,
+        entry: Int64
+    ) throws(StorageError) {
+        let to = link.subject
         try connection.enqueue(
             SQL(
                 """
-                INSERT INTO customer_links (from_subject, to_subject, linked_at, entry_index) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO NOTHING
+                INSERT INTO customer_links (from_subject, to_subject, is_vouched, linked_at, entry_index)
+                VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (from_subject, to_subject) DO UPDATE SET is_vouched = excluded.is_vouched
+                WHERE excluded.is_vouched > customer_links.is_vouched
                 """,
                 .blob(from),
                 .blob(to),
+                .integer(link.isVouched ? 1 : 0),
                 .integer(instant.milliseconds),
                 .integer(entry)
             )

@@ -31,6 +31,8 @@ package struct CustomerTransfer: Sendable {
     package let app: AppInStores
     /// Who reported it; the entry names the caller.
     package let callerID: CallerID
+    /// Whether a backend says so: then purchases follow the link, and not caps alone.
+    package var isVouched = true
     /// For the offers that redemptions are of.
     package let catalog: Catalog
     /// For the redemptions at Google Play; `nil` if the app isn't there.

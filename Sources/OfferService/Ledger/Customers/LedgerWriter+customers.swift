@@ -17,13 +17,17 @@ extension LedgerWriter {
         try apply(successions)
         try noteInForce(Set(successions.map(\.current)))
         let (from, to) = (transfer.from.ledgerKey, transfer.to.ledgerKey)
-        if let earlier = try database({ () throws(StorageError) in try links.linkedAt(from, to) }) {
-            return .transferred(at: earlier, isRepeated: true)
+        let earlier = try database { () throws(StorageError) in try links.link(from: from, to: to) }
+        if let earlier, earlier.isVouched || !transfer.isVouched {
+            return .transferred(at: earlier.linkedAt, isRepeated: true)
         }
-        if try isAtLimit(from, transfer.mostCustomers) { return .tooManyLinks(.from) }
-        if try isAtLimit(to) { return .tooManyLinks(.to) }
+        if earlier == nil {
+            if try isAtLimit(from, transfer.mostCustomers) { return .tooManyLinks(.from) }
+            if try isAtLimit(to) { return .tooManyLinks(.to) }
+        }
         let entry = try append(.customerTransferred(transfer))
-        try database { () throws(StorageError) in try links.add(from, to, at: recordedAt, entry: entry) }
+        let link = CustomerLinks.Link(subject: to, isVouched: transfer.isVouched)
+        try database { () throws(StorageError) in try links.add(from, to: link, at: recordedAt, entry: entry) }
         // Grants of the one may be those that redemptions of the other came from.
         if let bundleID = transfer.app.bundleID {
             let chains = try database { () throws(StorageError) in
@@ -83,7 +87,8 @@ extension LedgerWriter {
         let entry = try append(.subscriptionTransferred(transfer))
         if try isAtLimit(transfer.to) { return }
         try database { () throws(StorageError) in
-            try links.add(transfer.subscription, transfer.to, at: recordedAt, entry: entry)
+            let link = CustomerLinks.Link(subject: transfer.to, isVouched: true)
+            try links.add(transfer.subscription, to: link, at: recordedAt, entry: entry)
         }
     }
 }

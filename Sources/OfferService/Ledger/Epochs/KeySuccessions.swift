@@ -257,16 +257,16 @@ struct KeySuccessions {
         ),
         (
             """
-            INSERT INTO customer_links (from_subject, to_subject, linked_at, entry_index)
-            SELECT ?, to_subject, linked_at, entry_index FROM customer_links WHERE from_subject = ?
+            INSERT INTO customer_links (from_subject, to_subject, is_vouched, linked_at, entry_index)
+            SELECT ?, to_subject, is_vouched, linked_at, entry_index FROM customer_links WHERE from_subject = ?
             ON CONFLICT DO NOTHING
             """,
             "DELETE FROM customer_links WHERE from_subject = ?"
         ),
         (
             """
-            INSERT INTO customer_links (to_subject, from_subject, linked_at, entry_index)
-            SELECT ?, from_subject, linked_at, entry_index FROM customer_links WHERE to_subject = ?
+            INSERT INTO customer_links (to_subject, from_subject, is_vouched, linked_at, entry_index)
+            SELECT ?, from_subject, is_vouched, linked_at, entry_index FROM customer_links WHERE to_subject = ?
             ON CONFLICT DO NOTHING
             """,
             "DELETE FROM customer_links WHERE to_subject = ?"

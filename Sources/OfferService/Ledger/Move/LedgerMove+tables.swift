@@ -211,14 +211,14 @@ extension LedgerMove {
         ),
         Table(
             name: "customer_links",
-            columns: 4,
+            columns: 5,
             select: """
-                SELECT from_subject, to_subject, linked_at, entry_index FROM
+                SELECT from_subject, to_subject, is_vouched, linked_at, entry_index FROM
                     customer_links ORDER BY from_subject, to_subject
                 """,
             insert: """
-                INSERT INTO customer_links (from_subject, to_subject, linked_at, entry_index)
-                    VALUES (?, ?, ?, ?)
+                INSERT INTO customer_links (from_subject, to_subject, is_vouched, linked_at, entry_index)
+                    VALUES (?, ?, ?, ?, ?)
                 """
         ),
         Table(

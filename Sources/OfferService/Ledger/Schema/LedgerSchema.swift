@@ -383,6 +383,7 @@ package enum LedgerSchema {
             -- An anonymous customer has logged in: both names are one customer from then on.
             from_subject BLOB NOT NULL,             -- the anonymous customer
             to_subject BLOB NOT NULL,               -- the known customer
+            is_vouched BIGINT NOT NULL,             -- 0 if a user's token made the link: then only caps follow it
             linked_at BIGINT NOT NULL,
             entry_index BIGINT NOT NULL,
             PRIMARY KEY (from_subject, to_subject)

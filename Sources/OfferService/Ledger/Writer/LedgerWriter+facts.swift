@@ -94,22 +94,30 @@ extension LedgerWriter {
     ///
     /// What an app claims proves nothing, so it doesn't open what was bought under it, nor what was bought by who is linked
     /// to it. From a customer whom the caller names, and not from the device as well, leads a
-    /// link on: others who used the device have bought for themselves.
+    /// link on: others who used the device have bought for themselves. A link of a user's token leads nowhere: the device may
+    /// be another person's.
     private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
         guard request.knowledge.believesNames else { return [] }
         guard request.knowledge.isVouchedFor else {
             guard request.knowledge.provesCustomer, let customer = request.knownCustomer else {
                 return request.provenSubjects
             }
-            return try request.provenSubjects + linked(to: [customer])
+            return try request.provenSubjects + vouchedLinks(of: [customer])
         }
-        return try request.namedSubjects + linked(to: request.knownCustomer.map { [$0] } ?? request.customers)
+        return try request.namedSubjects + vouchedLinks(of: request.knownCustomer.map { [$0] } ?? request.customers)
     }
 
     /// The customers that are one link away from one of these.
-    func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
+    func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] { try links(of: customers).map(\.subject) }
+
+    /// Those among them of whom not only a user's token says so: what the other bought, or is said to be, follows.
+    func vouchedLinks(of customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
+        try links(of: customers).filter(\.isVouched).map(\.subject)
+    }
+
+    private func links(of customers: [[UInt8]]) throws(LedgerError) -> [CustomerLinks.Link] {
         if let known = memory?.links[customers] { return known }
-        let found = try database { () throws(StorageError) in try links.linked(to: customers) }
+        let found = try database { () throws(StorageError) in try links.links(of: customers) }
         memory?.links[customers] = found
         return found
     }

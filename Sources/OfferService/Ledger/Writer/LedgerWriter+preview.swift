@@ -36,7 +36,7 @@ package struct PreviewedOffer: Sendable {
 struct CustomerMemory {
     var appStore: [[[UInt8]]: SubscriptionHistory] = [:]
     var googlePlay: [[[UInt8]]: GooglePlayHistory] = [:]
-    var links: [[[UInt8]]: [[UInt8]]] = [:]
+    var links: [[[UInt8]]: [CustomerLinks.Link]] = [:]
     /// All grants to one subject, by offer.
     var grants: [[UInt8]: [Int64: Set<UniqueID>]] = [:]
 }
