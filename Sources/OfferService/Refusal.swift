@@ -57,6 +57,8 @@ package enum RequestFault: Sendable {
     case noSuchKey
     /// No grant of that id is on record for the caller's apps.
     case noSuchGrant
+    /// Nothing is stored of the customer, or it has expired.
+    case noSuchAttributes
     /// The call is there, and the settings that it needs are not.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])

@@ -168,7 +168,7 @@ extension Finding {
         case .attributeWrongType:
             return
                 "the attribute \(name) is of a different type than the rule asks for; send attributes.\(name) as the rule has it"
-        default: return "no trusted caller stated the attribute \(name); a backend sends attributes.\(name)"
+        default: return "no trusted caller stated the attribute \(name); a backend sends or stores attributes.\(name)"
         }
     }
 }

@@ -39,6 +39,9 @@ package struct Attributes: Hashable, Sendable {
         self.entries = entries
     }
 
+    /// Entries of which no two have one name.
+    init(merging entries: [Entry]) { self.entries = entries.sorted { $0.name < $1.name } }
+
     /// The value of that attribute; nil if the caller did not state it.
     package subscript(name: String) -> AttributeValue? {
         entries.first { $0.name == name }?.value

@@ -146,8 +146,8 @@ package final class API: Responder {
             )
         case .appStoreNotification, .googlePlayNotification, .retentionRequest:
             return try await answer(request, ofStore: match, requestID: requestID, at: now)
-        case .transactions: return try await evidence.transactions.respond(to: request, under: current.value, at: now)
-        case .customerTransfers: return try await evidence.transfers.respond(to: request, under: current.value, at: now)
+        case .transactions, .customerTransfers, .customerAttributes:
+            return try await answer(request, aboutCustomers: match, at: now)
         case .grant, .events, .eventEndpoints: return try await answer(request, ofOutcomes: match, at: now)
         case .logTile, .auditEntry, .auditEntryProof:
             return try await records.log.respond(to: request, match, under: current.value, at: now)
@@ -193,6 +193,20 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
+        }
+    }
+
+    /// The calls that say whose purchases are, and what else is known of customers.
+    private func answer(
+        _ request: Request,
+        aboutCustomers match: RouteMatch,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        let snapshot = current.value
+        return switch match.route {
+        case .transactions: try await evidence.transactions.respond(to: request, under: snapshot, at: now)
+        case .customerTransfers: try await evidence.transfers.respond(to: request, under: snapshot, at: now)
+        default: try await evidence.attributes.respond(to: request, match, under: snapshot, at: now)
         }
     }
 

@@ -25,6 +25,7 @@ struct EvidenceCalls: Sendable {
     let googlePlayNotifications: GooglePlayNotificationCall
     let transactions: TransactionsCall
     let transfers: TransfersCall
+    let attributes: CustomerAttributesCall
 }
 
 /// The calls that read what is on record.

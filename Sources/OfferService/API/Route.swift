@@ -13,6 +13,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case googlePlayAuthorization = "/v1/google-play/offers/authorizations"
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
+    case customerAttributes = "/v1/customers/{customerId}/attributes"
     case grant = "/v1/grants/{grantId}"
     case events = "/v1/events"
     case eventEndpoints = "/v1/events/endpoints"
@@ -60,6 +61,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
             .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .disableKey, .enableKey, .unseal, .auditLookups,
             .auditCustomers, .diagnoses:
             [.post]
+        case .customerAttributes: [.get, .put, .delete]
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]
         case .reconciliation: [.get]

@@ -91,6 +91,11 @@ package final class Catalog: Sendable {
     /// How an app's customers may be called.
     package func customerPolicy(of app: AppName) -> CustomerPolicy { policies.customers[app] ?? CustomerPolicy() }
 
+    /// The attributes that rules of an app's offers read.
+    package func attributeNeeds(of app: AppName) -> AttributeNeeds {
+        AttributeNeeds(offers.filter { $0.app == app }.compactMap(\.policy.rule))
+    }
+
     /// The app of that bundle id, with what the App Store may show to its subscribers; `nil` if there is nothing.
     func retention(of bundleID: ArraySlice<UInt8>) -> (app: AppStoreApp, shown: AppRetention)? {
         guard let (id, shown) = policies.retention.first(where: { $0.key.text.utf8.elementsEqual(bundleID) }),

@@ -48,6 +48,8 @@ package final class CatalogOffer: Sendable {
     package let needs: LedgerNeeds
     /// What the policy must be told of the customer's dealings with the store.
     package let factNeeds: FactNeeds
+    /// The attributes that the rule reads, each once.
+    package let attributeNames: [String]
     /// How old that may be.
     package let freshness: FactFreshness
     /// The key of this offer in the ledger: 64 bits of a digest over app, own id and store, so that the ledger needs
@@ -145,6 +147,7 @@ package final class CatalogOffer: Sendable {
         self.policy = policy
         needs = policy.needs
         factNeeds = policy.factNeeds
+        attributeNames = AttributeNeeds(policy.rule.map { [$0] } ?? []).names
         self.freshness = freshness
         let keys = (appStore: Self.ledgerKey(app, id, .appStore), googlePlay: Self.ledgerKey(app, id, .googlePlay))
         switch listing {

@@ -14,10 +14,15 @@ package struct CustomerPolicy: Hashable, Sendable {
 
     /// Refuses a customer id that has none of the forms, as an e-mail address or a number that anybody could try out.
     func admit(_ customerID: CustomerID?, pointer: String = "/customerId") throws(Refusal) {
-        guard let customerID, !idForms.isEmpty, !idForms.contains(where: { $0.admits(customerID) }) else { return }
-        let forms = idForms.map(\.description).joined(separator: ", or ")
-        let message = "expected \(forms), as this app's customers.idForms in the offers file says"
+        guard let message = customerID.flatMap(fault) else { return }
         throw .request(.invalid([Mismatch(pointer: pointer, offset: 0, message: message)]))
+    }
+
+    /// Why a customer id is refused; `nil` if it is not.
+    func fault(of customerID: CustomerID) -> String? {
+        if idForms.isEmpty || idForms.contains(where: { $0.admits(customerID) }) { return nil }
+        let forms = idForms.map(\.description).joined(separator: ", or ")
+        return "expected \(forms), as this app's customers.idForms in the offers file says"
     }
 }
 

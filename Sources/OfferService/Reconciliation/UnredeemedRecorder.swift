@@ -5,7 +5,7 @@ import Storage
 
 /// The thread that records grants that were never redeemed: each once, 72 hours after it was given.
 ///
-/// It also settles what subscribers did after retention messages.
+/// It also settles what subscribers did after retention messages, and deletes attributes that have expired.
 /// It looks every five minutes through a connection that only reads; what it finds is recorded by the committer, a few at
 /// a time and with rests, so that a backlog keeps no request waiting. Where several instances share the database, all look, and the transaction that records lets one be first.
 package final class UnredeemedRecorder: Sendable {
@@ -64,6 +64,7 @@ package final class UnredeemedRecorder: Sendable {
                 }
             }
             try settleRetention(connection)
+            try deleteExpiredAttributes(connection)
         } catch {
             log(.warning, "grants that were never redeemed could not be recorded", ["reason": .text(error.description)])
         }
@@ -75,6 +76,15 @@ package final class UnredeemedRecorder: Sendable {
         let table = RetentionAnswerTable(connection: connection)
         while try database({ () throws(StorageError) in try table.isDue(at: now) }) {
             try change { writer throws(LedgerError) in try writer.settleRetention(at: now) }
+            guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
+        }
+    }
+
+    private func deleteExpiredAttributes(_ connection: any DatabaseConnection) throws(LedgerError) {
+        let now = clock.now()
+        let table = StoredAttributeTable(connection: connection)
+        while try database({ () throws(StorageError) in try table.hasExpired(at: now) }) {
+            try change { writer throws(LedgerError) in try writer.deleteExpiredAttributes(at: now) }
             guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
         }
     }

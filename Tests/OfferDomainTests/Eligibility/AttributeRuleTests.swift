@@ -11,7 +11,7 @@ struct AttributeRuleTests {
 
     static func rows() throws -> [RuleRow] {
         let none = Attributes()
-        let silent = "no trusted caller stated the attribute risk; a backend sends attributes.risk"
+        let silent = "no trusted caller stated the attribute risk; a backend sends or stores attributes.risk"
         let wrongType =
             "the attribute risk is of a different type than the rule asks for; send attributes.risk as the rule has it"
         func row(

@@ -132,6 +132,11 @@ import Testing
             "INSERT INTO customer_links VALUES (x'06', ?, 1, 1, 1)"
         ),
         Row(
+            "stored attributes",
+            "SELECT subject FROM customer_attributes",
+            "INSERT INTO customer_attributes VALUES (?, '{}', 1, 2, 3)"
+        ),
+        Row(
             "a subscription that somebody has",
             "SELECT subscription FROM subscription_holders",
             "INSERT INTO subscription_holders VALUES (?, 'account', x'05', 1)"

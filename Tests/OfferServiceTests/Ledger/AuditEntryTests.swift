@@ -40,11 +40,13 @@ import Testing
             for offer in ["gold", "once"] { _ = try await service.sign(offer: offer) }
             for name in service.credentials.keys { _ = try await service.sign(as: name, offer: "open") }
             try await service.transfer(from: "device-1", to: "ada")
+            try await service.store(#"{"tier": "gold"}"#, of: "ada")
+            #expect(try await service.sign(offer: "gold", #""customerId": "ada""#).status == 200)
             let now = service.clock.now
             let samples = try Self.events()
             let decisions: Set<AuditEventName> = [.signIntent, .signDeny, .authorizeIntent, .authorizeDeny]
-            // Of these two there are entries of the service's own, below.
-            let others: Set<AuditEventName> = [.customerTransferred, .storeNotification]
+            // Of these three there are entries of the service's own, below.
+            let others: Set<AuditEventName> = [.customerTransferred, .customerAttributes, .storeNotification]
             #expect(Set(samples.map(\.name)).union(decisions).union(others) == Set(AuditEventName.allCases))
             let events = samples.map {
                 String(decoding: AuditEntry.bytes(of: $0, recordedAt: now), as: UTF8.self)
@@ -215,7 +217,10 @@ import Testing
 
     @Test func `has room for the longest names that there can be`() async throws {
         let longest = String(repeating: "x", count: 255)
-        let rules = Array(repeating: #"{grants: {atMost: 1, per: "originalTransaction"}}"#, count: 40)
+        let names = (0..<4).map { String(repeating: #"\""#, count: 127) + "\($0)" }
+        let rules =
+            Array(repeating: #"{grants: {atMost: 1, per: "originalTransaction"}}"#, count: 40)
+            + names.map { #"{attribute: {name: "\#($0)", exists: true}}"# }
         var files = TestFiles()
         for name in ["com.example.app", "pro.monthly", "store_open"] {
             files.offers = files.offers.replacing(name, with: longest)
@@ -240,13 +245,23 @@ import Testing
                  "formats": ["v1", "jws"], "facts": {"subscribedBefore": true\(transaction)}}
                 """
             }
+            let attributes = names.map { #""\#($0)": true"# }.joined(separator: ", ")
+            let stored = try await service.send(
+                service.attributesCall(
+                    "PUT",
+                    of: String(repeating: "c", count: 64),
+                    app: "bundleId=\(longest)",
+                    #"{"attributes": {\#(attributes)}, "expiresInSeconds": 60}"#
+                )
+            )
+            #expect(stored.status == 200, "\(stored)")
             let granted = try await service.send(
                 service.call(body(#", "originalTransactionId": "12345678901234567890""#))
             )
             #expect(granted.status == 200, "\(granted)")
             #expect(try await service.send(service.call(body(""))).problem == "eligibility-undecided")
             let entries = try service.entries()
-            #expect(entries.count == 3)
+            #expect(entries.count == 4)
             #expect(entries.allSatisfy { $0.utf8.count <= AuditEntry.maximumBytes }, "\(entries.map(\.utf8.count))")
             #expect(entries.allSatisfy { $0.contains(longest) }, "the names were really that long")
         }

@@ -118,9 +118,9 @@ extension Problem {
             )
             headers = [("Retry-After", "1")]
         case .noSuchKey: self.init(nothingHere: "The key ring has no key of this id.")
-        case .noSuchGrant:
-            let reason = "No grant of this ID is on record for this caller's apps."
-            self.init(nothingHere: "\(reason) Send the grantId of an answer.")
+        case .noSuchGrant: self.init(nothingHere: Self.noSuchGrant)
+        case .noSuchAttributes:
+            self.init(nothingHere: "No attributes of this customer are stored, or they have expired.")
         case .notConfigured:
             self.init(
                 "not-configured",
@@ -135,6 +135,9 @@ extension Problem {
         case .rejected(let rejection): self.init(rejection)
         }
     }
+
+    private static let noSuchGrant =
+        "No grant of this ID is on record for this caller's apps. Send the grantId of an answer."
 
     private init(nothingHere detail: String) {
         self.init("not-found", "There is nothing here", 404, detail)

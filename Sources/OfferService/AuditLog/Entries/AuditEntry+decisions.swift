@@ -33,6 +33,7 @@ extension AuditEntry {
         writer.member("rule", plain: request.offer.id.text)
         writer.member("rules", plain: request.policyName)
         writer.member("spki", plain: key.publicKeyDigest ?? "")
+        write(storedAttributes: record.storedAttributes, &writer)
         writer.member("t", integer: recordedAt.milliseconds)
         writer.member("ts", integer: terms.signedAt.milliseconds)
         write(users: record.namesUsers ? request : nil, &writer)
@@ -57,6 +58,7 @@ extension AuditEntry {
         writer.member("rid", id: request.requestID)
         writer.member("rule", plain: request.offer.id.text)
         writer.member("rules", plain: request.policyName)
+        write(storedAttributes: record.storedAttributes, &writer)
         writer.member("t", integer: recordedAt.milliseconds)
         writer.member("ts", integer: terms.signedAt.milliseconds)
         write(users: record.namesUsers ? request : nil, &writer)
@@ -95,6 +97,7 @@ extension AuditEntry {
         writer.member("rid", id: request.requestID)
         writer.member("rule", plain: request.offer.id.text)
         writer.member("rules", plain: request.policyName)
+        write(storedAttributes: record.storedAttributes, &writer)
         writer.member("t", integer: recordedAt.milliseconds)
         write(users: request, &writer)
         writer.member("v", integer: 1)
@@ -126,6 +129,15 @@ extension AuditEntry {
             return writer.endArray()
         }
         writer.value(json: request.users)
+    }
+
+    /// The names of attributes that the decision took from what a backend had stored.
+    private static func write(storedAttributes names: [String]?, _ writer: inout JSONWriter) {
+        guard let names else { return }
+        writer.name("stored")
+        writer.beginArray()
+        for name in Attributes.recorded(names, mostBytes: 256) { writer.string(name) }
+        writer.endArray()
     }
 
     /// The findings that were not met, as rule and code; sentences could repeat what a customer's attributes hold.

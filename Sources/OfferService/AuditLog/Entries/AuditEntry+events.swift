@@ -53,15 +53,14 @@ extension AuditEntry {
         case .noise(let noise): details(of: noise)
         case .refusalsCounted(let refusals): details(of: refusals)
         case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
-        case .customerLookedUp(let app, let users, let caller):
-            [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]
-                + (caller.map { [("caller", .text($0.text))] } ?? [])
+        case .customerLookedUp(let app, let users, let caller): details(ofLookupIn: app, of: users, by: caller)
         case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
         case .redemption(let entry, let bundleID, let namesGrant): details(of: entry, bundleID, namesGrant)
         case .googlePlayMessageReceived(let message, let app): details(of: message, app)
         case .googlePlayRedemption(let entry, let app, let namesGrant): details(of: entry, app, namesGrant)
         case .grantUnredeemed(let grant): details(of: grant)
         case .customerTransferred(let transfer): details(of: transfer)
+        case .attributesChanged(let change): details(of: change)
         case .subscriptionTransferred(let transfer): details(of: transfer)
         case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
             [("bundle", .text(bundleID.text))] + details(ofTokenBy: keyID.text, digest: digest, expiresAt)
@@ -80,6 +79,11 @@ extension AuditEntry {
             + (events.map { [("events", .text($0))] } ?? [])
     }
 
+    private static func details(ofLookupIn app: AppName, of users: [Pseudonym], by caller: CallerID?) -> [Member] {
+        [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]
+            + (caller.map { [("caller", .text($0.text))] } ?? [])
+    }
+
     private static func details(ofTokenBy keyID: String, digest: String, _ expiresAt: Timestamp) -> [Member] {
         [("kid", .text(keyID)), ("digest", .text(digest)), ("exp", .integer(expiresAt.seconds))]
     }
@@ -96,12 +100,30 @@ extension AuditEntry {
     }
 
     private static func details(of transfer: CustomerTransfer) -> [Member] {
-        let app = transfer.app
-        return [
+        [
             ("caller", .text(transfer.callerID.text)),
             ("from", .text(transfer.from.text)),
             ("to", .text(transfer.to.text)),
-        ] + (app.bundleID.map { [("bundle", .text($0.text))] } ?? [])
+        ] + details(of: transfer.app)
+    }
+
+    /// The names of the attributes, and never a value.
+    private static func details(of change: AttributeChange) -> [Member] {
+        var details: [Member] = [
+            ("caller", .text(change.callerID.text)), ("state", .text(change.state)),
+            ("users", .list([.text(change.user.text)])),
+        ]
+        if let new = change.new {
+            let names = Attributes.recorded(new.attributes.entries.map(\.name), mostBytes: 1_024)
+            details.append(("names", .list(names.map { .text($0) })))
+            details.append(("count", .integer(Int64(new.attributes.entries.count))))
+            details.append(("expires", .integer(new.expiresAt.milliseconds)))
+        }
+        return details + self.details(of: change.app)
+    }
+
+    private static func details(of app: AppInStores) -> [Member] {
+        (app.bundleID.map { [("bundle", .text($0.text))] } ?? [])
             + (app.googlePlay.map { [("package", .text($0.packageName.text))] } ?? [])
     }
 

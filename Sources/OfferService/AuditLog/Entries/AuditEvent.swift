@@ -84,6 +84,8 @@ package enum AuditEvent: Sendable {
     case grantUnredeemed(UnredeemedGrant)
     /// An anonymous customer became a known one.
     case customerTransferred(CustomerTransfer)
+    /// A backend stored attributes of a customer, or deleted them.
+    case attributesChanged(AttributeChange)
     /// A subscription appeared under another account than before.
     case subscriptionTransferred(SubscriptionTransfer)
     /// A token for the store's API is about to be signed: written before the key is used.
@@ -137,6 +139,7 @@ package enum AuditEvent: Sendable {
         case .redemption, .googlePlayRedemption: .offerRedemption
         case .grantUnredeemed: .grantUnredeemed
         case .customerTransferred: .customerTransferred
+        case .attributesChanged: .customerAttributes
         case .subscriptionTransferred: .subscriptionTransferred
         case .storeTokenSigned, .googleAssertionSigned: .storeToken
         case .signatureDiagnosed: .signatureDiagnosed
@@ -157,6 +160,8 @@ package struct SignatureRecord: Sendable {
     package let intent: SigningIntent
     /// Why the offer is not allowed, where that is what is signed.
     package let denial: Decision?
+    /// The attributes that a backend had stored before; `nil` if none of what is stored was used.
+    package let storedAttributes: [String]?
     /// Not where it was granted in an earlier epoch: the grant's first entry has the pseudonyms of then.
     package let namesUsers: Bool
 }
@@ -170,6 +175,8 @@ package struct AuthorizationRecord: Sendable {
     /// The offer at Google Play that the customer may use.
     package let plan: AuthorizationPlan
     /// As of a ``SignatureRecord``.
+    package let storedAttributes: [String]?
+    /// As of a ``SignatureRecord``.
     package let namesUsers: Bool
 }
 
@@ -179,4 +186,6 @@ package struct RefusalRecord: Sendable {
     package let request: DecisionRequest
     /// The decision, which is not `eligible`, with its findings.
     package let decision: Decision
+    /// As of a ``SignatureRecord``.
+    package let storedAttributes: [String]?
 }

@@ -36,6 +36,7 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case epochDestroy = "epoch.destroy"
     case customerLookup = "customer.lookup"
     case customerTransferred = "customer.transferred"
+    case customerAttributes = "customer.attributes"
     case subscriptionTransferred = "subscription.transferred"
     case storeNotification = "store.notification"
     case storeToken = "store.token"

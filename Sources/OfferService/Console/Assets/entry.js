@@ -13,10 +13,12 @@ import { eventName, findingSentence, outcomeName } from "./words.js";
 const meanings = {
   account: "service account", allow: "allows the offer", aud: "audience", base: "base plan", bundle: "bundle id",
   caller: "caller", chain: "chain of purchases", ck: "API key", count: "how many", digest: "digest that was signed (SHA-256)",
-  ev: "event", exp: "expires", fmt: "form of the signature", from: "from", grant: "grant", keys: "keys file (SHA-256)",
-  kid: "key", nonce: "nonce", offer: "offer", outcome: "outcome", package: "package name", product: "product",
+  ev: "event", exp: "expires", expires: "expires", fmt: "form of the signature", from: "from", grant: "grant",
+  keys: "keys file (SHA-256)",
+  kid: "key", names: "attributes", nonce: "nonce", offer: "offer", outcome: "outcome", package: "package name", product: "product",
   rid: "request", role: "role", rule: "rule", rules: "offers file (SHA-256)", spki: "public key (SHA-256)",
-  state: "state", status: "status", t: "recorded at", to: "to", ts: "signed at", type: "type", users: "customer, as pseudonyms",
+  state: "state", status: "status", stored: "attributes that were stored before", t: "recorded at", to: "to",
+  ts: "signed at", type: "type", users: "customer, as pseudonyms",
   v: "version of the form", why: "why",
 };
 const searchable = {

@@ -36,6 +36,7 @@ export const events = {
   "epoch.destroy": "Customer secret destroyed",
   "customer.lookup": "Customer looked up",
   "customer.transferred": "Customer transferred",
+  "customer.attributes": "Attributes stored",
   "subscription.transferred": "Subscription transferred",
   "store.notification": "Store notification",
   "store.token": "Token for a store",

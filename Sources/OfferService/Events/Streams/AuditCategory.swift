@@ -44,7 +44,8 @@ package enum AuditCategory: String, CaseIterable, Hashable, Sendable {
             .callerRevoke, .ledgerMoved, .ledgerLeft, .epochBegin, .epochDestroy:
             [.administration]
         case .auditRead, .auditFetch, .auditExport, .customerLookup, .signatureDiagnosed: [.reads]
-        case .customerTransferred, .subscriptionTransferred, .storeNotification, .offerRedemption, .grantUnredeemed,
+        case .customerTransferred, .customerAttributes, .subscriptionTransferred, .storeNotification, .offerRedemption,
+            .grantUnredeemed,
             .offerMissed:
             [.purchases]
         }

@@ -55,6 +55,7 @@ struct EpochForgetting {
         "DELETE FROM issued_grants WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM google_play_accounts WHERE entry_index >= ? AND entry_index < ?",
+        "DELETE FROM customer_attributes WHERE entry_index >= ? AND entry_index < ?",
     ]
 
     /// Uses of offers, whose grants are gone: without them each would pass for one that nobody granted.

@@ -47,8 +47,9 @@ struct KeySuccessions {
                     OR EXISTS (SELECT 1 FROM customer_links WHERE to_subject = ?)
                     OR EXISTS (SELECT 1 FROM subscription_holders WHERE subscription = ?)
                     OR EXISTS (SELECT 1 FROM google_play_accounts WHERE customer = ?)
+                    OR EXISTS (SELECT 1 FROM customer_attributes WHERE subject = ?)
                 """,
-                Array(repeating: .blob(key), count: 13)
+                Array(repeating: .blob(key), count: 14)
             )
         ) { $0.integer(0) }
         return found == 1
@@ -277,6 +278,14 @@ struct KeySuccessions {
             SELECT ?, kind, subject, since FROM subscription_holders WHERE subscription = ? ON CONFLICT DO NOTHING
             """,
             "DELETE FROM subscription_holders WHERE subscription = ?"
+        ),
+        (
+            """
+            INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index)
+            SELECT ?, attributes, stored_at, expires_at, entry_index FROM customer_attributes WHERE subject = ?
+            ON CONFLICT DO NOTHING
+            """,
+            "DELETE FROM customer_attributes WHERE subject = ?"
         ),
     ]
 }

@@ -15,6 +15,19 @@ extension LedgerMove {
             """
     )
 
+    /// What backends store about their customers.
+    static let attributesTable = Table(
+        name: "customer_attributes",
+        columns: 5,
+        select: """
+            SELECT subject, attributes, stored_at, expires_at, entry_index FROM customer_attributes ORDER BY subject
+            """,
+        insert: """
+            INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index)
+                VALUES (?, ?, ?, ?, ?)
+            """
+    )
+
     /// How far each receiver of events is, and what it is still to be sent.
     static let eventTables = [
         Table(

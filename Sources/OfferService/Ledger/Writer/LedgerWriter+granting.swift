@@ -9,20 +9,20 @@ extension LedgerWriter {
     /// against none.
     func grant(
         _ request: DecisionRequest,
-        on decision: Decision,
-        allows: Bool,
-        subscriptions: [[UInt8]]
+        on evaluation: Evaluation,
+        allows: Bool
     ) throws(LedgerError) -> Verdict {
+        let decision = evaluation.decision
         guard allows == request.terms.allows else {
             let (id, nonce, instant) = (request.terms.id, request.terms.nonce, request.terms.signedAt)
             let denial = try terms(request, id: id, nonce: nonce, signedAt: instant, allows: allows)
-            try record(denial, request, denial: decision)
+            try record(denial, request, on: evaluation, isDenial: true)
             try remember(denial, of: request, on: decision)
             return .granted(.decision(decision), otherTerms: denial)
         }
         let id = request.terms.id
-        let index = try record(request.terms, request)
-        for subject in request.subjects(with: subscriptions) {
+        let index = try record(request.terms, request, on: evaluation)
+        for subject in request.subjects(with: evaluation.subscriptions) {
             try database { () throws(StorageError) in
                 try grants.add(id, of: request.offer.ledgerKey, to: subject, entry: index)
             }
@@ -44,37 +44,40 @@ extension LedgerWriter {
         try remember(claim, terms, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
     }
 
-    /// One entry for each signature that will be made.
+    /// One entry for each signature that will be made; of a retry, `evaluation` is nil.
     @discardableResult
     func record(
         _ terms: GrantTerms,
         _ request: DecisionRequest,
-        denial: Decision? = nil,
+        on evaluation: Evaluation? = nil,
+        isDenial: Bool = false,
         namesUsers: Bool = true
     ) throws(LedgerError) -> Int64 {
         let first = tree.size
+        let stored = evaluation?.storedAttributes
         switch request.grantable {
         case .signature(let plan):
             for intent in terms.intents {
-                try append(
-                    .signature(
-                        SignatureRecord(
-                            request: request,
-                            terms: terms,
-                            plan: plan,
-                            intent: intent,
-                            denial: denial,
-                            namesUsers: namesUsers
-                        )
-                    )
+                let record = SignatureRecord(
+                    request: request,
+                    terms: terms,
+                    plan: plan,
+                    intent: intent,
+                    denial: isDenial ? evaluation?.decision : nil,
+                    storedAttributes: stored,
+                    namesUsers: namesUsers
                 )
+                try append(.signature(record))
             }
         case .authorization(let plan):
-            try append(
-                .authorization(
-                    AuthorizationRecord(request: request, terms: terms, plan: plan, namesUsers: namesUsers)
-                )
+            let record = AuthorizationRecord(
+                request: request,
+                terms: terms,
+                plan: plan,
+                storedAttributes: stored,
+                namesUsers: namesUsers
             )
+            try append(.authorization(record))
         case .preview: break
         }
         return first

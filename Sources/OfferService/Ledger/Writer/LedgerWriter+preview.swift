@@ -37,6 +37,7 @@ struct CustomerMemory {
     var appStore: [[[UInt8]]: SubscriptionHistory] = [:]
     var googlePlay: [[[UInt8]]: GooglePlayHistory] = [:]
     var links: [[[UInt8]]: [CustomerLinks.Link]] = [:]
+    var attributes: [[[UInt8]]: StoredAttributes?] = [:]
     /// All grants to one subject, by offer.
     var grants: [[UInt8]: [Int64: Set<UniqueID>]] = [:]
 }

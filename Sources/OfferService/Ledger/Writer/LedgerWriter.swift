@@ -36,6 +36,7 @@ package final class LedgerWriter {
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
     let links: CustomerLinks
+    let attributeTable: StoredAttributeTable
     let grants: GrantTable
     let issued: IssuedGrantTable
     /// What of it need not be written again.
@@ -88,6 +89,7 @@ package final class LedgerWriter {
         keyEpochs = KeyEpochs(connection: connection)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
+        attributeTable = StoredAttributeTable(connection: connection)
         issued = IssuedGrantTable(connection: connection)
         redemptions = RedemptionTable(subscriptions, links: links, grants)
         retentionAnswers = RetentionAnswerTable(connection: connection)
@@ -294,31 +296,38 @@ package final class LedgerWriter {
         if !evaluation.storeNeeds.isEmpty { return .storeNeeded(evaluation.storeNeeds) }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
         guard let allows = request.grantable.answer(to: decision.outcome) else {
-            try refuse(request, decision)
+            try refuse(request, evaluation)
             return .refused(try explained(decision, request, evaluation.subscriptions))
         }
         if let obstacle = request.grantable.obstacle {
-            if case .fault = obstacle { try refuse(request, decision) }
+            if case .fault = obstacle { try refuse(request, evaluation) }
             return .obstructed(obstacle)
         }
         guard appRefusals?.allowsGrant(request) != false else { return .diskIsFull }
-        return try grant(request, on: decision, allows: allows, subscriptions: evaluation.subscriptions)
+        return try grant(request, on: evaluation, allows: allows)
     }
 
     /// Records a refusal; one of an app that was refused very often lately is counted, if it is committed.
-    private func refuse(_ request: DecisionRequest, _ decision: Decision) throws(LedgerError) {
+    private func refuse(_ request: DecisionRequest, _ evaluation: Evaluation) throws(LedgerError) {
+        let decision = evaluation.decision
         if let appRefusals, !appRefusals.isRecordedSingly(request) {
             return countedRefusals.append(CountedRefusal(request, decision))
         }
-        try append(.refusal(RefusalRecord(request: request, decision: decision)))
+        let record = RefusalRecord(request: request, decision: decision, storedAttributes: evaluation.storedAttributes)
+        try append(.refusal(record))
     }
 
     /// What the rules say of what is known; and what the store should be asked for first, if that may change it.
     func evaluate(_ request: DecisionRequest) throws(LedgerError) -> Evaluation {
         let known = try knownCustomer(request)
-        var decision = request.offer.policy.decide(try context(request, known))
+        let attributes = try attributes(of: request)
+        var decision = request.offer.policy.decide(try context(request, known, attributes: attributes.all))
         if decision.outcome == .undecided { decision = decision.explained(by: known.explanations(request)) }
-        var evaluation = Evaluation(decision: decision, subscriptions: known.subscriptions)
+        var evaluation = Evaluation(
+            decision: decision,
+            subscriptions: known.subscriptions,
+            storedAttributes: attributes.stored
+        )
         if decision.outcome == .undecided, request.knowledge.mayAsk {
             let needs = known.facts.value.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
             evaluation.storeNeeds = needs.intersection(known.histories?.tellableFacts ?? request.offer.tellableFacts)
@@ -333,6 +342,8 @@ package final class LedgerWriter {
         let decision: Decision
         /// The keys of the subscription that the offer is for.
         let subscriptions: [[UInt8]]
+        /// The attributes that a backend had stored before; `nil` if nothing that is stored was used.
+        let storedAttributes: [String]?
         /// What the store should be asked for before the decision counts.
         var storeNeeds = FactNeeds()
     }
@@ -370,7 +381,8 @@ package final class LedgerWriter {
 
     private func context(
         _ request: DecisionRequest,
-        _ known: KnownCustomer
+        _ known: KnownCustomer,
+        attributes: Attributes?
     ) throws(LedgerError) -> EvaluationContext {
         var history = GrantHistory()
         let offer = request.offer
@@ -397,7 +409,7 @@ package final class LedgerWriter {
         }
         return EvaluationContext(
             facts: known.facts,
-            attributes: request.attributes,
+            attributes: attributes,
             owners: request.owners,
             isProven: request.isProven,
             grants: history,

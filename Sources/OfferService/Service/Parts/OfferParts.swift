@@ -112,5 +112,6 @@ extension EvidenceCalls {
             committer: committer
         )
         transfers = TransfersCall(admission: writing.admission, committer: committer)
+        attributes = CustomerAttributesCall(admission: writing.admission, committer: committer)
     }
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// What backends store of their customers; used by one thread, inside an open transaction.
+struct StoredAttributeTable {
+    private let connection: any DatabaseConnection
+
+    /// In one transaction: requests wait for it.
+    private static let mostAtOnce: Int64 = 256
+
+    init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// What is stored of the customer, unless it has expired.
+    func attributes(of subject: [UInt8], at now: Timestamp) throws(StorageError) -> StoredAttributes? {
+        let found = try connection.first(
+            SQL(
+                """
+                SELECT attributes, stored_at, expires_at FROM customer_attributes
+                WHERE subject = ? AND expires_at > ?
+                """,
+                .blob(subject),
+                .integer(now.milliseconds)
+            )
+        ) { (json: $0.text(0), storedAt: $0.integer(1), expiresAt: $0.integer(2)) }
+        guard let found else { return nil }
+        guard let attributes = Attributes(json: Array(found.json.utf8)) else { throw .unexpectedValue(column: 0) }
+        return StoredAttributes(
+            attributes: attributes,
+            storedAt: Timestamp(milliseconds: found.storedAt),
+            expiresAt: Timestamp(milliseconds: found.expiresAt)
+        )
+    }
+
+    /// Stores them in place of all that was stored of the customer; the entry of that index says so.
+    func store(_ stored: StoredAttributes, of subject: [UInt8], entry: Int64) throws(StorageError) {
+        try connection.enqueue(
+            SQL(
+                """
+                INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index)
+                VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (subject) DO UPDATE SET attributes = excluded.attributes, stored_at = excluded.stored_at,
+                    expires_at = excluded.expires_at, entry_index = excluded.entry_index
+                """,
+                .blob(subject),
+                .text(String(decoding: stored.attributes.json, as: UTF8.self)),
+                .integer(stored.storedAt.milliseconds),
+                .integer(stored.expiresAt.milliseconds),
+                .integer(entry)
+            )
+        )
+    }
+
+    func delete(of subject: [UInt8]) throws(StorageError) {
+        try connection.enqueue(SQL("DELETE FROM customer_attributes WHERE subject = ?", .blob(subject)))
+    }
+
+    /// Whether there are some that have expired.
+    func hasExpired(at now: Timestamp) throws(StorageError) -> Bool {
+        let sql = SQL("SELECT 1 FROM customer_attributes WHERE expires_at <= ? LIMIT 1", .integer(now.milliseconds))
+        return try connection.first(sql) { _ in true } ?? false
+    }
+
+    /// Deletes some of those that have expired.
+    func deleteExpired(at now: Timestamp) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                DELETE FROM customer_attributes WHERE subject IN (
+                    SELECT subject FROM customer_attributes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
+                )
+                """,
+                .integer(now.milliseconds),
+                .integer(Self.mostAtOnce)
+            )
+        )
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+package import OfferDomain
+
+/// The attributes that a backend stored of a customer, for requests that cannot state them.
+package struct StoredAttributes: Hashable, Sendable {
+    /// How long they may be stored.
+    package static let mostDays: Int64 = 90
+
+    /// What the backend states; an attribute that is not among them is absent.
+    package let attributes: Attributes
+    /// When they were stored, by the time of the log.
+    package let storedAt: Timestamp
+    /// From then on they are as if they had never been stored.
+    package let expiresAt: Timestamp
+}
+
+/// What a backend has the ledger store of a customer, or delete.
+package struct AttributeChange: Sendable {
+    /// Whose attributes they are.
+    package let user: Pseudonym
+    /// Under whose secret the pseudonym is.
+    package let epoch: String
+    /// The app that the customer is one of.
+    package let app: AppInStores
+    /// Who wants it; the entry names the caller.
+    package let callerID: CallerID
+    /// What is stored in place of all that was; `nil` deletes it.
+    package let new: New?
+
+    /// Attributes with their end.
+    package struct New: Sendable {
+        let attributes: Attributes
+        let expiresAt: Timestamp
+    }
+
+    /// What the entry says was done.
+    var state: String { new == nil ? "deleted" : "stored" }
+}
+
+extension Attributes {
+    /// A JSON object, as the ledger has it.
+    package var json: [UInt8] {
+        var writer = JSONWriter(reserving: 32 * entries.count + 2)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    /// Writes them as a JSON object.
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        for entry in entries {
+            writer.name(text: entry.name)
+            switch entry.value {
+            case .boolean(let value): writer.boolean(value)
+            case .number(let value): writer.number(value)
+            case .text(let value): writer.string(value)
+            }
+        }
+        writer.endObject()
+    }
+
+    /// Reads what ``json`` writes; `nil` for anything else.
+    init?(json: [UInt8]) {
+        guard let object = (try? JSONDocument(json))?.root.object else { return nil }
+        var values: [(name: String, value: AttributeValue)] = []
+        for member in object {
+            guard let value = AttributeValue(member.value) else { return nil }
+            values.append((member.name, value))
+        }
+        do throws(AttributeError) { try self.init(values) } catch { return nil }
+    }
+
+    /// The names, as far as an entry of the log has room for them.
+    static func recorded(_ names: [String], mostBytes: Int) -> [String] {
+        var left = mostBytes
+        return Array(
+            names.prefix { name in
+                left -= name.utf8.count
+                return left >= 0
+            }
+        )
+    }
+}
