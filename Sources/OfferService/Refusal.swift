@@ -46,6 +46,8 @@ package enum RequestFault: Sendable {
     /// The log has no record of a signature.
     case noRecord(NoRecord)
     case unsupportedMediaType
+    /// A header with a client certificate that can't count.
+    case clientCertificate(ClientCertificateFault)
     case invalidIdempotencyKey
     case idempotencyKeyReused
     case noSuchPath

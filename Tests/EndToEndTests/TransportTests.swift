@@ -81,6 +81,49 @@ extension EndToEnd {
             #expect(service.log.contains("reload refused"))
         }
 
+        @Test func `a backend that shows its certificate needs no API key, and from its revocation on is refused`()
+            async throws
+        {
+            let demo = try await DemoFolder()
+            try makeCertificate(demo)
+            try KeyTool.openssl(
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=shop",
+                "-keyout",
+                demo.path(of: "client.key"),
+                "-out",
+                demo.path(of: "client.pem")
+            )
+            let service = try await RunningService(
+                demo,
+                options: ["--tls-certificate", demo.path(of: "tls.pem"), "--tls-key", demo.path(of: "tls.key")]
+            )
+            let url = "https://127.0.0.1:\(service.port)\(RunningService.signatures)"
+            func sign(_ options: String...) async throws -> String {
+                let words =
+                    ["-H", "Content-Type: application/json", "-d", "@\(demo.path(of: "request.json"))"] + options
+                let curl = ["curl", "-sS", "--cacert", demo.path(of: "tls.pem"), "--noproxy", "*"]
+                return try await runProcess(curl + words + [url]).output
+            }
+            let shown = ["--cert", demo.path(of: "client.pem"), "--key", demo.path(of: "client.key")]
+            func signShowing() async throws -> String { try await sign(shown[0], shown[1], shown[2], shown[3]) }
+            #expect(try await signShowing().contains("unauthenticated"))
+            let add = ["callers", "add", "shop", "--role", "backend", "--certificate", demo.path(of: "client.pem")]
+            let added = try await Program.run(add + ["--database", demo.location])
+            #expect(added.succeeded && added.output.contains("shop, as key cert-"), "\(added)")
+            try await eventually("its certificate is known") { try await signShowing().contains(#""signature":"#) }
+            #expect(try await sign().contains("unauthenticated"))
+            #expect(try await Program.run(["callers", "revoke", "shop", "--database", demo.location]).succeeded)
+            try await eventually("it is refused") { try await signShowing().contains("unauthenticated") }
+        }
+
         @Test func `a certificate that can't be used is a wrong setting, for check and for serve`() async throws {
             let demo = try await DemoFolder()
             try makeCertificate(demo, name: "first")

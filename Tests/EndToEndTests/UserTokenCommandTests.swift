@@ -60,7 +60,7 @@ extension EndToEnd {
                 (good.dropLast(4) + "AAAA", "refused: signature-wrong"),
                 (try token(audience: "other")[...], "Set audience to what the token's aud has"),
                 (try token()[...], "refused: proof-missing"),
-                (try token(##", "cnf": {"x5t#S256": "x"}"##)[...], "refused: bound-to-certificate"),
+                (try token(##", "cnf": {"x5t#S256": "x"}"##)[...], "refused: bound-otherwise"),
                 ("x.y", "refused: not-three-segments"),
             ]
             for (token, phrase) in rows {

@@ -29,7 +29,7 @@ struct RequestHeadScannerTests {
     static func head(of text: String) throws -> Request {
         var (verdict, scanner) = verdict([Array(text.utf8)[...]])
         try #require(verdict == .complete(bytes: text.utf8.count))
-        return scanner.takeRequest(from: .loopback)
+        return scanner.takeRequest(from: ConnectionClient(peer: .loopback))
     }
 
     @Test(arguments: SmugglingVector.all)
@@ -108,9 +108,9 @@ struct RequestHeadScannerTests {
         let stream = Array((Self.good[1] + Self.good[0]).utf8)
         let first = Self.good[1].utf8.count
         #expect(scanner.scan(stream.span) == .complete(consumed: first))
-        #expect(scanner.takeRequest(from: .loopback).method == .post)
+        #expect(scanner.takeRequest(from: ConnectionClient(peer: .loopback)).method == .post)
         #expect(scanner.scan(Array(stream[first...]).span) == .complete(consumed: stream.count - first))
-        #expect(scanner.takeRequest(from: .loopback).method == .get)
+        #expect(scanner.takeRequest(from: ConnectionClient(peer: .loopback)).method == .get)
     }
 
     @Test(arguments: [(0, nil), (-1, Rejection.headTooLarge(limitBytes: 999))] as [(Int, Rejection?)])
@@ -160,7 +160,7 @@ struct RequestHeadScannerTests {
             let text = "\(method) /health HTTP/1.0\r\n\(fields)\r\n"
             var (verdict, scanner) = Self.verdict([Array(text.utf8)[...]], limits: Self.health)
             try #require(verdict == .complete(bytes: text.utf8.count))
-            let request = scanner.takeRequest(from: .loopback)
+            let request = scanner.takeRequest(from: ConnectionClient(peer: .loopback))
             #expect(request.asksToClose && request.path == Array("/health".utf8))
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTP
+import Synchronization
 import TestSupport
 import Testing
 
@@ -206,6 +207,52 @@ struct TLSTests {
         }
         #expect(throws: ServerError.notUsingTLS) {
             try Server(ServerConfiguration(), responder: RecordingResponder()).reloadTLS()
+        }
+    }
+
+    // MARK: - Certificates of clients
+
+    /// Answers with the digest of the client's certificate.
+    private static let naming = RecordingResponder { request in
+        let digest = request.certificateDigest.map { $0.map { String(format: "%02X", $0) }.joined(separator: ":") }
+        return Response(status: 200, body: Array("certificate \(digest ?? "none")\n".utf8))
+    }
+    private static let bye = request("GET", "/", "Connection: close\r\n")
+
+    @Test
+    func `names the certificate that a client proved to have, in a resumed session too`() async throws {
+        try makeCertificate(named: "client.example", key: "client-key.pem", certificate: "client.pem")
+        let path = { (name: String) in directory.appending(path: name).path }
+        let fingerprint = try OpenSSLCommand(["x509", "-in", path("client.pem"), "-noout", "-fingerprint", "-sha256"])
+            .finish().split(separator: "=")[1].dropLast()
+        var configuration = configuration
+        configuration.asksForCertificates = { true }
+        try await withServer(configuration, Self.naming) { server in
+            let client = ["-cert", path("client.pem"), "-key", path("client-key.pem")]
+            let first = try connect(server.port, client + ["-sess_out", path("session")], sending: Self.bye)
+            #expect(first.contains("certificate \(fingerprint)\n"), "\(first)")
+            let resumed = try connect(server.port, client + ["-sess_in", path("session")], sending: Self.bye)
+            #expect(resumed.contains("Reused, TLSv1.3"))
+            #expect(resumed.contains("certificate \(fingerprint)\n"), "\(resumed)")
+            #expect(try connect(server.port, [], sending: Self.bye).contains("certificate none\n"))
+        }
+    }
+
+    @Test
+    func `asks from the next connection on, also a client that could resume a session`() async throws {
+        try makeCertificate(named: "client.example", key: "client-key.pem", certificate: "client.pem")
+        let path = { (name: String) in directory.appending(path: name).path }
+        let asks = Mutex(false)
+        var configuration = configuration
+        configuration.asksForCertificates = { asks.withLock { $0 } }
+        try await withServer(configuration, Self.naming) { server in
+            let client = ["-cert", path("client.pem"), "-key", path("client-key.pem")]
+            let before = try connect(server.port, client + ["-sess_out", path("session")], sending: Self.bye)
+            #expect(before.contains("certificate none\n"), "\(before)")
+            asks.withLock { $0 = true }
+            let after = try connect(server.port, client + ["-sess_in", path("session")], sending: Self.bye)
+            #expect(after.contains("New, TLSv1.3"))
+            #expect(after.contains("certificate ") && !after.contains("certificate none"), "\(after)")
         }
     }
 

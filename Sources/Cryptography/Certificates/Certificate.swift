@@ -15,6 +15,14 @@ package struct Certificate: Sendable {
         body = try CertificateBody(der: der)
     }
 
+    /// Reads the only certificate of a PEM text; other text may stand around it, and no other block.
+    ///
+    /// - Throws: ``CertificateError/notACertificate`` also if there is none, or more than one.
+    package init(pem: [UInt8]) throws(CertificateError) {
+        guard let blocks = try? CertificatePEM.decode(pem), blocks.count == 1 else { throw .notACertificate }
+        body = try CertificateBody(der: blocks[0])
+    }
+
     /// The bytes that it was read from.
     package var der: [UInt8] { body.der }
 

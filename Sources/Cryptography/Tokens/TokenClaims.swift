@@ -52,16 +52,18 @@ package struct TokenClaims: Sendable {
         }
     }
 
-    /// The thumbprint of the key that the token is bound to (RFC 9449 section 6.1); `nil` if it is bound to nothing.
+    /// What the token is bound to (`cnf`, RFC 7800); `nil` if it is bound to nothing.
     ///
-    /// - Throws: ``TokenFault/boundToCertificate`` if it is bound in another way.
-    package var keyThumbprint: String? {
+    /// - Throws: ``TokenFault/boundOtherwise`` if it is bound to anything that is not known here.
+    package var binding: TokenBinding? {
         get throws(TokenFault) {
             guard let confirmation = all["cnf"] else { return nil }
-            guard let members = confirmation.object, members.count == 1, let text = members["jkt"]?.string else {
-                throw .boundToCertificate
-            }
-            return text
+            guard let members = confirmation.object, members.count == 1 else { throw .boundOtherwise }
+            if let thumbprint = members["jkt"]?.string { return .key(thumbprint: thumbprint) }
+            guard let text = members["x5t#S256"]?.string, let bytes = Base64.decodeURL(Array(text.utf8)),
+                let digest = SHA256Digest(bytes: bytes)
+            else { throw .boundOtherwise }
+            return .certificate(digest)
         }
     }
 
@@ -82,4 +84,12 @@ package struct TokenClaims: Sendable {
         else { return nil }
         return Int64(seconds * 1000)
     }
+}
+
+/// What the sender of a token has to have besides the token.
+package enum TokenBinding: Hashable, Sendable {
+    /// The key with that thumbprint, in base64url (RFC 9449 section 6.1).
+    case key(thumbprint: String)
+    /// The certificate with that SHA-256 of its DER (RFC 8705 section 3.1).
+    case certificate(SHA256Digest)
 }

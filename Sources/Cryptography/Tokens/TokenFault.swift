@@ -38,8 +38,10 @@ package enum TokenFault: Error, Hashable, Sendable {
     // Whose it is.
     /// It is bound to a key, and no proof of possession came along.
     case boundToKey
-    /// It is bound to a TLS certificate, or in a way that is not known here.
+    /// It is bound to a client certificate, and the request came without that certificate.
     case boundToCertificate
+    /// It is bound in a way that is not known here.
+    case boundOtherwise
     /// The provider's tokens need a proof of possession.
     case proofMissing
     case proof(ProofFault)
@@ -74,6 +76,7 @@ package enum TokenFault: Error, Hashable, Sendable {
         case .scopeMissing: "scope-missing"
         case .boundToKey: "bound-to-key"
         case .boundToCertificate: "bound-to-certificate"
+        case .boundOtherwise: "bound-otherwise"
         case .proofMissing: "proof-missing"
         case .proof(let fault): fault.label
         }
@@ -110,7 +113,10 @@ extension TokenFault: CustomStringConvertible {
         case .identityToken: "The token is an ID token, which is for the app itself; send an access token."
         case .scopeMissing: "The token does not have the provider's requiredScope."
         case .boundToKey: "The token is bound to a key (cnf.jkt) and came without a DPoP proof."
-        case .boundToCertificate: "The token is bound (cnf) in a way other than DPoP, which is not supported."
+        case .boundToCertificate:
+            "The token is bound to a client certificate (cnf.x5t#S256) with which the request did not come."
+        case .boundOtherwise:
+            "The token is bound (cnf) in a way other than DPoP or a certificate, which is not supported."
         case .proofMissing: "The provider's dpop is “required”, and the token came without a DPoP proof."
         case .proof(let fault): fault.description
         }

@@ -21,38 +21,31 @@ package final class Request: Sendable {
     package let peer: PeerAddress
     /// Whether an answer on this connection was to a client who had proved who it is (``Response/isToKnownClient``).
     package let isOfKnownClient: Bool
+    /// SHA-256 of the DER of the client's certificate, whose key it proved to have in the TLS handshake; `nil` without one.
+    ///
+    /// Nothing else of the certificate was checked: neither its issuer nor its dates.
+    package let certificateDigest: [UInt8]?
     /// Whether the connection is to be closed after the answer, since `Connection` names `close`.
     let asksToClose: Bool
 
-    /// A request that came over no socket, as tests make them.
-    package convenience init(
+    /// Puts a request together; one that came over no socket, as tests make them, is from this machine.
+    package init(
         method: Method = .get,
         path: [UInt8] = [UInt8(ascii: "/")],
         query: [UInt8]? = nil,
         headers: HeaderFields = HeaderFields(),
         body: [UInt8] = [],
-        peer: PeerAddress = .loopback
-    ) {
-        self.init(method, path, query, headers, body, from: peer, isOfKnownClient: false, asksToClose: false)
-    }
-
-    init(
-        _ method: Method,
-        _ path: [UInt8],
-        _ query: [UInt8]?,
-        _ headers: HeaderFields,
-        _ body: [UInt8],
-        from peer: PeerAddress,
-        isOfKnownClient: Bool,
-        asksToClose: Bool
+        from client: ConnectionClient = ConnectionClient(peer: .loopback),
+        asksToClose: Bool = false
     ) {
         self.method = method
         self.path = path
         self.query = query
         self.headers = headers
         self.body = body
-        self.peer = peer
-        self.isOfKnownClient = isOfKnownClient
         self.asksToClose = asksToClose
+        peer = client.peer
+        isOfKnownClient = client.isKnown
+        certificateDigest = client.certificateDigest
     }
 }

@@ -84,16 +84,15 @@ struct RequestHeadScanner: Sendable {
     }
 
     /// Gives the complete request, which came from `peer`, away and makes ready for the next.
-    mutating func takeRequest(from peer: PeerAddress, isOfKnownClient: Bool = false) -> Request {
+    mutating func takeRequest(from client: ConnectionClient) -> Request {
         precondition(stage == .done, "takeRequest(from:) before the request was complete")
         let finished = Request(
-            method,
-            Array(head[target.lowerBound..<pathEnd]),
-            pathEnd < target.upperBound ? Array(head[(pathEnd + 1)..<target.upperBound]) : nil,
-            HeaderFields(bytes: head, fields: fields),
-            body,
-            from: peer,
-            isOfKnownClient: isOfKnownClient,
+            method: method,
+            path: Array(head[target.lowerBound..<pathEnd]),
+            query: pathEnd < target.upperBound ? Array(head[(pathEnd + 1)..<target.upperBound]) : nil,
+            headers: HeaderFields(bytes: head, fields: fields),
+            body: body,
+            from: client,
             asksToClose: asksToClose
         )
         self = RequestHeadScanner(limits: limits)

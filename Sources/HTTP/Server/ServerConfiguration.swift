@@ -17,6 +17,10 @@ package struct ServerConfiguration: Sendable {
     package var deadlines: Deadlines
     /// `nil` speaks plain HTTP.
     package var tls: TLSConfiguration?
+    /// Whether clients of a TLS connection that begins now are asked for a certificate; browsers may then show a choice.
+    ///
+    /// Called on a loop's thread; must not block.
+    package var asksForCertificates: @Sendable () -> Bool = { false }
     /// Words the answer to what the server refuses by itself.
     ///
     /// Called on a loop's thread; must not block.

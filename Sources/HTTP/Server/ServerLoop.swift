@@ -142,7 +142,7 @@ final class ServerLoop: @unchecked Sendable {
     /// With TLS if there is a certificate: where a session can't be had, there is no connection.
     private func makeChannel(_ socket: Int32) -> ConnectionSocket? {
         guard let tls = state.tlsContext else { return ConnectionSocket(socket) }
-        return ConnectionSocket(socket, tls)
+        return ConnectionSocket(socket, tls, asksForCertificate: state.configuration.asksForCertificates())
     }
 
     /// Forgets a connection that has closed.

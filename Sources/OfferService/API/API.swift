@@ -57,7 +57,7 @@ package final class API: Responder {
             let problem = Problem(error)
             if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
             response = problem.response(at: route, requestID: requestID)
-            let caller = try? current.value.callers.authenticate(request.headers, at: now)
+            let caller = try? current.value.callers.authenticate(request, at: now)
             decisions.refused(error, at: route, to: caller, requestID: requestID, since: now)
         }
         if !request.isOfKnownClient, knows(request, at: now) { response.isToKnownClient = true }
@@ -84,7 +84,7 @@ package final class API: Responder {
 
     /// Whether the request is of a caller who has proved who it is; an app's key is known to everyone.
     private func knows(_ request: Request, at now: Timestamp) -> Bool {
-        guard let caller = try? current.value.callers.authenticate(request.headers, at: now) else { return false }
+        guard let caller = try? current.value.callers.authenticate(request, at: now) else { return false }
         return caller.role != .app
     }
 

@@ -3,9 +3,14 @@ package import HTTP
 package import OfferDomain
 
 extension CallerDirectory {
-    /// The caller that a request's `Authorization: Bearer ID.SECRET` proves.
-    package func authenticate(_ headers: HeaderFields, at now: Timestamp) throws(Refusal) -> Caller {
-        guard let credential = headers.bearerCredential,
+    /// The caller that a request's `Authorization: Bearer ID.SECRET` proves, or without `Authorization` its certificate.
+    package func authenticate(_ request: Request, at now: Timestamp) throws(Refusal) -> Caller {
+        let certificate = try certificates.certificate(of: request)
+        if let certificate, request.headers.count(of: "Authorization") == 0 {
+            guard let caller = caller(presenting: certificate, at: now) else { throw .caller(.unauthenticated) }
+            return caller
+        }
+        guard let credential = request.headers.bearerCredential,
             let key = APIKey(credential),
             let caller = caller(presenting: key, at: now)
         else { throw .caller(.unauthenticated) }
@@ -13,18 +18,18 @@ extension CallerDirectory {
     }
 
     /// The same of who calls by an SDK of another vendor, whose public key counts too.
-    func authenticateSDK(_ headers: HeaderFields, at now: Timestamp) throws(Refusal) -> Caller {
-        if let credential = headers.bearerCredential, let key = SDKKey(credential),
+    func authenticateSDK(_ request: Request, at now: Timestamp) throws(Refusal) -> Caller {
+        if let credential = request.headers.bearerCredential, let key = SDKKey(credential),
             let caller = caller(presenting: key, at: now)
         {
             return caller
         }
-        return try authenticateAsker(headers, at: now)
+        return try authenticateAsker(request, at: now)
     }
 
     /// The same of who asks for signatures, or whether there would be one: others are refused whatever they sent.
-    func authenticateAsker(_ headers: HeaderFields, at now: Timestamp) throws(Refusal) -> Caller {
-        let caller = try authenticate(headers, at: now)
+    func authenticateAsker(_ request: Request, at now: Timestamp) throws(Refusal) -> Caller {
+        let caller = try authenticate(request, at: now)
         guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }
         return caller
     }

@@ -10,7 +10,8 @@ extension Admission {
         guard !snapshot.identity.isEmpty, let credential = request.headers.tokenCredential else {
             return try asker(request, snapshot.callers, at: now)
         }
-        let presented = try tokens.presented(credential, in: request, snapshot.identity)
+        let certificate = try snapshot.callers.certificates.certificate(of: request)
+        let presented = try tokens.presented(credential, in: request, snapshot.identity, from: certificate)
         // Before the signature is verified, so that a flood of forgeries uses up its own address's rate.
         try admit(origin(of: request, presented.provider))
         if let caller = try tokens.caller(presented, at: now) { return try admittedUser(caller, request) }

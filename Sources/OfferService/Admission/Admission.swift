@@ -39,12 +39,12 @@ package final class Admission: Sendable {
 
     /// Who asks for signatures, or whether there would be one, and may do so now.
     func asker(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
-        try admitted(try directory.authenticateAsker(request.headers, at: now), request)
+        try admitted(try directory.authenticateAsker(request, at: now), request)
     }
 
     /// The same of who calls by an SDK of another vendor.
     func sdk(_ request: Request, _ directory: CallerDirectory, at now: Timestamp) throws(Refusal) -> Caller {
-        try admitted(try directory.authenticateSDK(request.headers, at: now), request)
+        try admitted(try directory.authenticateSDK(request, at: now), request)
     }
 
     private func admitted(_ caller: Caller, _ request: Request) throws(Refusal) -> Caller {

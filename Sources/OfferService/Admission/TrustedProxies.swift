@@ -23,7 +23,7 @@ package struct TrustedProxies: Sendable {
     /// A proxy writes `Forwarded` (RFC 7239) or `X-Forwarded-For`, and may pass the other one on as the client sent it. If the
     /// two disagree, or cannot be read, the proxy itself counts as the client.
     func client(of request: Request) -> PeerAddress {
-        guard !networks.isEmpty, trusts(request.peer) else { return request.peer }
+        guard !networks.isEmpty, contains(request.peer) else { return request.peer }
         let forwarded = Self.list(request.headers.values(of: "Forwarded")).map { Self.forParameter($0) ?? "" }
         let chains = [forwarded, Self.list(request.headers.values(of: "X-Forwarded-For"))].filter { !$0.isEmpty }
         let clients = chains.map { client(in: $0, behind: request.peer) }
@@ -36,12 +36,13 @@ package struct TrustedProxies: Sendable {
         for node in chain.reversed() {
             guard let address = Self.address(node) else { return client }
             client = address
-            if !trusts(address) { return client }
+            if !contains(address) { return client }
         }
         return client
     }
 
-    private func trusts(_ peer: PeerAddress) -> Bool { networks.contains { $0.contains(peer.address) } }
+    /// Whether that is the address of one of them.
+    func contains(_ peer: PeerAddress) -> Bool { networks.contains { $0.contains(peer.address) } }
 
     /// The elements of the fields, in their order.
     private static func list(_ values: [ArraySlice<UInt8>]) -> [String] {

@@ -54,13 +54,23 @@ package struct CallerDirectory: Sendable {
     /// By the key's id.
     private let owners: [String: Owner]
 
+    /// How certificates of clients reach the service.
+    let certificates: ClientCertificates
+    /// Whether a caller has a certificate, so that TLS connections are asked for one.
+    package let hasCertificates: Bool
+
     /// Callers without a key are left out, because none can call.
-    package init(_ callers: [(caller: Caller, keys: [StoredCallerKey])]) {
+    package init(
+        _ callers: [(caller: Caller, keys: [StoredCallerKey])],
+        certificates: ClientCertificates = ClientCertificates()
+    ) {
         var owners: [String: Owner] = [:]
         for (caller, keys) in callers {
             for key in keys { owners[key.id] = Owner(caller, key) }
         }
         self.owners = owners
+        self.certificates = certificates
+        hasCertificates = owners.keys.contains { $0.hasPrefix(CertificateKey.prefix) }
     }
 
     /// Whether there is no API key, so that every call is refused.

@@ -10,14 +10,18 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
     /// It was revoked, which is for good; its name stands in records.
     case revoked(CallerID)
     case unknownKey(String)
+    /// An app ships to everyone, and so would the key of its certificate.
+    case certificateOfApp(CallerID)
+    /// The certificate is expired.
+    case certificateExpired(Timestamp)
     /// Two keys are live already; that is what a rotation needs, and no more.
     case twoLiveKeys(CallerID)
     /// So many SDK keys are live already.
     case tooManySDKKeys(CallerID)
     /// An SDK key is public, so only an app of known bundles may have it.
     case sdkKeyNeedsApp(CallerID)
-    /// The SDK key stands for that caller already.
-    case sdkKeyKnown(CallerID)
+    /// The SDK key or certificate stands for that caller already.
+    case keyKnown(CallerID)
     case database(StorageError)
 
     /// The reason, as a part of a sentence for the person who ran the command.
@@ -32,7 +36,11 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case .tooManySDKKeys(let id): "\(id) has \(SDKKey.mostLive) live SDK keys already; revoke one of them first"
         case .sdkKeyNeedsApp(let id):
             "an SDK key is public, and \(id) is not a caller of role app with --bundle; add one, and give it the key"
-        case .sdkKeyKnown(let id): "this SDK key stands for \(id) already; revoke it there first"
+        case .certificateOfApp(let id):
+            "\(id) is of role app: everyone who has the app would have the certificate's key. Users of an app prove themselves "
+                + "with tokens of an identity provider"
+        case .certificateExpired(let time): "the certificate expired at \(time.rfc3339)"
+        case .keyKnown(let id): "it stands for \(id) already; revoke it there first"
         case .database(let error): "\(error)"
         }
     }
@@ -90,11 +98,14 @@ package struct CallerStore {
     }
 
     /// The callers and keys that are not revoked, for authentication.
-    package func directory() throws(StorageError) -> CallerDirectory {
+    package func directory(
+        _ certificates: ClientCertificates = ClientCertificates()
+    ) throws(StorageError) -> CallerDirectory {
         CallerDirectory(
             try all().filter { $0.revokedAt == nil }.map { entry in
                 (entry.caller, entry.keys.filter { $0.revokedAt == nil })
-            }
+            },
+            certificates: certificates
         )
     }
 
@@ -127,6 +138,20 @@ package struct CallerStore {
         try insert(key, of: id, expiresAt: expiresAt, at: now)
     }
 
+    /// Lets a client certificate stand for a caller, until the certificate expires; at most two keys may be live.
+    package func addKey(
+        _ key: CertificateKey,
+        to id: CallerID,
+        expiresAt: Timestamp,
+        at now: Timestamp
+    ) throws(CallerStoreError) {
+        let (caller, keys) = try live(id, at: now)
+        guard caller.role != .app else { throw .certificateOfApp(id) }
+        guard now < expiresAt else { throw .certificateExpired(expiresAt) }
+        guard keys.count < 2 else { throw .twoLiveKeys(id) }
+        try insertPublic(key, of: id, expiresAt: expiresAt, at: now)
+    }
+
     /// Lets an SDK's public key stand for a caller.
     package func addKey(
         _ key: SDKKey,
@@ -137,12 +162,21 @@ package struct CallerStore {
         let (caller, keys) = try live(id, at: now)
         guard caller.role == .app, !caller.apps.isEmpty else { throw .sdkKeyNeedsApp(id) }
         guard keys.count(where: { $0.id.hasPrefix(SDKKey.prefix) }) < SDKKey.mostLive else { throw .tooManySDKKeys(id) }
+        try insertPublic(key, of: id, expiresAt: expiresAt, at: now)
+    }
+
+    /// Inserts a key that was not made here, so that another caller may have it, or the same one after its revocation.
+    private func insertPublic(
+        _ key: some CallerCredential,
+        of id: CallerID,
+        expiresAt: Timestamp?,
+        at now: Timestamp
+    ) throws(CallerStoreError) {
         let known: Entry?
         do { known = try all().first { $0.keys.contains { $0.id == key.id } } } catch { throw .database(error) }
         if let known, known.revokedAt == nil, known.keys.contains(where: { $0.id == key.id && $0.isLive(at: now) }) {
-            throw .sdkKeyKnown(known.caller.id)
+            throw .keyKnown(known.caller.id)
         }
-        // The vendor issues this key and does not replace it, so a revoked key may be added again.
         try run(SQL("DELETE FROM caller_keys WHERE key_id = ?", .text(key.id)))
         try insert(key, of: id, expiresAt: expiresAt, at: now)
     }

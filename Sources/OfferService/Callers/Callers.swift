@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
-import OfferDomain
+package import OfferDomain
 import Storage
 
 /// Why the callers could not be read or changed.
@@ -52,6 +52,45 @@ package struct Callers {
             try store.addKey(key, to: id, expiresAt: expiresInDays.map(now.adding(days:)), at: now)
             return .callerKeyAdded(id, keyID: key.id)
         }
+    }
+
+    /// Makes a caller with a client certificate in place of an API key; answers the key's ID and when it expires.
+    package func add(
+        _ caller: Caller,
+        _ certificate: Certificate,
+        expiresInDays: Int?
+    ) -> Result<CertificateEntry, CallersError> {
+        enter(certificate, expiresInDays: expiresInDays) { key, store, now, expiry throws(CallerStoreError) in
+            try store.add(caller, at: now)
+            try store.addKey(key, to: caller.id, expiresAt: expiry, at: now)
+            return .callerCreated(caller.id, role: caller.role, keyID: key.id)
+        }
+    }
+
+    /// Lets one more client certificate stand for a caller.
+    package func addKey(
+        _ certificate: Certificate,
+        to id: CallerID,
+        expiresInDays: Int?
+    ) -> Result<CertificateEntry, CallersError> {
+        enter(certificate, expiresInDays: expiresInDays) { key, store, now, expiry throws(CallerStoreError) in
+            try store.addKey(key, to: id, expiresAt: expiry, at: now)
+            return .callerKeyAdded(id, keyID: key.id)
+        }
+    }
+
+    /// A certificate's key ID, and until when the service takes it.
+    package typealias CertificateEntry = (keyID: String, expiresAt: Timestamp)
+
+    private func enter(
+        _ certificate: Certificate,
+        expiresInDays: Int?,
+        _ body: (CertificateKey, CallerStore, Timestamp, Timestamp) throws(CallerStoreError) -> AuditEvent
+    ) -> Result<CertificateEntry, CallersError> {
+        let (key, now) = (CertificateKey(certificate.fingerprint), clock.now())
+        let end = Timestamp(milliseconds: certificate.notAfter * 1000)
+        let expiry = expiresInDays.map { min(now.adding(days: $0), end) } ?? end
+        return change { store throws(CallerStoreError) in try body(key, store, now, expiry) }.map { (key.id, expiry) }
     }
 
     /// Lets an SDK's public key stand for a caller of role `app`; answers the key's id.

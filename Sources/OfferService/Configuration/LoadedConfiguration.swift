@@ -16,6 +16,7 @@ package struct LoadedConfiguration: Sendable {
     package let events: EventSettings?
     /// Over the settings that were in force when the files were read.
     package let settingsDigest: SHA256Digest
+    private let clientCertificates: ClientCertificates
     let keysPath: String
     let offersPath: String
     /// Whether Google Play's notifications are taken.
@@ -56,6 +57,7 @@ package struct LoadedConfiguration: Sendable {
         guard issues.isEmpty, let keys, let catalog else { throw ConfigurationError(issues) }
         (self.logPolicy, self.events, self.keys, self.catalog) = (logPolicy, events, keys, catalog)
         settingsDigest = settings.digest
+        clientCertificates = settings.clientCertificates
         keysPath = settings.keysPath
         offersPath = settings.offersPath
         takesGooglePushes = settings.googlePush != nil
@@ -183,7 +185,7 @@ package struct LoadedConfiguration: Sendable {
             catalog: catalog,
             keyRing: keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),
             pseudonyms: keys.pseudonyms.without(try EpochTable(connection: connection).destroyed()),
-            callers: try CallerStore(connection: connection).directory(),
+            callers: try CallerStore(connection: connection).directory(clientCertificates),
             identity: keys.identity
         )
         guard let events, !events.relayedStores.isEmpty else { return snapshot }

@@ -38,6 +38,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case appRatePerAddress = "app-rate-per-address"
     case appRatePerCustomer = "app-rate-per-customer"
     case trustedProxy = "trusted-proxy"
+    case clientCertificateProxy = "client-certificate-proxy"
+    case clientCertificateHeader = "client-certificate-header"
     case groupReadableSecrets = "group-readable-secrets"
     case unlockedMemory = "unlocked-memory"
 
@@ -57,7 +59,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .offers: "offers"
         case .database: "sqlite:offer-signer.db"
         case .tlsCertificate, .tlsKey, .appStoreRoots, .trustedCertificates, .googlePushAudience, .googlePushEmail,
-            .checkpointFile, .logPolicy, .events, .sealFile, .trustedProxy, .adminListen, .logFormat:
+            .checkpointFile, .logPolicy, .events, .sealFile, .trustedProxy, .clientCertificateProxy, .adminListen,
+            .logFormat:
             nil
         case .appStoreURL: "https://api.storekit.apple.com"
         case .appStoreSandboxURL: "https://api.storekit-sandbox.apple.com"
@@ -77,6 +80,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .appRate: "1000/s:5000"
         case .appRatePerAddress: "20/s:200"
         case .appRatePerCustomer: "60/min:120"
+        case .clientCertificateHeader: ClientCertificates.Header.clientCert.rawValue
         case .groupReadableSecrets, .unlockedMemory: "no"
         }
     }
@@ -107,7 +111,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .loops: "auto, or 1 to 64"
         case .connections, .connectionsPerAddress: "1 to 1000000"
         case .appRate, .appRatePerAddress, .appRatePerCustomer: "none, or \(RateLimit.expected)"
-        case .trustedProxy: "addresses or networks with commas between, such as 10.0.0.0/8,fd00::1"
+        case .trustedProxy, .clientCertificateProxy:
+            "addresses or networks with commas between, such as 10.0.0.0/8,fd00::1"
+        case .clientCertificateHeader: ClientCertificates.Header.allCases.map(\.rawValue).joined(separator: ", ")
         case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: "yes or no"
         }
     }
@@ -153,6 +159,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .appRatePerAddress: "how often a caller of role app may ask from one address, or IPv6 network of 64 bits"
         case .appRatePerCustomer: "how often a caller of role app may ask about one customer that evidence proves"
         case .trustedProxy: "proxies whose Forwarded or X-Forwarded-For says where a request comes from"
+        case .clientCertificateProxy: "proxies that pass on the certificates of callers"
+        case .clientCertificateHeader: "the header in which they do"
         case .groupReadableSecrets: "whether secret files may be readable by their group (mode 0440)"
         case .unlockedMemory: "whether to run when memory for keys can't be locked"
         }

@@ -93,6 +93,8 @@ package struct Settings: Sendable {
     package let admission: AdmissionLimits
     /// The proxies that may say where a request comes from.
     package let trustedProxies: TrustedProxies
+    /// How client certificates reach the service.
+    package let clientCertificates: ClientCertificates
     /// Whether secret files may be readable by their group (mode 0440).
     package let admitsGroupReadableSecrets: Bool
     /// Whether the service runs when the memory for keys can't be locked.
@@ -147,7 +149,7 @@ package struct Settings: Sendable {
             perAddress: reader.rate(.appRatePerAddress),
             perSubject: reader.rate(.appRatePerCustomer)
         )
-        trustedProxies = reader.value(.trustedProxy, TrustedProxies.init) ?? .none
+        (trustedProxies, clientCertificates) = (reader.proxies(.trustedProxy), reader.clientCertificates())
         admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
         lines = reader.lines
@@ -260,6 +262,14 @@ private struct SettingsReader {
             guard let origin = try? Origin(parsing: text) else { return nil }
             return origin == own || ["127.0.0.1", "[::1]"].contains(origin.host) ? origin : nil
         }
+    }
+
+    /// None if the setting is not there.
+    mutating func proxies(_ setting: Setting) -> TrustedProxies { value(setting, TrustedProxies.init) ?? .none }
+
+    mutating func clientCertificates() -> ClientCertificates {
+        let header = value(.clientCertificateHeader, ClientCertificates.Header.init(rawValue:))
+        return ClientCertificates(header: header ?? .clientCert, proxies: proxies(.clientCertificateProxy))
     }
 
     /// Audience and e-mail go together: either alone would let strangers in.

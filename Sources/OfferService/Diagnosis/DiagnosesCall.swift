@@ -16,7 +16,7 @@ struct DiagnosesCall: Sendable {
 
     /// Answers auditors and administrators, and backends about their own apps: to others it would tell whether a guess is right.
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        let caller = try snapshot.callers.authenticate(request, at: now)
         guard caller.role.mayDiagnose else { throw .caller(.roleNotAllowed(caller.role)) }
         try rates.admit(caller.id)
         try request.requireJSON()

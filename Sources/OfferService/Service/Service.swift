@@ -49,8 +49,11 @@ package final class Service: Sendable {
             noise.count(Noise(route: nil, problem: problem.name), at: clock.now())
         }
         do throws(ServerError) {
-            server = try Server(settings.serverConfiguration(rejected: rejected), responder: api)
-            adminServer = try settings.adminConfiguration(rejected: rejected).map {
+            server = try Server(
+                settings.serverConfiguration(under: writing.current, rejected: rejected),
+                responder: api
+            )
+            adminServer = try settings.adminConfiguration(under: writing.current, rejected: rejected).map {
                 [api] configuration throws(ServerError) in
                 try Server(configuration, responder: AdministrationResponder(api: api))
             }

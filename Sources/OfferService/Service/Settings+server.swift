@@ -3,7 +3,10 @@ import HTTP
 
 extension Settings {
     /// How the service listens; `rejected` is called with what the server answers by itself.
-    func serverConfiguration(rejected: @escaping @Sendable (Problem) -> Void) -> ServerConfiguration {
+    func serverConfiguration(
+        under current: CurrentSnapshot,
+        rejected: @escaping @Sendable (Problem) -> Void
+    ) -> ServerConfiguration {
         var configuration = ServerConfiguration(address: listen.host, port: listen.port)
         if let loops { configuration.loops = loops }
         configuration.limits.bodyBytes = 65_536
@@ -17,6 +20,7 @@ extension Settings {
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls
+        configuration.asksForCertificates = { current.value.callers.hasCertificates }
         configuration.rejectionResponse = { rejection in
             let problem = Problem(.request(.rejected(rejection)))
             rejected(problem)
@@ -30,9 +34,12 @@ extension Settings {
     /// How it listens for administration; `nil` if it does not.
     ///
     /// One loop, and few connections: nobody reaches it but those who run the service.
-    func adminConfiguration(rejected: @escaping @Sendable (Problem) -> Void) -> ServerConfiguration? {
+    func adminConfiguration(
+        under current: CurrentSnapshot,
+        rejected: @escaping @Sendable (Problem) -> Void
+    ) -> ServerConfiguration? {
         guard let adminListen else { return nil }
-        var configuration = serverConfiguration(rejected: rejected)
+        var configuration = serverConfiguration(under: current, rejected: rejected)
         (configuration.address, configuration.port, configuration.loops) = (adminListen.host, adminListen.port, 1)
         (configuration.limits.connections, configuration.limits.connectionsPerAddress) = (64, 64)
         return configuration

@@ -38,18 +38,19 @@ enum OptionValue: Hashable {
         case .database: .other("DATABASE")
         case .googlePushAudience: .other("AUDIENCE")
         case .googlePushEmail: .other("EMAIL")
-        case .revocationCheck, .log, .logFormat, .selfVerification, .clockCheck:
+        case .revocationCheck, .log, .logFormat, .selfVerification, .clockCheck, .clientCertificateHeader:
             .words(setting.expected.split(separator: ", ").map(String.init))
         case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: .words(["yes", "no"])
         case .clockStepSeconds: .other("SECONDS")
         case .loops, .connections, .connectionsPerAddress: .other("NUMBER")
         case .appRate, .appRatePerAddress, .appRatePerCustomer: .other("RATE")
-        case .trustedProxy: .other("NETWORKS")
+        case .trustedProxy, .clientCertificateProxy: .other("NETWORKS")
         }
     }
 
     private static let listed: [String: OptionValue] = [
-        "--file": .file("FILE"), "--with": .file("FILE"), "--answer": .file("FILE"), "--pin": .other("SHA256"),
+        "--file": .file("FILE"), "--certificate": .file("FILE"), "--with": .file("FILE"), "--answer": .file("FILE"),
+        "--pin": .other("SHA256"),
         "--p8": .file("FILE"), "--connect-key": .file("FILE"), "--public-key": .file("FILE"),
         "--checkpoint": .file("FILE"), "--tiles": .file("DIR"),
         "--directory": .file("DIR"), "--issuer": .other("UUID"), "--nonce": .other("UUID"),

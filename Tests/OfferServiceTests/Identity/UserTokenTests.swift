@@ -120,9 +120,15 @@ struct UserTokenTests {
         Row("a scope that ours is a part of", "scope-missing") { token, _ in token.with("scope", #""offers:signs""#) },
         Row("bound to a key", "bound-to-key") { token, _ in token.with("cnf", #"{"jkt":"x"}"#) },
         Row("bound to a certificate", "bound-to-certificate") { token, _ in
+            token.with("cnf", ##"{"x5t#S256":"\##(String(repeating: "A", count: 43))"}"##)
+        },
+        Row("bound to a certificate in another form", "bound-otherwise") { token, _ in
             token.with("cnf", ##"{"x5t#S256":"x"}"##)
         },
-        Row("bound in a way that nobody knows", "bound-to-certificate") { token, _ in token.with("cnf", "true") },
+        Row("bound to a key and a certificate", "bound-otherwise") { token, _ in
+            token.with("cnf", ##"{"jkt":"x","x5t#S256":"\##(String(repeating: "A", count: 43))"}"##)
+        },
+        Row("bound in an unknown way", "bound-otherwise") { token, _ in token.with("cnf", "true") },
     ]
 
     @Test func `takes a good token, and refuses each fault without a reason that the caller sees`() async throws {

@@ -29,6 +29,8 @@ struct Call: Sendable {
     var version = "HTTP/1.1"
     /// Where a call comes from that is made in process.
     var peer = PeerAddress.loopback
+    /// SHA-256 of the certificate that the client proved to have in the TLS handshake.
+    var certificateDigest: [UInt8]?
 
     static func get(_ path: String) -> Call { Call(method: "GET", path: path) }
 
@@ -60,7 +62,7 @@ struct Call: Sendable {
             query: parts.count == 2 ? Array(parts[1]) : nil,
             headers: headers,
             body: body,
-            peer: peer
+            from: ConnectionClient(peer: peer, certificateDigest: certificateDigest)
         )
     }
 

@@ -35,7 +35,7 @@ final class Connection: @unchecked Sendable {
     /// When the phase began, by ``coarseNow()``.
     private(set) var since = coarseNow()
     private let channel: ConnectionSocket
-    let peer: PeerAddress
+    var peer: PeerAddress { client.peer }
     /// Whether ``ServerState/admit(_:)`` counted it in.
     private var isCountedForAddress = false
     /// Whether ``ServerState/beginTurningAway()`` let it wait for the client to read why.
@@ -64,20 +64,19 @@ final class Connection: @unchecked Sendable {
     private var rest: BodyPieces?
     private var worker: Worker?
     private var pieceTask: Task<Void, Never>?
-    /// Whether its client has proved who it is.
-    private var isOfKnownClient = false
+    private var client: ConnectionClient
     private var closesAfterAnswer = false
     /// How many requests were answered since others had their turn.
     private var answersInTurn = 0
     /// How many requests may be answered before others have their turn, so that no client can occupy the loop.
-    private var mostAnswersInTurn: Int { isOfKnownClient ? 16 : 1 }
+    private var mostAnswersInTurn: Int { client.isKnown ? 16 : 1 }
     /// Whether others come first, and then what was sent already.
     private var waitsForTurn = false
 
     init(_ socket: Int32, _ channel: ConnectionSocket, from peer: PeerAddress, on server: ServerLoop) {
         self.socket = socket
         self.channel = channel
-        self.peer = peer
+        client = ConnectionClient(peer: peer)
         self.server = server
         phase = channel.isTLS ? .handshake : .fresh
         scanner = RequestHeadScanner(limits: server.state.configuration.limits)
@@ -92,7 +91,7 @@ final class Connection: @unchecked Sendable {
     ///
     /// Clients that do not read their answers are evicted too; otherwise they would hold their connections.
     var orderOfGivingWay: Int? {
-        guard !isOfKnownClient else { return nil }
+        guard !client.isKnown else { return nil }
         return switch phase {
         case .fresh, .idle: 0
         case .handshake, .head, .body: 1
@@ -204,7 +203,10 @@ final class Connection: @unchecked Sendable {
     private func receiveOnce() {
         let buffer = unsafe server.inputBuffer
         let reception = unsafe channel.receive(into: buffer)
-        if phase == .handshake, channel.handshakeIsComplete { enter(.fresh) }
+        if phase == .handshake, channel.handshakeIsComplete {
+            client.certificateDigest = channel.certificateDigest
+            enter(.fresh)
+        }
         switch reception {
         case .bytes(let count, let areAll):
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
@@ -249,7 +251,7 @@ final class Connection: @unchecked Sendable {
                 refuse(.tooManyBodyBytes)
                 return nil
             }
-            respond(to: scanner.takeRequest(from: peer, isOfKnownClient: isOfKnownClient))
+            respond(to: scanner.takeRequest(from: client))
             return consumed
         case .refused(let rejection):
             refuse(rejection)
@@ -306,7 +308,7 @@ final class Connection: @unchecked Sendable {
         worker = nil
         // The client, or a server that stops, did not wait.
         guard phase == .answering else { return }
-        if response.isToKnownClient { isOfKnownClient = true }
+        if response.isToKnownClient { client.isKnown = true }
         giveBodyBytesBack()
         enter(.writing)
         (answer, self.answersHead) = (response, answersHead)

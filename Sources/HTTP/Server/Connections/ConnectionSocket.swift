@@ -35,8 +35,8 @@ struct ConnectionSocket {
 
     /// TLS, to be agreed on in the course of ``receive(into:)``; `nil` when memory is short, and then the socket is still
     /// the caller's.
-    init?(_ socket: Int32, _ context: TLSContext) {
-        guard let session = unsafe context.makeConnection() else { return nil }
+    init?(_ socket: Int32, _ context: TLSContext, asksForCertificate: Bool) {
+        guard let session = unsafe context.makeConnection(asksForCertificate: asksForCertificate) else { return nil }
         guard unsafe SSL_set_fd(session, socket) == 1 else {
             unsafe SSL_free(session)
             return nil
@@ -52,6 +52,21 @@ struct ConnectionSocket {
     var handshakeIsComplete: Bool {
         guard let session = unsafe session else { return true }
         return unsafe SSL_is_init_finished(session) == 1
+    }
+
+    /// SHA-256 of the DER of the client's certificate; `nil` if it showed none.
+    ///
+    /// A resumed session has the certificate of the session that it resumes.
+    var certificateDigest: [UInt8]? {
+        guard let session = unsafe session, let certificate = unsafe SSL_get0_peer_certificate(session) else {
+            return nil
+        }
+        var count: UInt32 = 0
+        let digest = unsafe [UInt8](unsafeUninitializedCapacity: 32) { bytes, length in
+            let isMade = unsafe X509_digest(certificate, EVP_sha256(), bytes.baseAddress, &count) == 1
+            length = isMade ? Int(count) : 0
+        }
+        return digest.isEmpty ? nil : digest
     }
 
     /// Puts what has come, as far as there is room, at the beginning of the buffer.

@@ -28,6 +28,7 @@ final class TLSContext: @unchecked Sendable {
         unsafe SSL_CTX_set_msg_callback(context, messageHasPassed)
         // Without this, OpenSSL asks the terminal for the passphrase of an encrypted key.
         unsafe SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, Self.maximumCertificateBytes, nil)
         try read(configuration)
     }
 
@@ -63,10 +64,25 @@ final class TLSContext: @unchecked Sendable {
         return unsafe shim_unix_seconds(time, &seconds) == 1 ? seconds : nil
     }
 
-    /// A new connection's state, owned by whoever takes it; `nil` when memory is short.
-    func makeConnection() -> OpaquePointer? {
-        unsafe SSL_new(context)
+    /// A new connection's state, which the caller owns; `nil` when memory is short.
+    ///
+    /// A client that is asked for a certificate may show one or none. It has to prove that it has the certificate's key;
+    /// whether the certificate is known is for the responder to decide.
+    func makeConnection(asksForCertificate: Bool) -> OpaquePointer? {
+        guard let session = unsafe SSL_new(context) else { return nil }
+        guard asksForCertificate else { return unsafe session }
+        unsafe SSL_set_verify(session, SSL_VERIFY_PEER) { _, _ in 1 }
+        // A session that began without the question must not be resumed: the client would never be asked.
+        var mark: UInt8 = 1
+        guard unsafe SSL_set_session_id_context(session, &mark, 1) == 1 else {
+            unsafe SSL_free(session)
+            return nil
+        }
+        return unsafe session
     }
+
+    /// Of a client's chain: enough for several certificates with RSA keys, and little to keep for a stranger.
+    private static let maximumCertificateBytes = 16_384
 
     /// Empties this thread's queue of OpenSSL errors into words, oldest first, each once.
     private static func drainErrors() -> String {

@@ -34,7 +34,7 @@ package struct KeysCall: Sendable {
 
     /// All keys, in the order of the file.
     func list(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         reads.noteFetch(caller: caller.id, call: .keys)
         let uses = try await lastUses()
         var writer = JSONWriter()
@@ -56,7 +56,7 @@ package struct KeysCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireActing()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireActing()
         try Self.requireNothing(in: request)
         guard let key = snapshot.keyRing.keys.first(where: { $0.id.text.utf8.elementsEqual(text ?? []) }) else {
             throw .request(.noSuchKey)

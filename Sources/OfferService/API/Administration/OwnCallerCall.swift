@@ -8,7 +8,7 @@ import OfferDomain
 /// Every caller may ask about itself; the console shows by it who is signed in, and offers only what the role may do.
 struct OwnCallerCall: Sendable {
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now)
+        let caller = try snapshot.callers.authenticate(request, at: now)
         var writer = JSONWriter(reserving: 128)
         writer.beginObject()
         writer.name("id")

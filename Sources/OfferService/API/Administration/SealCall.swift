@@ -15,7 +15,7 @@ package struct SealCall: Sendable {
 
     /// Whether the service is sealed, and why.
     func show(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         reads.noteFetch(caller: caller.id, call: .seal)
         return response()
     }
@@ -51,7 +51,7 @@ package struct SealCall: Sendable {
         _ snapshot: Snapshot,
         _ now: Timestamp
     ) throws(Refusal) -> (Caller, SwitchReason) {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireActing()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireActing()
         try request.requireJSON()
         let document: JSONDocument
         do { document = try JSONDocument(request.body) } catch { throw .request(.malformedJSON(error)) }

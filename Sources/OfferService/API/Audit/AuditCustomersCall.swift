@@ -17,7 +17,7 @@ struct AuditCustomersCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         try request.requireJSON()
         let asked = try AuditCustomersRequest(request.body, snapshot.catalog)
         let destroyed = try await desk.read { connection, _ throws(AuditReadError) in

@@ -13,7 +13,7 @@ struct AuditEntriesCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         let asked = try AuditEntriesRequest(request.query, at: now)
         let found = try await page(asked)
         await note(found.count, asked.query, by: caller)

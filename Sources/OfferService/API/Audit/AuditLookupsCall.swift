@@ -16,7 +16,7 @@ struct AuditLookupsCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         try request.requireJSON()
         let asked = try AuditLookupRequest(request.body)
         let trace = try await desk.read { [ring = snapshot.keyRing] connection, index throws(AuditReadError) in

@@ -11,7 +11,7 @@ struct AuditNamesCall: Sendable {
     let reads: AuditReads
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         var parameters = QueryParameters(request.query)
         try parameters.finish()
         reads.noteFetch(caller: caller.id, call: .names)

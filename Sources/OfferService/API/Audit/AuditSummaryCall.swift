@@ -12,7 +12,7 @@ struct AuditSummaryCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         let asked = try AuditSummaryRequest(request.query, at: now)
         let summary = try await desk.read { connection, index throws(AuditReadError) in
             try LogSummary(

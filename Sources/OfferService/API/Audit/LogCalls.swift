@@ -150,7 +150,7 @@ package struct LogCalls: Sendable {
         _ snapshot: Snapshot,
         _ now: Timestamp
     ) throws(Refusal) -> CallerID {
-        try snapshot.callers.authenticate(request.headers, at: now).requireReading().id
+        try snapshot.callers.authenticate(request, at: now).requireReading().id
     }
 }
 

@@ -12,7 +12,7 @@ struct EventEndpointsCall: Sendable {
     let standings: @Sendable () -> [String: EndpointWorker.Standing]
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         var parameters = QueryParameters(request.query)
         try parameters.finish()
         reads.noteFetch(caller: caller.id, call: .eventEndpoints)

@@ -13,7 +13,7 @@ struct EventsCall: Sendable {
     let reads: AuditReads
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireFollowing()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireFollowing()
         try admission.admit(caller, 1)
         let places = try admission.enter(caller)
         defer { places.leave() }

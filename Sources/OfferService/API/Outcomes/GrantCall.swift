@@ -18,7 +18,7 @@ struct GrantCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireFollowing()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireFollowing()
         try admission.admit(caller, 1)
         let places = try admission.enter(caller)
         defer { places.leave() }

@@ -18,7 +18,7 @@ package struct ReconciliationCall: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try snapshot.callers.authenticate(request.headers, at: now).requireReading()
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         let query = try ReconciliationRequest.query(request.query, at: now)
         let report: ReconciliationReport
         do { report = try await reconciler.report(query) } catch { throw .service(ServiceFault(error)) }

@@ -15,6 +15,15 @@ extension Problem {
         }
     }
 
+    private init(_ fault: ClientCertificateFault) {
+        self.init(
+            "client-certificate-refused",
+            "The header with a client certificate is not accepted",
+            400,
+            fault.description
+        )
+    }
+
     private init(_ fault: RequestFault) {
         switch fault {
         case .malformedJSON(let error):
@@ -91,6 +100,7 @@ extension Problem {
                 415,
                 "Content-Type must be application/json, and UTF-8 if it names a charset."
             )
+        case .clientCertificate(let fault): self.init(fault)
         case .invalidIdempotencyKey:
             self.init(
                 "invalid-idempotency-key",
@@ -119,8 +129,7 @@ extension Problem {
             headers = [("Retry-After", "1")]
         case .noSuchKey: self.init(nothingHere: "The key ring has no key of this id.")
         case .noSuchGrant: self.init(nothingHere: Self.noSuchGrant)
-        case .noSuchAttributes:
-            self.init(nothingHere: "No attributes of this customer are stored, or they have expired.")
+        case .noSuchAttributes: self.init(nothingHere: Self.noSuchAttributes)
         case .notConfigured:
             self.init(
                 "not-configured",
@@ -136,6 +145,7 @@ extension Problem {
         }
     }
 
+    private static let noSuchAttributes = "No attributes of this customer are stored, or they have expired."
     private static let noSuchGrant =
         "No grant of this ID is on record for this caller's apps. Send the grantId of an answer."
 

@@ -103,9 +103,10 @@ package struct TokenExplanation: Sendable {
         at now: Timestamp
     ) throws(TokenFault) -> [String] {
         let audiences = try provider.policy.check(claims, at: now.milliseconds)
-        let isBound = try claims.keyThumbprint != nil
+        let binding = try claims.binding
         // A proof for a token that is bound to no key is refused too.
-        guard isBound || provider.proofs != .required else { throw .proofMissing }
+        let needsProof = if case .key = binding { true } else { false }
+        guard needsProof || provider.proofs != .required else { throw .proofMissing }
         let apps = try provider.apps(for: audiences)
         let user = try ProvenUser(claims, of: provider)
         let attributes = user.attributes?.entries.map(\.name).joined(separator: ", ") ?? ""
@@ -114,7 +115,15 @@ package struct TokenExplanation: Sendable {
             "appAccountToken: \(user.appAccountToken.map { "\($0)" } ?? "none; the app may name one, which proves nothing")",
             "apps: \(apps.map(\.text).sorted().joined(separator: ", "))",
         ] + (attributes.isEmpty ? [] : ["attributes: \(attributes)"])
-            + (isBound ? ["proof: the token is bound to a key, so each request needs a DPoP proof"] : [])
+            + lines(of: binding)
+    }
+
+    private static func lines(of binding: TokenBinding?) -> [String] {
+        switch binding {
+        case .key: ["proof: the token is bound to a key, so each request needs a DPoP proof"]
+        case .certificate: ["proof: the token is bound to a client certificate, so each request needs that certificate"]
+        case nil: []
+        }
     }
 
     /// What to do about it, where that is not plain.

@@ -25,6 +25,8 @@ final class UserTokens: Sendable {
         let provider: IdentityProvider
         let credential: TokenCredential
         let request: Request
+        /// The certificate of the sender.
+        let certificate: CertificateKey?
 
         /// Whether a proof comes with the scheme `Bearer`, where the provider's entry says that proofs count.
         var offersProof: Bool { provider.proofs == .accepted && request.headers.count(of: "DPoP") > 0 }
@@ -34,7 +36,8 @@ final class UserTokens: Sendable {
     func presented(
         _ credential: TokenCredential,
         in request: Request,
-        _ providers: IdentityProviders
+        _ providers: IdentityProviders,
+        from certificate: CertificateKey?
     ) throws(Refusal) -> Presented {
         var issuer = "unknown"
         do throws(TokenFault) {
@@ -49,7 +52,8 @@ final class UserTokens: Sendable {
                 claims: claims,
                 provider: provider,
                 credential: credential,
-                request: request
+                request: request,
+                certificate: certificate
             )
         } catch {
             throw refusal(error, issuer)
@@ -94,10 +98,16 @@ final class UserTokens: Sendable {
         return caller
     }
 
-    /// A token that is bound to a key is never accepted without a proof that its sender has the key, whatever the provider's
-    /// entry says.
+    /// A token that is bound to a key or certificate is never accepted from a sender that does not prove to have it, whatever
+    /// the provider's entry says.
     private func checkPossession(_ presented: Presented, at now: Timestamp) throws(TokenFault) {
-        let thumbprint = try presented.claims.keyThumbprint
+        var thumbprint: String?
+        switch try presented.claims.binding {
+        case .key(let bound): thumbprint = bound
+        case .certificate(let digest):
+            guard presented.certificate?.digest == digest else { throw .boundToCertificate }
+        case nil: break
+        }
         if !presented.credential.isProven {
             guard thumbprint == nil else { throw .boundToKey }
             guard presented.provider.proofs != .required else { throw .proofMissing }

@@ -14,8 +14,9 @@ enum CallersCommand: Command {
         restart, and each is recorded in the audit log.
 
         Usage:
-          offer-signer callers add NAME --role ROLE [--bundle BUNDLE_ID]… [--expires-days N] [--rate RATE] [--create]
-          offer-signer callers add-key NAME [--expires-days N] [--sdk-key KEY]
+          offer-signer callers add NAME --role ROLE [--bundle BUNDLE_ID]… [--certificate FILE] [--expires-days N]
+                                   [--rate RATE] [--create]
+          offer-signer callers add-key NAME [--certificate FILE | --sdk-key KEY] [--expires-days N]
           offer-signer callers list [--format table]
           offer-signer callers revoke NAME [--key KEY_ID]
 
@@ -30,6 +31,9 @@ enum CallersCommand: Command {
         add and add-key print the API key, ID.SECRET, once; only its SHA-256 is stored. To rotate a key, add
         a second one, move the caller over, then revoke the first: two may be live at a time.
 
+        --certificate takes a client certificate (PEM) in place of an API key, until it expires: requests over TLS with
+        that certificate need no header Authorization (RFC 8705). Its issuer is not checked. Not for the role app.
+
         add-key --sdk-key lets the public key of another vendor's SDK, such as appl_… of RevenueCat, stand for a
         caller of role app with --bundle, on the calls below /compat. KEY is 8 to 128 visible ASCII characters.
 
@@ -42,8 +46,8 @@ enum CallersCommand: Command {
     }
 
     static let subcommands = [
-        "add": ["--role", "--bundle", "--expires-days", "--rate", "--create"],
-        "add-key": ["--expires-days", "--sdk-key"],
+        "add": ["--role", "--bundle", "--certificate", "--expires-days", "--rate", "--create"],
+        "add-key": ["--certificate", "--expires-days", "--sdk-key"],
         "list": [ListFormat.option],
         "revoke": ["--key"],
     ]
@@ -68,6 +72,29 @@ enum CallersCommand: Command {
     }
 
     private static func add(_ arguments: Arguments, _ ledger: LedgerAccess) throws(CommandError) -> ExitCode {
+        let caller = try caller(arguments)
+        let expiresInDays = try days(arguments)
+        let isNew = !ledger.exists
+        if isNew { try demandOwnPlace(arguments, ledger) }
+        let callers = Callers(ledger: ledger, clock: .system)
+        let certificate = try certificate(arguments)
+        let code =
+            if let certificate {
+                show(callers.add(caller, certificate, expiresInDays: expiresInDays), of: caller.id)
+            } else {
+                show(callers.add(caller, expiresInDays: expiresInDays))
+            }
+        // Whoever adds a caller may have no right to read the files; check says it then.
+        if let catalog = try? CatalogFile.read(SettingsOptions.settings(arguments).offersPath) {
+            for issue in catalog.issues(of: [caller]) { Terminal.complain("\(issue)") }
+        }
+        // Not on standard output, where the key goes.
+        if isNew, ledger.exists { Terminal.complain("made a new database: \(ledger.name)") }
+        return code
+    }
+
+    /// The caller that the arguments of `add` describe.
+    private static func caller(_ arguments: Arguments) throws(CommandError) -> Caller {
         let words = try arguments.words("add", "NAME")
         let roles = CallerRole.allCases.map(\.rawValue).joined(separator: ", ")
         guard let role = try arguments.value("--role", "one of \(roles)", CallerRole.init(rawValue:)) else {
@@ -88,18 +115,7 @@ enum CallersCommand: Command {
         guard rate == nil || role.mayAskForSignatures else {
             throw CommandError(usage: "--rate: the role \(role.rawValue) has no rate; leave it out")
         }
-        let caller = Caller(id: try callerID(words[1]), role: role, apps: apps, rate: rate)
-        let expiresInDays = try days(arguments)
-        let isNew = !ledger.exists
-        if isNew { try demandOwnPlace(arguments, ledger) }
-        let result = Callers(ledger: ledger, clock: .system).add(caller, expiresInDays: expiresInDays)
-        // Whoever adds a caller may have no right to read the files; check says it then.
-        if let catalog = try? CatalogFile.read(SettingsOptions.settings(arguments).offersPath) {
-            for issue in catalog.issues(of: [caller]) { Terminal.complain("\(issue)") }
-        }
-        // Not on standard output, where the key goes.
-        if isNew, ledger.exists { Terminal.complain("made a new database: \(ledger.name)") }
-        return show(result)
+        return Caller(id: try callerID(words[1]), role: role, apps: apps, rate: rate)
     }
 
     /// Refuses to make a database where no service would look for it.
@@ -120,6 +136,9 @@ enum CallersCommand: Command {
     private static func addKey(_ arguments: Arguments, _ callers: Callers) throws(CommandError) -> ExitCode {
         let words = try arguments.words("add-key", "NAME")
         let (id, expiresInDays) = (try callerID(words[1]), try days(arguments))
+        if let certificate = try certificate(arguments) {
+            return show(callers.addKey(certificate, to: id, expiresInDays: expiresInDays), of: id)
+        }
         let expected = "8 to 128 visible ASCII characters without quotes, and no API key of this service"
         guard let key = try arguments.value("--sdk-key", expected, { SDKKey(Array($0.utf8)[...]) }) else {
             return show(callers.addKey(to: id, expiresInDays: expiresInDays))
@@ -174,6 +193,30 @@ enum CallersCommand: Command {
             Terminal.complain("This API key is shown once. Send it as: Authorization: Bearer \(key.id).…")
             return .success
         case .failure(let error): return complain(error)
+        }
+    }
+
+    private static func show(_ result: Result<Callers.CertificateEntry, CallersError>, of id: CallerID) -> ExitCode {
+        switch result {
+        case .success(let entry):
+            Terminal.say(
+                "requests with this certificate are those of \(id), as key \(entry.keyID), until \(entry.expiresAt.rfc3339)"
+            )
+            return .success
+        case .failure(let error): return complain(error)
+        }
+    }
+
+    /// The certificate that `--certificate` names.
+    private static func certificate(_ arguments: Arguments) throws(CommandError) -> Certificate? {
+        guard let path = try arguments.value("--certificate") else { return nil }
+        guard arguments.values("--sdk-key").isEmpty else {
+            throw CommandError(usage: "--certificate and --sdk-key: give one of them")
+        }
+        let pem: [UInt8]
+        do { pem = try TextFile.read(path) } catch { throw CommandError("\(path) \(error)") }
+        do throws(CertificateError) { return try Certificate(pem: pem) } catch {
+            throw CommandError(usage: "--certificate \(path): expected one certificate in PEM: \(error)")
         }
     }
 

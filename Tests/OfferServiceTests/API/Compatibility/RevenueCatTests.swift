@@ -275,7 +275,7 @@ struct RevenueCatTests {
             #expect(try fault("app") == .sdkKeyNeedsApp(app))
             #expect(try fault("scoped") == .sdkKeyNeedsApp(scoped))
             #expect(try fault("one") == nil)
-            #expect(try fault("two") == .sdkKeyKnown(try #require(CallerID("one"))))
+            #expect(try fault("two") == .keyKnown(try #require(CallerID("one"))))
             try callers.revoke(try #require(CallerID("one")), keyID: nil).get()
             #expect(try fault("two") == nil, "the vendor does not replace its key, so it may be added again")
         }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a connection tells of the client at its other end.
+package struct ConnectionClient: Sendable {
+    /// Its address.
+    package let peer: PeerAddress
+    /// Whether an answer on the connection was to a client that had proved its identity (``Response/isToKnownClient``).
+    var isKnown = false
+    /// SHA-256 of the DER of the certificate whose key it proved to have in the TLS handshake; `nil` without one.
+    package var certificateDigest: [UInt8]?
+
+    package init(peer: PeerAddress, certificateDigest: [UInt8]? = nil) {
+        self.peer = peer
+        self.certificateDigest = certificateDigest
+    }
+}
