@@ -37,6 +37,8 @@ package enum RequestFault: Sendable {
     case signedDataRefused(pointer: String, SignedDataFault)
     /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.
     case signedDataOfOtherAccount(pointer: String, member: String)
+    /// A backend has said that the purchases of an original transaction are another customer's.
+    case subscriptionOfOtherCustomer(pointer: String)
     /// A purchase at Google Play names another buyer than the request does.
     case purchaseOfOtherAccount(pointer: String)
     /// An app names a transaction, and nothing that it sends along shows that it is the customer's.
@@ -122,6 +124,10 @@ package enum ServiceFault: Sendable {
     case keyUnavailable(KeyPurpose)
     /// The store could not be asked, so nothing is decided.
     case storeUnavailable(retryAfterSeconds: Int?)
+    /// The store was asked to change something and has not said that it did; it may have.
+    case changeUnconfirmed(retryAfterSeconds: Int?)
+    /// The store's limits, or our share of them, are reached, so it was not asked to change anything.
+    case storeLimitReached(retryAfterSeconds: Int?)
     /// The store refuses this service's credentials or app, until an operator changes something.
     case refusedByStore(Store, AppName)
     case auditUnavailable

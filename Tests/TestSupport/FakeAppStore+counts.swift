@@ -18,7 +18,7 @@ extension FakeAppStore {
         /// All requests to the API, none to the OCSP responder.
         package var toAPI: Int {
             let endpoints: [Endpoint] = [
-                .statuses, .history, .transactionInfo, .appTransactionInfo, .notificationHistory,
+                .statuses, .history, .transactionInfo, .appTransactionInfo, .setAppAccountToken, .notificationHistory,
                 .requestTestNotification, .testNotificationStatus, .unknown,
             ]
             return endpoints.reduce(0) { $0 + requests(to: $1) }

@@ -3,7 +3,7 @@
 extension FakeAppStore {
     /// Where it misbehaves, and what it counts.
     package enum Endpoint: String, Codable, CaseIterable, Sendable {
-        case statuses, history, transactionInfo, appTransactionInfo
+        case statuses, history, transactionInfo, appTransactionInfo, setAppAccountToken
         case notificationHistory, requestTestNotification, testNotificationStatus
         case messageList, realtimeURL, defaultMessage, performanceTest, performanceTestResult
         /// Paths that the API does not have.

@@ -146,8 +146,8 @@ package final class API: Responder {
             )
         case .appStoreNotification, .googlePlayNotification, .retentionRequest:
             return try await answer(request, ofStore: match, requestID: requestID, at: now)
-        case .transactions, .customerTransfers, .customerAttributes:
-            return try await answer(request, aboutCustomers: match, at: now)
+        case .transactions, .customerTransfers, .customerAttributes, .appAccountTokens:
+            return try await answer(request, aboutCustomers: match, requestID: requestID, at: now)
         case .grant, .events, .eventEndpoints: return try await answer(request, ofOutcomes: match, at: now)
         case .logTile, .auditEntry, .auditEntryProof:
             return try await records.log.respond(to: request, match, under: current.value, at: now)
@@ -200,12 +200,15 @@ package final class API: Responder {
     private func answer(
         _ request: Request,
         aboutCustomers match: RouteMatch,
+        requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
         let snapshot = current.value
         return switch match.route {
         case .transactions: try await evidence.transactions.respond(to: request, under: snapshot, at: now)
         case .customerTransfers: try await evidence.transfers.respond(to: request, under: snapshot, at: now)
+        case .appAccountTokens:
+            try await evidence.accountTokens.respond(to: request, under: snapshot, requestID: requestID, at: now)
         default: try await evidence.attributes.respond(to: request, match, under: snapshot, at: now)
         }
     }

@@ -26,6 +26,7 @@ struct EvidenceCalls: Sendable {
     let transactions: TransactionsCall
     let transfers: TransfersCall
     let attributes: CustomerAttributesCall
+    let accountTokens: AppAccountTokenCall
 }
 
 /// The calls that read what is on record.

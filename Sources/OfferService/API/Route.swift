@@ -14,6 +14,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case transactions = "/v1/transactions"
     case customerTransfers = "/v1/customers/transfers"
     case customerAttributes = "/v1/customers/{customerId}/attributes"
+    case appAccountTokens = "/v1/app-store/app-account-tokens"
     case grant = "/v1/grants/{grantId}"
     case events = "/v1/events"
     case eventEndpoints = "/v1/events/endpoints"
@@ -57,7 +58,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .eligibility, .googlePlayAuthorization, .googlePlayNotification, .retentionRequest, .transactions,
-            .customerTransfers,
+            .customerTransfers, .appAccountTokens,
             .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .disableKey, .enableKey, .unseal, .auditLookups,
             .auditCustomers, .diagnoses:
             [.post]

@@ -70,6 +70,15 @@ extension StoreError {
         }
     }
 
+    /// The store's own code, if its answer had one.
+    var storeCode: Int64? {
+        switch self {
+        case .notFound(let code), .appUnknown(let code): code
+        case .requestRefused(_, let code): code == 0 ? nil : code
+        default: nil
+        }
+    }
+
     /// The store's own code, if it refuses what the request names and always will.
     ///
     /// Apple's codes of 4000000 and above are about the request; an answer without one may be a proxy's.

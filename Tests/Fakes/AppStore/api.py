@@ -22,10 +22,13 @@ ROUTES = [
     ("history", "GET", r"/inApps/v2/history/([^/]*)"),
     ("appTransactionInfo", "GET", r"/inApps/v1/transactions/appTransactions/([^/]*)"),
     ("transactionInfo", "GET", r"/inApps/v1/transactions/([^/]*)"),
+    ("setAppAccountToken", "PUT", r"/inApps/v1/transactions/([^/]*)/appAccountToken"),
     ("notificationHistory", "POST", r"/inApps/v1/notifications/history()"),
     ("requestTestNotification", "POST", r"/inApps/v1/notifications/test()"),
     ("testNotificationStatus", "GET", r"/inApps/v1/notifications/test/([^/]*)"),
 ]
+
+UUID = r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class API:
             body = getattr(self, f"_{name}")(call)
         except APIError as error:
             return error_answer(error.code)
+        if body is None:
+            return Answer(200)
         if lies.signed.extra_members or lies.signed.unknown_values:
             body |= EXTRA_MEMBERS
         return Answer(200, jws.to_json(body))
@@ -151,6 +156,23 @@ class API:
             if transaction["transactionId"] == identifier:
                 return {"signedTransactionInfo": self.signed_data.sign(transaction, call.lies.signed)}
         raise APIError(4000048 if identifier == customer.app_transaction_id else 4040010)
+
+    def _setAppAccountToken(self, call):
+        """Answers without a body."""
+        token = read_object(call.body).get("appAccountToken")
+        if not isinstance(token, str) or not re.fullmatch(UUID, token):
+            raise APIError(4000183)
+        customer = self._customer(call)
+        purchases = [
+            transaction
+            for transaction in customer.transactions
+            if transaction["originalTransactionId"] == call.identifier
+        ]
+        if not purchases:
+            raise APIError(4000187)
+        if any(purchase["inAppOwnershipType"] == "FAMILY_SHARED" for purchase in purchases):
+            raise APIError(4000185)
+        self.store.set_app_account_token(customer, call.identifier, token.lower())
 
     def _appTransactionInfo(self, call):
         customer = self._customer(call)

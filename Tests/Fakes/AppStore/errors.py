@@ -28,6 +28,8 @@ MESSAGES = {
     4000030: "Invalid revoked value.",
     4000031: "Invalid status.",
     4000048: "An app transaction id is not supported here.",
+    4000183: "The app account token is not a UUID.",
+    4000185: "A transaction of Family Sharing is not supported here.",
     4000187: "The transaction id is not an original one.",
     4000211: "Invalid performance test request.",
     4000212: "Invalid request id.",

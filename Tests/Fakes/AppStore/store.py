@@ -60,6 +60,8 @@ class Store:
         self.notifications = []
         # Token: the signed test notification.
         self.test_notifications = {}
+        # Original transaction: the token that was set for it, and from which purchase date on.
+        self._tokens = {}
 
     def app_apple_id(self, bundle_id):
         return self.apps.get(bundle_id, 1)
@@ -74,10 +76,30 @@ class Store:
             own = subscription.get("originalTransactionId")
             original_id = own or (old_ids[index] if index < len(old_ids) else self._new_id("31"))
             customer.subscriptions.append(payloads.build_subscription(customer, subscription, original_id))
+            self._apply_token(customer.subscriptions[-1])
         customer.purchases = [self._purchase(customer, purchase) for purchase in description.get("purchases", [])]
         customer.app_transaction = self._app_transaction(customer, description.get("appTransaction", {}))
         self._put(customer, old)
         return customer
+
+    def set_app_account_token(self, customer, original_id, token):
+        """Gives a purchase another token; of a subscription, from the current period on."""
+        for purchase in customer.purchases:
+            if purchase["originalTransactionId"] == original_id:
+                purchase["appAccountToken"] = token
+        for subscription in customer.subscriptions:
+            if subscription.original_id == original_id:
+                self._tokens[original_id] = (token, subscription.latest["purchaseDate"])
+                self._apply_token(subscription)
+
+    def _apply_token(self, subscription):
+        token, since = self._tokens.get(subscription.original_id, (None, 0))
+        if token is None:
+            return
+        for transaction in subscription.transactions:
+            if transaction["purchaseDate"] >= since:
+                transaction["appAccountToken"] = token
+        subscription.renewal["appAccountToken"] = token
 
     def _customer(self, name, description, old):
         environment = description.get("environment", old.environment if old else "Production")

@@ -45,8 +45,10 @@ import Testing
             let now = service.clock.now
             let samples = try Self.events()
             let decisions: Set<AuditEventName> = [.signIntent, .signDeny, .authorizeIntent, .authorizeDeny]
-            // Of these three there are entries of the service's own, below.
-            let others: Set<AuditEventName> = [.customerTransferred, .customerAttributes, .storeNotification]
+            // Of these there are entries of the service's own, below and in AppAccountTokenTests.
+            let others: Set<AuditEventName> = [
+                .customerTransferred, .customerAttributes, .storeNotification, .accountIntent, .accountOutcome,
+            ]
             #expect(Set(samples.map(\.name)).union(decisions).union(others) == Set(AuditEventName.allCases))
             let events = samples.map {
                 String(decoding: AuditEntry.bytes(of: $0, recordedAt: now), as: UTF8.self)

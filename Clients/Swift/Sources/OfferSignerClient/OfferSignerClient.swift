@@ -107,4 +107,13 @@ public struct OfferSignerClient: Sendable {
     public func transfer(_ transfer: Transfer) async throws -> TransferResult {
         try await sender.send(transfer, to: "v1/customers/transfers")
     }
+
+    /// Has Apple put a customer's account on purchases that were made without it; backends only.
+    @discardableResult
+    public func setAppAccountToken(
+        _ request: AppAccountTokenRequest,
+        idempotencyKey: String = UUID().uuidString
+    ) async throws -> AppAccountTokenResult {
+        try await sender.send(request, to: "v1/app-store/app-account-tokens", idempotencyKey: idempotencyKey)
+    }
 }

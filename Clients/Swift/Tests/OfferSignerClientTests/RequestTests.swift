@@ -69,4 +69,20 @@ struct RequestTests {
         let expected = #"{"bundleId": "com.example.app", "from": {"anonymousId": "a-1"}, "to": {"customerId": "c-1"}}"#
         #expect(members == (try json(expected)))
     }
+
+    @Test func `an account for purchases that were made before a login`() async throws {
+        let token = try #require(UUID(uuidString: "7E3FB204-2A6B-4B2F-9A3C-1B2C3D4E5F60"))
+        let request = AppAccountTokenRequest(
+            bundleID: "com.example.app",
+            originalTransactionID: "2000000123456789",
+            appAccountToken: token,
+            customerID: "c-1"
+        )
+        let members = try await sent { _ = try await $0.setAppAccountToken(request) }
+        let expected = """
+            {"bundleId": "com.example.app", "originalTransactionId": "2000000123456789", \
+            "appAccountToken": "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60", "customerId": "c-1"}
+            """
+        #expect(members == (try json(expected)))
+    }
 }

@@ -22,7 +22,7 @@ extension Route {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .googlePlayNotification, .retentionRequest, .eligibility, .googlePlayAuthorization, .transactions,
-            .customerTransfers, .customerAttributes,
+            .customerTransfers, .customerAttributes, .appAccountTokens,
             .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .grant, .events, .unknown:
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,

@@ -73,14 +73,8 @@ extension Problem {
                 "This customer is linked to \(limit) others already, so nothing was transferred."
             )
             mismatches = [Mismatch(pointer: pointer, offset: 0, message: "has \(limit) links already")]
-        case .purchaseOfOtherAccount(let pointer):
-            self.init(
-                "purchase-of-other-account",
-                "The purchase belongs to another account",
-                403,
-                "The purchase was made with a different obfuscatedAccountId than this customer has."
-            )
-            mismatches = [Mismatch(pointer: pointer, offset: 0, message: "belongs to a purchase of another account")]
+        case .subscriptionOfOtherCustomer(let pointer): self.init(subscriptionOfOtherCustomer: pointer)
+        case .purchaseOfOtherAccount(let pointer): self.init(purchaseOfOtherAccount: pointer)
         case .noRecord(let absence) where absence.madeBy != nil:
             self.init(
                 "unrecorded-signature",
@@ -387,6 +381,8 @@ extension Problem {
                 "Whether the customer is eligible is not known, so nothing was signed. Try again."
             )
             headers = [("Retry-After", String(seconds ?? 5))]
+        case .changeUnconfirmed(let seconds): self.init(changeUnconfirmed: seconds ?? 5)
+        case .storeLimitReached(let seconds): self.init(storeLimitReached: seconds ?? 5)
         case .refusedByStore(let store, let app):
             self.init(
                 "store-refuses-service",
@@ -460,8 +456,10 @@ extension Store {
         case 4_000_008: ": the original transaction id is invalid"
         case 4_000_047: ": the transaction is of a type that is not supported"
         case 4_000_048: ": an app transaction id is not supported"
+        case 4_000_183: ": the token is not a UUID"
         case 4_000_185: ": a transaction of family sharing is not supported"
         case 4_000_187: ": it is not the id of an original transaction"
+        case 4_040_001, 4_040_005, 4_040_010: ": no such transaction"
         default: ""
         }
     }

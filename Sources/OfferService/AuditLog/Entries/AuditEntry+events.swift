@@ -62,6 +62,7 @@ extension AuditEntry {
         case .customerTransferred(let transfer): details(of: transfer)
         case .attributesChanged(let change): details(of: change)
         case .subscriptionTransferred(let transfer): details(of: transfer)
+        case .accountToken(let change, let answer): details(of: change, answer)
         case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
             [("bundle", .text(bundleID.text))] + details(ofTokenBy: keyID.text, digest: digest, expiresAt)
         case .googleAssertionSigned(let name, let digest, let expiresAt):

@@ -88,6 +88,8 @@ package enum AuditEvent: Sendable {
     case attributesChanged(AttributeChange)
     /// A subscription appeared under another account than before.
     case subscriptionTransferred(SubscriptionTransfer)
+    /// The App Store is about to be asked to put another app account token on purchases, or has answered.
+    case accountToken(AccountTokenChange, answer: Result<StoreEnvironment, StoreError>? = nil)
     /// A token for the store's API is about to be signed: written before the key is used.
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
     /// An assertion, for which Google gives a token, is about to be signed: written before the key is used.
@@ -141,6 +143,7 @@ package enum AuditEvent: Sendable {
         case .customerTransferred: .customerTransferred
         case .attributesChanged: .customerAttributes
         case .subscriptionTransferred: .subscriptionTransferred
+        case .accountToken(_, let answer): answer == nil ? .accountIntent : .accountOutcome
         case .storeTokenSigned, .googleAssertionSigned: .storeToken
         case .signatureDiagnosed: .signatureDiagnosed
         case .boughtWithoutOffer: .offerMissed

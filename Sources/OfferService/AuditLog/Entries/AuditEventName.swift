@@ -38,6 +38,8 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case customerTransferred = "customer.transferred"
     case customerAttributes = "customer.attributes"
     case subscriptionTransferred = "subscription.transferred"
+    case accountIntent = "account.intent"
+    case accountOutcome = "account.outcome"
     case storeNotification = "store.notification"
     case storeToken = "store.token"
     case offerRedemption = "offer.redemption"

@@ -38,6 +38,8 @@ export const events = {
   "customer.transferred": "Customer transferred",
   "customer.attributes": "Attributes stored",
   "subscription.transferred": "Subscription transferred",
+  "account.intent": "Account token to be set",
+  "account.outcome": "Account token: the store's answer",
   "store.notification": "Store notification",
   "store.token": "Token for a store",
   "offer.redemption": "Offer redeemed",

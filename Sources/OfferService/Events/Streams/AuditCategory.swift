@@ -44,9 +44,8 @@ package enum AuditCategory: String, CaseIterable, Hashable, Sendable {
             .callerRevoke, .ledgerMoved, .ledgerLeft, .epochBegin, .epochDestroy:
             [.administration]
         case .auditRead, .auditFetch, .auditExport, .customerLookup, .signatureDiagnosed: [.reads]
-        case .customerTransferred, .customerAttributes, .subscriptionTransferred, .storeNotification, .offerRedemption,
-            .grantUnredeemed,
-            .offerMissed:
+        case .customerTransferred, .customerAttributes, .subscriptionTransferred, .accountIntent, .accountOutcome,
+            .storeNotification, .offerRedemption, .grantUnredeemed, .offerMissed:
             [.purchases]
         }
     }

@@ -44,7 +44,7 @@ extension LedgerWriter {
         return .transferred(at: recordedAt, isRepeated: false)
     }
 
-    private func isAtLimit(_ subject: [UInt8], _ limit: Int = CustomerLinks.limit) throws(LedgerError) -> Bool {
+    func isAtLimit(_ subject: [UInt8], _ limit: Int = CustomerLinks.limit) throws(LedgerError) -> Bool {
         try database { () throws(StorageError) in try links.isAtLimit(subject, limit) }
     }
 

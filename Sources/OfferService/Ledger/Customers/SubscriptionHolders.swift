@@ -93,6 +93,11 @@ struct SubscriptionHolders {
         try current(of: subscription, .account)?.subject
     }
 
+    /// The customer whom a caller names as its buyer; `nil` if none was named.
+    func customer(of subscription: [UInt8]) throws(StorageError) -> [UInt8]? {
+        try current(of: subscription, .customer)?.subject
+    }
+
     private func holderOfPredecessor(of holder: SubscriptionHolder) throws(StorageError) -> Earlier {
         for predecessor in holder.predecessors {
             guard let earlier = try current(of: predecessor, holder.kind) else { continue }

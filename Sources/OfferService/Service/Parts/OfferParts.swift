@@ -113,5 +113,9 @@ extension EvidenceCalls {
         )
         transfers = TransfersCall(admission: writing.admission, committer: committer)
         attributes = CustomerAttributesCall(admission: writing.admission, committer: committer)
+        accountTokens = AppAccountTokenCall(
+            setter: SetAppAccountToken(store: stores.appStore, committer: committer, log: runtime.log),
+            admission: writing.admission
+        )
     }
 }

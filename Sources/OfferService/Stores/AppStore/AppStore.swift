@@ -99,6 +99,21 @@ package final class AppStore: Sendable {
         return evidence
     }
 
+    /// Has the purchases of an original transaction carry another token, from the current period on.
+    ///
+    /// - Returns: The environment of the purchases. After a failure they may carry it too.
+    func setAppAccountToken(
+        _ token: UniqueID,
+        of id: TransactionID,
+        _ asking: AppStoreAsking
+    ) async -> Result<StoreEnvironment, StoreError> {
+        do throws(StoreError) {
+            return .success(try await api.setAppAccountToken(token, of: id, asking))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Adds to evidence what an answer has, on the threads that verify.
     private func verified(
         _ party: Party,

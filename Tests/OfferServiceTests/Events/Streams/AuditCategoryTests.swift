@@ -20,7 +20,7 @@ struct AuditCategoryTests {
         ],
         .purchases: [
             "store.notification", "offer.redemption", "grant.unredeemed", "offer.missed", "customer.transferred",
-            "customer.attributes", "subscription.transferred",
+            "customer.attributes", "subscription.transferred", "account.intent", "account.outcome",
         ],
     ]
 

@@ -6,6 +6,13 @@ import OfferDomain
 protocol AppStoreAnswer: Sendable {
     /// `nil`, or a mismatch noted, if something needed is missing or not as it should be.
     init?(_ reader: inout AnswerReader)
+
+    /// What an answer without a body means; `nil` where there must be one.
+    static var withoutBody: Self? { get }
+}
+
+extension AppStoreAnswer {
+    static var withoutBody: Self? { nil }
 }
 
 /// Reads the members of one JSON object of an answer, and notes what does not fit.

@@ -2,7 +2,7 @@
 package import HTTP
 package import OfferDomain
 
-/// What the App Store Server API is asked.
+/// What the App Store Server API is asked, and asked to change.
 ///
 /// Source: Apple, [App Store Server API](https://developer.apple.com/documentation/appstoreserverapi).
 package enum AppStoreEndpoint: String, CaseIterable, Hashable, Sendable {
@@ -10,6 +10,7 @@ package enum AppStoreEndpoint: String, CaseIterable, Hashable, Sendable {
     case transactionHistory = "transaction-history"
     case transactionInfo = "transaction-info"
     case appTransactionInfo = "app-transaction-info"
+    case setAppAccountToken = "set-app-account-token"
     case notificationHistory = "notification-history"
     case requestTestNotification = "request-test-notification"
     case testNotificationStatus = "test-notification-status"
@@ -22,6 +23,7 @@ package enum AppStoreEndpoint: String, CaseIterable, Hashable, Sendable {
         let perSecond =
             switch self {
             case .requestTestNotification, .testNotificationStatus: 1
+            case .setAppAccountToken: 20
             default: 50
             }
         return environment == .sandbox ? perSecond * 360 : perSecond * 3600

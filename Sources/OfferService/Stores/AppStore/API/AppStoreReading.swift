@@ -23,6 +23,7 @@ struct AppStoreReading: Sendable {
     static let appUnknown: Set<Int64> = [4_000_002, 4_040_003]
 
     func read<Answer: AppStoreAnswer>(_ response: ClientResponse) -> StoreReading<Answer> {
+        if let answer = Answer.withoutBody, response.status == 200 || response.status == 204 { return .answer(answer) }
         switch response.status {
         case 200: return readAnswer(response.body)
         case 401: return .failure(.credentialsRefused, server: .succeeded)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Problems with whose purchases are, and with changing that.
+extension Problem {
+    init(purchaseOfOtherAccount pointer: String) {
+        self.init(
+            "purchase-of-other-account",
+            "The purchase belongs to another account",
+            403,
+            "The purchase was made with a different obfuscatedAccountId than this customer has."
+        )
+        mismatches = [Mismatch(pointer: pointer, offset: 0, message: "belongs to a purchase of another account")]
+    }
+
+    init(subscriptionOfOtherCustomer pointer: String) {
+        self.init(
+            "subscription-of-other-customer",
+            "The subscription is another customer's",
+            403,
+            "A backend has named another customer for these purchases. If they are the same person, transfer the "
+                + "anonymous customer; if the purchases moved, send them to POST /v1/transactions with customerId."
+        )
+        mismatches = [Mismatch(pointer: pointer, offset: 0, message: "belongs to a customer not linked to this one")]
+    }
+
+    init(changeUnconfirmed seconds: Int) {
+        self.init(
+            "change-unconfirmed",
+            "The store did not confirm the change",
+            503,
+            "The App Store did not answer, so the change may be made or not. Send the same request again."
+        )
+        headers = [("Retry-After", String(seconds))]
+    }
+
+    init(storeLimitReached seconds: Int) {
+        self.init(
+            "store-limit-reached",
+            "The store's limit of requests is reached",
+            503,
+            "Nothing was changed. Send the same request again after the time in Retry-After."
+        )
+        headers = [("Retry-After", String(seconds))]
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+package import OfferDomain
+
+/// The purchases of an original transaction are to carry another app account token.
+package struct AccountTokenChange: Sendable {
+    /// Of the request, by which its two entries are found.
+    let requestID: UniqueID
+    let receivedAt: Timestamp
+    /// Who asked for it.
+    let callerID: CallerID
+    /// `nil` without an idempotency key.
+    let claim: IdempotencyClaim?
+    let bundleID: BundleID
+    /// The key that the App Store will be asked with.
+    let keyID: KeyID
+    /// The purchases.
+    let chain: ChainKey
+    /// The customer whose they are.
+    let customer: Pseudonym
+    /// The token that they are to carry.
+    let token: Pseudonym
+    /// For the offers that redemptions are of.
+    let catalog: Catalog
+    /// What the ledger may have of these three under earlier secrets.
+    let successions: [KeySuccession]
+
+    /// Under whose secret the three are.
+    var epoch: String { customer.epoch }
+
+    /// What the ledger learns when the token is set: a purchase would show the same later.
+    func report(at instant: Timestamp) -> SubscriptionReport {
+        let holders = [
+            SubscriptionHolder(subscription: chain.bytes, kind: .customer, subject: customer.ledgerKey, since: nil),
+            SubscriptionHolder(subscription: chain.bytes, kind: .account, subject: token.ledgerKey, since: instant),
+        ]
+        return SubscriptionReport(
+            bundleID: bundleID,
+            epoch: epoch,
+            history: SubscriptionHistory(),
+            links: Set(holders.map { SubscriptionLink(subject: $0.subject, chain: chain) }),
+            holders: holders,
+            catalog: catalog,
+            successions: successions
+        )
+    }
+}
+
+extension AccountTokenChange {
+    /// What is to be done about a change.
+    package enum Admission: Sendable {
+        /// It is on record that the App Store is asked next; there, if the ledger knows where the purchases are.
+        case ask(StoreEnvironment?)
+        /// It was made before, for the same idempotency key.
+        case made(Made)
+        /// The idempotency key belongs to another request.
+        case keyReused
+        /// A backend has said that the purchases are those of a customer who is not linked to this one.
+        case ofOtherCustomer
+        /// The key is not to be used.
+        case stopped(KeyStop)
+    }
+
+    /// A change that the App Store has confirmed.
+    package struct Made: Hashable, Sendable {
+        /// When that was recorded.
+        package let at: Timestamp
+        /// Where the purchases are.
+        package let environment: StoreEnvironment
+
+        /// What an idempotency key keeps beside the time.
+        var json: [UInt8] {
+            var writer = JSONWriter(reserving: 32)
+            writer.beginObject()
+            writer.member("environment", plain: environment.rawValue)
+            writer.endObject()
+            return writer.bytes
+        }
+
+        init(at instant: Timestamp, in environment: StoreEnvironment) {
+            (at, self.environment) = (instant, environment)
+        }
+
+        /// `nil` if it is not what a change leaves.
+        init?(at instant: Timestamp, _ json: [UInt8]) {
+            let name = (try? JSONDocument(json))?.root.object?["environment"]?.string
+            guard let environment = name.flatMap(StoreEnvironment.init) else { return nil }
+            self.init(at: instant, in: environment)
+        }
+    }
+}
