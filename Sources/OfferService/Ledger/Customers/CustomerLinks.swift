@@ -115,6 +115,11 @@ package final class CustomerLinks {
         try linked(to: [one]).contains(other)
     }
 
+    /// The same, if a backend or a store says so.
+    func areVouched(_ one: [UInt8], _ other: [UInt8]) throws(StorageError) -> Bool {
+        try links(of: [one]).contains { $0.subject == other && $0.isVouched }
+    }
+
     /// When the two were linked in this direction, and whether that is vouched for; `nil` if they were not.
     func link(
         from: [UInt8],

@@ -42,7 +42,7 @@ extension LedgerWriter {
             guard let holder = try holders.customer(of: change.chain.bytes) else { return true }
             let customer = change.customer.ledgerKey
             if holder == customer { return true }
-            return try links.areLinked(holder, customer)
+            return try links.areVouched(holder, customer)
         }
     }
 
@@ -52,11 +52,12 @@ extension LedgerWriter {
         let earlier = try database { () throws(StorageError) in try holders.account(of: change.chain.bytes) }
         for (from, to) in [(earlier ?? token, token), (earlier ?? token, customer), (token, customer)] where from != to
         {
-            let isKnown = try database { () throws(StorageError) in try links.areLinked(from, to) }
+            let isKnown = try database { () throws(StorageError) in try links.areVouched(from, to) }
             if isKnown { continue }
             if try isAtLimit(from) { continue }
             if try isAtLimit(to) { continue }
-            try database { () throws(StorageError) in try links.add(from, to, at: recordedAt, entry: entry) }
+            let link = CustomerLinks.Link(subject: to, isVouched: true)
+            try database { () throws(StorageError) in try links.add(from, to: link, at: recordedAt, entry: entry) }
         }
     }
 }
