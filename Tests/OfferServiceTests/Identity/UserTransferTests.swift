@@ -55,6 +55,8 @@ struct UserTransferTests {
             #expect(entry["caller"] == .text("users:login"))
             let theirs = try await world.service.send(Self.ask(anna))
             #expect(theirs.problem == "eligibility-undecided", "the device may be another person's: \(theirs)")
+            let change = world.accountTokenCall(ids.originalTransactionID, customer: "anna")
+            #expect(try await world.service.send(change).problem == "subscription-of-other-customer")
             let preview = Call.preview(anna, #""bundleId": "com.example.app", "offerIds": ["running"]"#)
             let outlook = try await world.service.send(preview)
             #expect(outlook.json["offers"][0]["outcome"] == .text("undecided"), "\(outlook)")
@@ -62,6 +64,7 @@ struct UserTransferTests {
             #expect(vouched.body.contains(#""isRepeated":false"#), "a backend's word is more: \(vouched)")
             #expect(try await world.service.send(Self.transfer(anna, to: "anna")).body.contains(#""isRepeated":true"#))
             #expect(try world.service.entries("customer.transferred").count == 2)
+            #expect(try await world.service.send(change).problem != "subscription-of-other-customer")
             let running = try await world.service.send(Self.ask(anna))
             #expect(running.status == 200, "\(running)")
             let eve = try await world.service.send(Self.ask(try token("eve")))
@@ -100,6 +103,25 @@ struct UserTransferTests {
             let device = #""anonymousId": "device-2", \#(facts)"#
             let reply = try await world.sign("once_a_customer", device)
             #expect(reply.problem == "not-eligible", "and the user's for the device: \(reply)")
+        }
+    }
+
+    @Test func `what users' tokens link keeps no backend's word out`() async throws {
+        try await withUsers { world, token async throws in
+            let anna = try token("anna")
+            func transfer(_ device: String) async throws -> Reply {
+                var call = Self.transfer(anna, to: "anna")
+                call.body = Array(String(decoding: call.body, as: UTF8.self).replacing("device-1", with: device).utf8)
+                return try await world.service.send(call)
+            }
+            for number in 0..<CustomerLinks.limit {
+                #expect(try await transfer("device-\(number)").status == 200)
+            }
+            #expect(try await transfer("one-more").problem == "too-many-transfers")
+            let vouched = try await world.service.send(world.service.transferCall(from: "own", to: "anna"))
+            #expect(vouched.status == 200, "\(vouched)")
+            let upgraded = try await world.service.send(world.service.transferCall(from: "device-7", to: "anna"))
+            #expect(upgraded.status == 200 && upgraded.body.contains(#""isRepeated":false"#), "\(upgraded)")
         }
     }
 

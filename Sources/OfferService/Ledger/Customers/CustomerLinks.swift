@@ -110,12 +110,7 @@ package final class CustomerLinks {
         ) { Link(subject: $0.blob(0), isVouched: $0.integer(1) != 0) }
     }
 
-    /// Whether one link leads from one to the other, in whichever direction.
-    func areLinked(_ one: [UInt8], _ other: [UInt8]) throws(StorageError) -> Bool {
-        try linked(to: [one]).contains(other)
-    }
-
-    /// The same, if a backend or a store says so.
+    /// Whether one link leads from one to the other, in whichever direction, and a backend or a store says so.
     func areVouched(_ one: [UInt8], _ other: [UInt8]) throws(StorageError) -> Bool {
         try links(of: [one]).contains { $0.subject == other && $0.isVouched }
     }
@@ -134,9 +129,9 @@ package final class CustomerLinks {
         ) { (Timestamp(milliseconds: $0.integer(0)), $0.integer(1) != 0) }
     }
 
-    /// Whether the subject has as many links as it may.
-    func isAtLimit(_ subject: [UInt8], _ limit: Int) throws(StorageError) -> Bool {
-        try neighbours(of: subject).count >= limit
+    /// How many links the subject has that a backend or a store vouches for, or that only users' tokens made.
+    func count(of subject: [UInt8], isVouched: Bool) throws(StorageError) -> Int {
+        try neighbours(of: subject).count { $0.isVouched == isVouched }
     }
 
     // MARK: - Writing
@@ -146,7 +141,7 @@ package final class CustomerLinks {
     /// From then on the links of everybody are read: the filter would not hear of it.
     func expectMoves() { mayMove = true }
 
-    /// Adds a link, or vouches for one that is there; the entry of that index says so.
+    /// Adds a link, or vouches for one that is there, from then on; the entry of that index says so.
     func add(
         _ from: [UInt8],
         to link: Link,
@@ -159,7 +154,8 @@ package final class CustomerLinks {
                 """
                 INSERT INTO customer_links (from_subject, to_subject, is_vouched, linked_at, entry_index)
                 VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (from_subject, to_subject) DO UPDATE SET is_vouched = excluded.is_vouched
+                ON CONFLICT (from_subject, to_subject) DO UPDATE
+                SET is_vouched = excluded.is_vouched, linked_at = excluded.linked_at, entry_index = excluded.entry_index
                 WHERE excluded.is_vouched > customer_links.is_vouched
                 """,
                 .blob(from),

@@ -54,9 +54,9 @@ extension LedgerWriter {
         {
             let isKnown = try database { () throws(StorageError) in try links.areVouched(from, to) }
             if isKnown { continue }
-            if try isAtLimit(from) { continue }
-            if try isAtLimit(to) { continue }
             let link = CustomerLinks.Link(subject: to, isVouched: true)
+            if try isAtLimit(from, beside: link) { continue }
+            if try isAtLimit(to, beside: link) { continue }
             try database { () throws(StorageError) in try links.add(from, to: link, at: recordedAt, entry: entry) }
         }
     }

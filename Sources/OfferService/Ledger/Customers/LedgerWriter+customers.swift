@@ -21,12 +21,10 @@ extension LedgerWriter {
         if let earlier, earlier.isVouched || !transfer.isVouched {
             return .transferred(at: earlier.linkedAt, isRepeated: true)
         }
-        if earlier == nil {
-            if try isAtLimit(from, transfer.mostCustomers) { return .tooManyLinks(.from) }
-            if try isAtLimit(to) { return .tooManyLinks(.to) }
-        }
-        let entry = try append(.customerTransferred(transfer))
         let link = CustomerLinks.Link(subject: to, isVouched: transfer.isVouched)
+        if try isAtLimit(from, beside: link, transfer.mostCustomers) { return .tooManyLinks(.from) }
+        if try isAtLimit(to, beside: link) { return .tooManyLinks(.to) }
+        let entry = try append(.customerTransferred(transfer))
         try database { () throws(StorageError) in try links.add(from, to: link, at: recordedAt, entry: entry) }
         // Grants of the one may be those that redemptions of the other came from.
         if let bundleID = transfer.app.bundleID {
@@ -44,8 +42,17 @@ extension LedgerWriter {
         return .transferred(at: recordedAt, isRepeated: false)
     }
 
-    func isAtLimit(_ subject: [UInt8], _ limit: Int = CustomerLinks.limit) throws(LedgerError) -> Bool {
-        try database { () throws(StorageError) in try links.isAtLimit(subject, limit) }
+    /// Whether the subject has as many links as it may of those that are vouched for as this one is.
+    ///
+    /// Users' tokens have a limit of their own: what they link keeps no backend's word out.
+    func isAtLimit(
+        _ subject: [UInt8],
+        beside link: CustomerLinks.Link,
+        _ limit: Int = CustomerLinks.limit
+    ) throws(LedgerError) -> Bool {
+        try database { () throws(StorageError) in
+            try links.count(of: subject, isVouched: link.isVouched) >= limit
+        }
     }
 
     // MARK: - Subscriptions that appear under another account
@@ -76,7 +83,7 @@ extension LedgerWriter {
     /// What was granted for the subscription counts for who has it now, also where a request tells nothing of it.
     private func record(_ transfer: SubscriptionTransfer) throws(LedgerError) {
         let isKnown = try database { () throws(StorageError) in
-            if try links.areLinked(transfer.from, transfer.to) { return true }
+            if try links.areVouched(transfer.from, transfer.to) { return true }
             return switch transfer.store {
             case .appStore: try subscriptions.isLinked(transfer.to, ChainKey(transfer.subscription))
             case .googlePlay:
@@ -85,9 +92,9 @@ extension LedgerWriter {
         }
         if isKnown { return }
         let entry = try append(.subscriptionTransferred(transfer))
-        if try isAtLimit(transfer.to) { return }
+        let link = CustomerLinks.Link(subject: transfer.to, isVouched: true)
+        if try isAtLimit(transfer.to, beside: link) { return }
         try database { () throws(StorageError) in
-            let link = CustomerLinks.Link(subject: transfer.to, isVouched: true)
             try links.add(transfer.subscription, to: link, at: recordedAt, entry: entry)
         }
     }

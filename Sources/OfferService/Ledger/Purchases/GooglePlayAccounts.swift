@@ -59,13 +59,13 @@ extension LedgerWriter {
         if !request.successions.isEmpty { try noteInForce([customer]) }
     }
 
-    /// Those of the purchases that are somebody else's than these customers', or than who is linked to one of them: by the
-    /// account that each names, or else by the one that it is on record with.
+    /// Those of the purchases that are somebody else's than these customers', or than who a backend or store linked to one of
+    /// them: by the account that each names, or else by the one that it is on record with.
     func purchasesOfOthers(
         _ named: [PurchaseKey: [UInt8]],
         than own: [[UInt8]]
     ) throws(LedgerError) -> Set<PurchaseKey> {
-        let known = try own + linked(to: own)
+        let known = try own + vouchedLinks(of: own)
         return try database { () throws(StorageError) in
             let customers = try googlePlayAccounts.customers(of: Set(named.values))
             var others: Set<PurchaseKey> = []

@@ -5,7 +5,7 @@ import Storage
 extension LedgerWriter {
     /// The keys whose grants count for a decision: those of the customer, the subscription, and linked customers.
     ///
-    /// If a request also has proof, a claimed name counts only if a backend linked it. Otherwise an attacker could use up
+    /// If a request also has proof, a claimed name counts only if it is linked to a customer. Otherwise an attacker could use up
     /// another customer's caps by claiming their name.
     func countedSubjects(
         _ request: DecisionRequest,
