@@ -97,6 +97,32 @@ import Testing
         }
     }
 
+    @Test func `a user's token opens only what is stored of that user, whoever's purchases are shown beside it`()
+        async throws
+    {
+        try await withStored { world, token async throws in
+            let ids = try world.customer([.init(.active)]).subscriptions[0]
+            try await world.service.store(Self.risky, of: world.token.uppercased())
+            let jws = try world.store.signTransaction(ids.originalTransactionID, latest: true)
+            let shown = #""formats": ["jws"], "signedTransactions": ["\#(jws)"]"#
+            let reply = try await world.service.send(Self.ask(try token("anna"), "risky", shown))
+            #expect(reply.status == 403, "\(reply)")
+            try await world.service.store(Self.risky, of: "anna")
+            let entries = try world.service.entries().count
+            _ = try await world.service.send(Self.ask(try token("anna"), "risky", shown))
+            #expect(
+                try world.service.entries().suffix(from: entries).contains { $0.contains(#""stored":["churnRisk"]"#) }
+            )
+        }
+    }
+
+    @Test(arguments: ["\u{1}", "x", "\u{1F600}"])
+    func `the largest set that can be stored is read back`(character: Character) throws {
+        let text = AttributeValue.text(String(repeating: character, count: 128))
+        let attributes = try Attributes((0..<Attributes.limit).map { ("name-\($0)", text) })
+        #expect(Attributes(json: attributes.json) == attributes)
+    }
+
     @Test func `what a backend's request states counts before what is stored, one attribute at a time`() async throws {
         try await withStored { world, _ async throws in
             try await world.service.store(#"{"churnRisk": 0.8, "tier": "gold"}"#, of: "ada")

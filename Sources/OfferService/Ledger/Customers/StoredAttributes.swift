@@ -60,9 +60,12 @@ extension Attributes {
         writer.endObject()
     }
 
+    /// As much as a request may have, six times over: that is what a character takes at most that is written out.
+    private static let limits = JSONLimits(maximumBytes: 6 * 65_536)
+
     /// Reads what ``json`` writes; `nil` for anything else.
     init?(json: [UInt8]) {
-        guard let object = (try? JSONDocument(json))?.root.object else { return nil }
+        guard let object = (try? JSONDocument(json, limits: Self.limits))?.root.object else { return nil }
         var values: [(name: String, value: AttributeValue)] = []
         for member in object {
             guard let value = AttributeValue(member.value) else { return nil }

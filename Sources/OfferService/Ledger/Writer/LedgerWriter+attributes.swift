@@ -68,9 +68,8 @@ extension LedgerWriter {
     func change(_ change: AttributeChange, at now: Timestamp) throws(LedgerError) -> StoredAttributes? {
         try bringForward(change.user)
         let subject = change.user.ledgerKey
-        let earlier = try firstStored(of: [subject], at: now)
         guard let new = change.new else {
-            guard earlier != nil else { return nil }
+            guard let earlier = try firstStored(of: [subject], at: now) else { return nil }
             try append(.attributesChanged(change))
             try database { () throws(StorageError) in try attributeTable.delete(of: subject) }
             return earlier
@@ -97,9 +96,11 @@ extension LedgerWriter {
 extension DecisionRequest {
     /// The keys of the names that attributes may be stored under, if they are proven or a backend states them.
     ///
-    /// Nothing is stored of what an app claims, nor of purchases.
+    /// Nothing is stored of what an app claims, nor of purchases. A user's token proves one customer, and an account in signed
+    /// data beside it may be another's.
     var attributeHolders: [[UInt8]] {
-        names.filter { name in
+        if knowledge.provesCustomer, !knowledge.isVouchedFor, let knownCustomer { return [knownCustomer] }
+        return names.filter { name in
             switch name.identity {
             case .customer, .appAccountToken, .applicationUsername: true
             case .anonymous, .claimedAppAccountToken, .claimedApplicationUsername, .originalTransaction,
