@@ -44,13 +44,18 @@ package struct RedemptionTable {
         for chain in drawn.chains {
             let known = try rows(of: chain)
             let current = drawn.entries.filter { $0.redemption.key.chain == chain }
+                .sorted { $0.redemption.isBefore($1.redemption) }
             let lines = current.map(Line.init)
+            // What a use was known as before is that of one use: of several, the oldest.
+            var earlier = known
             for line in known where !lines.contains(line) { try remove(line, of: chain) }
             for (entry, line) in zip(current, lines) where !known.contains(line) {
                 try insert(line, of: chain, bundleID)
                 try count(entry)
                 var entry = entry
-                entry.earlier = line.predecessor(among: known, followedBy: lines)?.earlier
+                let predecessor = line.predecessor(among: earlier, followedBy: lines)
+                earlier.removeAll { $0 == predecessor }
+                entry.earlier = predecessor?.earlier
                 entry.isCorrection = entry.earlier == line.earlier
                 news.append(entry)
             }
