@@ -42,13 +42,21 @@ import Testing
                 for _ in 0..<5 { #expect(try await world.ask(about: id, changing: members).shown != nil) }
             }
             try await ask()
-            #expect(try await eventually { try world.store.counts().toAPI == 1 })
+            // A store that is slow on a busy machine is asked again; how often is not the matter here.
+            let answered = Metric.storeRequests(
+                store: "app-store",
+                endpoint: "statuses",
+                environment: "production",
+                outcome: "not-found"
+            )
+            #expect(try await eventually { world.service.metrics[answered] == 1 })
+            let asked = try world.store.counts().toAPI
             world.service.clock.advance(seconds: 3599)
             try await ask()
-            #expect(try world.store.counts().toAPI == 1)
+            #expect(try world.store.counts().toAPI == asked)
             world.service.clock.advance(seconds: 1)
             try await ask()
-            #expect(try await eventually { try world.store.counts().toAPI > 1 })
+            #expect(try await eventually { try world.store.counts().toAPI > asked })
         }
     }
 
