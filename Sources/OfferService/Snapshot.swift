@@ -30,6 +30,9 @@ package final class Snapshot: Sendable {
         relayedStores = []
     }
 
+    /// Whether clients of TLS connections are asked for a certificate.
+    var asksForCertificates: Bool { callers.hasCertificates || identity.asksForCertificates }
+
     /// The same, with notifications relayed.
     package init(_ other: Snapshot, relaying stores: Set<Store>) {
         catalog = other.catalog

@@ -10,8 +10,8 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
     /// It was revoked, which is for good; its name stands in records.
     case revoked(CallerID)
     case unknownKey(String)
-    /// An app ships to everyone, and so would the key of its certificate.
-    case certificateOfApp(CallerID)
+    /// A browser shows a certificate to whatever page asks, and an app's is everyone's.
+    case certificateNeedsBackend(CallerID)
     /// The certificate is expired.
     case certificateExpired(Timestamp)
     /// Two keys are live already; that is what a rotation needs, and no more.
@@ -36,9 +36,8 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case .tooManySDKKeys(let id): "\(id) has \(SDKKey.mostLive) live SDK keys already; revoke one of them first"
         case .sdkKeyNeedsApp(let id):
             "an SDK key is public, and \(id) is not a caller of role app with --bundle; add one, and give it the key"
-        case .certificateOfApp(let id):
-            "\(id) is of role app: everyone who has the app would have the certificate's key. Users of an app prove themselves "
-                + "with tokens of an identity provider"
+        case .certificateNeedsBackend(let id):
+            "\(id) is not of role backend, and only such callers may have a certificate. Give it an API key with add-key"
         case .certificateExpired(let time): "the certificate expired at \(time.rfc3339)"
         case .keyKnown(let id): "it stands for \(id) already; revoke it there first"
         case .database(let error): "\(error)"
@@ -146,7 +145,7 @@ package struct CallerStore {
         at now: Timestamp
     ) throws(CallerStoreError) {
         let (caller, keys) = try live(id, at: now)
-        guard caller.role != .app else { throw .certificateOfApp(id) }
+        guard caller.role == .backend else { throw .certificateNeedsBackend(id) }
         guard now < expiresAt else { throw .certificateExpired(expiresAt) }
         guard keys.count < 2 else { throw .twoLiveKeys(id) }
         try insertPublic(key, of: id, expiresAt: expiresAt, at: now)

@@ -35,6 +35,8 @@ package struct ClientCertificates: Sendable {
             guard let der = name.certificate(in: request) else { throw .request(.clientCertificate(.unreadable(name))) }
             return CertificateKey(SHA256.digest(of: der))
         }
+        // A proxy that shows a certificate of its own shows none of its client.
+        guard !proxies.contains(request.peer) else { return nil }
         return request.certificateDigest.flatMap { SHA256Digest(bytes: $0) }.map(CertificateKey.init)
     }
 }

@@ -80,7 +80,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .appRate: "1000/s:5000"
         case .appRatePerAddress: "20/s:200"
         case .appRatePerCustomer: "60/min:120"
-        case .clientCertificateHeader: ClientCertificates.Header.clientCert.rawValue
+        case .clientCertificateHeader: "Client-Cert"
         case .groupReadableSecrets, .unlockedMemory: "no"
         }
     }
@@ -113,7 +113,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .appRate, .appRatePerAddress, .appRatePerCustomer: "none, or \(RateLimit.expected)"
         case .trustedProxy, .clientCertificateProxy:
             "addresses or networks with commas between, such as 10.0.0.0/8,fd00::1"
-        case .clientCertificateHeader: ClientCertificates.Header.allCases.map(\.rawValue).joined(separator: ", ")
+        case .clientCertificateHeader: "Client-Cert, X-SSL-Client-Cert"
         case .appFindings, .publicLog, .groupReadableSecrets, .unlockedMemory: "yes or no"
         }
     }

@@ -20,7 +20,7 @@ extension Settings {
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls
-        configuration.asksForCertificates = { current.value.callers.hasCertificates }
+        configuration.asksForCertificates = { current.value.asksForCertificates }
         configuration.rejectionResponse = { rejection in
             let problem = Problem(.request(.rejected(rejection)))
             rejected(problem)

@@ -3,10 +3,11 @@ import Cryptography
 import Foundation
 import HTTP
 import OfferDomain
-import OfferService
 import Storage
 import TestSupport
 import Testing
+
+@testable import OfferService
 
 /// Callers that prove themselves by a client certificate, in the TLS handshake or passed on by a proxy.
 @Suite(.overSQLite) struct ClientCertificateTests {
@@ -77,6 +78,11 @@ import Testing
             setting: "X-SSL-Client-Cert",
             isTaken: false
         ),
+        Row(
+            testDescription: "twice",
+            value: { ":\(String(decoding: Base64.encode($0.der), as: UTF8.self)):, ::" },
+            isTaken: false
+        ),
         Row(testDescription: "nginx's form", setting: "X-SSL-Client-Cert", header: "X-SSL-Client-Cert", value: escaped),
         Row(
             testDescription: "nginx's form, with a stray percent sign",
@@ -135,6 +141,34 @@ import Testing
         }
     }
 
+    @Test func `the certificate of a proxy itself is not its client's`() async throws {
+        let proxy = try Self.certificate("proxy")
+        var files = TestFiles()
+        files.settings = [.clientCertificateProxy: "10.0.0.7"]
+        try await withService(.inProcess, files) { service async throws in
+            try know(proxy, as: "proxy", in: service)
+            var call = Call.get("/v1/callers/self")
+            call.certificateDigest = proxy.fingerprint.bytes
+            #expect(try await service.send(call).status == 200)
+            #expect(try await service.send(call.from("10.0.0.7")).status == 401)
+        }
+    }
+
+    @Test func `clients are asked for a certificate once a caller has one, or a provider's tokens may be bound to one`()
+        async throws
+    {
+        let certificate = try Self.certificate("shop")
+        let provider = try FakeIdentityProvider()
+        try await withService(.inProcess, .trusting(provider)) { service async throws in
+            #expect(!service.current.value.asksForCertificates)
+            try know(certificate, as: "shop", in: service)
+            #expect(service.current.value.asksForCertificates)
+        }
+        try await withService(.inProcess, .trusting(provider, "clientCertificates: true")) { service async throws in
+            #expect(service.current.value.asksForCertificates)
+        }
+    }
+
     @Test func `a user's token that is bound to a certificate counts only beside it`() async throws {
         let (own, other) = (try Self.certificate("device"), try Self.certificate("other"))
         let provider = try FakeIdentityProvider()
@@ -169,9 +203,11 @@ import Testing
         #expect(entry.expiresAt.milliseconds == certificate.notAfter * 1000)
         #expect(entry.keyID == "cert-" + certificate.fingerprint.description.prefix(16))
         #expect(try isKnown())
-        let app = Caller(id: try #require(CallerID("app")), role: .app, apps: [])
-        #expect(throws: CallersError.self) {
-            try callers.add(app, try Self.certificate("app"), expiresInDays: nil).get()
+        for role in CallerRole.allCases where role != .backend {
+            let other = Caller(id: try #require(CallerID("other")), role: role, apps: [])
+            #expect(throws: CallersError.self, "a browser would show it to any page") {
+                try callers.add(other, try Self.certificate("other"), expiresInDays: nil).get()
+            }
         }
         #expect(throws: CallersError.self) { try callers.addKey(certificate, to: shop.id, expiresInDays: nil).get() }
         try callers.revoke(shop.id, keyID: entry.keyID).get()

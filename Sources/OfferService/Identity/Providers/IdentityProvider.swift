@@ -24,6 +24,8 @@ package struct IdentityProvider: Sendable {
     package let proofs: ProofPolicy
     /// The origin that DPoP proofs name in `htu`; `nil` accepts proofs only for requests to this machine.
     package let publicOrigin: String?
+    /// Whether its tokens may be bound to a client certificate, so that TLS connections are asked for one.
+    package let asksForCertificates: Bool
 
     /// Where the provider's keys are.
     package struct KeySource: Hashable, Sendable {
@@ -92,8 +94,12 @@ package struct IdentityProviders: Sendable {
     package let all: [IdentityProvider]
     private let byIssuer: [String: IdentityProvider]
 
+    /// Whether tokens of one of them may be bound to a client certificate, so that TLS connections are asked for one.
+    package let asksForCertificates: Bool
+
     package init(_ all: [IdentityProvider] = []) {
         self.all = all
+        asksForCertificates = all.contains(where: \.asksForCertificates)
         byIssuer = Dictionary(all.map { ($0.policy.issuer, $0) }) { first, _ in first }
     }
 

@@ -28,9 +28,8 @@ struct IdentityProviderReader {
         let accountToken = readAccountToken()
         let attributes = readAttributes("attributes") + readAttributes("facts")
         let proofs = named("dpop", IdentityProvider.ProofPolicy.self) ?? .off
-        let publicOrigin = reader.optional("publicOrigin", "an origin, as https://offers.example.com") { value in
-            value.string.flatMap { try? Origin(parsing: $0) }
-        }
+        let publicOrigin = readOrigin("publicOrigin")
+        let asksForCertificates = reader.optional("clientCertificates", "true or false", \.bool)
         reader.finish()
         guard let issuer else { return nil }
         if jwksURL == nil, !ProviderAddress.isAllowed(issuer) {
@@ -51,8 +50,15 @@ struct IdentityProviderReader {
             accountToken: accountToken,
             attributes: attributes,
             proofs: proofs,
-            publicOrigin: publicOrigin?.description
+            publicOrigin: publicOrigin?.description,
+            asksForCertificates: asksForCertificates ?? false
         )
+    }
+
+    private mutating func readOrigin(_ member: String) -> Origin? {
+        reader.optional(member, "an origin, as https://offers.example.com") { value in
+            value.string.flatMap { try? Origin(parsing: $0) }
+        }
     }
 
     // MARK: - Whose tokens

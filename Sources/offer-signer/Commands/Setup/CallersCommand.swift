@@ -32,7 +32,7 @@ enum CallersCommand: Command {
         a second one, move the caller over, then revoke the first: two may be live at a time.
 
         --certificate takes a client certificate (PEM) in place of an API key, until it expires: requests over TLS with
-        that certificate need no header Authorization (RFC 8705). Its issuer is not checked. Not for the role app.
+        that certificate need no header Authorization (RFC 8705). Its issuer is not checked. For the role backend alone.
 
         add-key --sdk-key lets the public key of another vendor's SDK, such as appl_… of RevenueCat, stand for a
         caller of role app with --bundle, on the calls below /compat. KEY is 8 to 128 visible ASCII characters.
