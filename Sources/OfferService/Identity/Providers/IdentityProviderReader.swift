@@ -55,7 +55,7 @@ struct IdentityProviderReader {
         )
     }
 
-    private mutating func readOrigin(_ member: String) -> Origin? {
+    private mutating func readOrigin(_ member: StaticString) -> Origin? {
         reader.optional(member, "an origin, as https://offers.example.com") { value in
             value.string.flatMap { try? Origin(parsing: $0) }
         }
