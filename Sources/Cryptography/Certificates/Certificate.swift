@@ -44,6 +44,9 @@ package struct Certificate: Sendable {
     /// Whether there is an extension with this identifier, whatever it says.
     package func hasExtension(_ identifier: ObjectIdentifierText) -> Bool { body.hasExtension(identifier) }
 
+    /// The values of all extensions with this identifier, in DER.
+    func extensionValues(_ identifier: ObjectIdentifierText) -> [[UInt8]] { body.extensionValues(identifier) }
+
     /// The key, if it is a point of P-256 written as named curve and without compression; else nil.
     ///
     /// Built anew each time.

@@ -50,6 +50,26 @@ final class CertificateBody: @unchecked Sendable {
         return unsafe X509_get_ext_by_OBJ(x509.pointer, object, -1) >= 0
     }
 
+    func extensionValues(_ identifier: ObjectIdentifierText) -> [[UInt8]] {
+        guard let object = unsafe OBJ_txt2obj(identifier.text, 1) else {
+            OpenSSLError.forget()
+            return []
+        }
+        defer { unsafe ASN1_OBJECT_free(object) }
+        var values: [[UInt8]] = []
+        var place: Int32 = -1
+        while case let next = unsafe X509_get_ext_by_OBJ(x509.pointer, object, place), next >= 0 {
+            place = next
+            let value = unsafe X509_EXTENSION_get_data(X509_get_ext(x509.pointer, next))
+            let bytes = unsafe UnsafeBufferPointer(
+                start: ASN1_STRING_get0_data(value),
+                count: Int(ASN1_STRING_length(value))
+            )
+            values.append(unsafe Array(bytes))
+        }
+        return values
+    }
+
     /// Whether it says that its key may be used for this, and does so by name.
     func hasExtendedUsage(_ usage: Int32) -> Bool {
         guard unsafe X509_get_extension_flags(x509.pointer) & UInt32(EXFLAG_XKUSAGE) != 0 else { return false }

@@ -17,12 +17,18 @@ struct CertificateChain {
     ///
     /// - Returns: The leaf's key.
     func checkForm(at unixSeconds: Int64) throws(ChainError) -> PublicKey {
+        let key = try checkConstraints(at: unixSeconds)
+        guard leaf.hasExtension(Self.leafMarker) else { throw .leafMarkerMissing }
+        guard intermediate.hasExtension(Self.intermediateMarker) else { throw .intermediateMarkerMissing }
+        return key
+    }
+
+    /// The same of chains that have no markers.
+    func checkConstraints(at unixSeconds: Int64) throws(ChainError) -> PublicKey {
         guard !leaf.isAuthority else { throw .leafIsAuthority }
         guard let key = leaf.p256Key else { throw .leafKeyNotP256 }
-        guard leaf.hasExtension(Self.leafMarker) else { throw .leafMarkerMissing }
         guard leaf.allows(.digitalSignature) else { throw .leafMayNotSign }
         guard intermediate.isAuthority else { throw .intermediateNotAuthority }
-        guard intermediate.hasExtension(Self.intermediateMarker) else { throw .intermediateMarkerMissing }
         guard intermediate.allows(.certificateSigning) else { throw .mayNotIssue(.intermediate) }
         for (certificate, role) in [(leaf, CertificateRole.leaf), (intermediate, .intermediate)] {
             guard unixSeconds >= certificate.notBefore else { throw .notYetValid(role) }

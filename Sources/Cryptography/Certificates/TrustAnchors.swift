@@ -58,6 +58,20 @@ extension TrustAnchors {
         return anchors
     }
 
+    /// The root that attestations of apps end at, “Apple App Attestation Root CA”, good until 2045-03-15; checked as the other.
+    ///
+    /// Source: [Apple PKI](https://www.apple.com/certificateauthority/private/).
+    package static func appleAppAttestationRootCA() throws(TrustAnchorError) -> TrustAnchors {
+        let anchors = try TrustAnchors(pem: PackageResources.AppleAppAttestationRootCA_pem)
+        guard anchors.certificates.map(\.fingerprint.hex) == [appleAppAttestationRootCAFingerprint] else {
+            throw .notAppleAppAttestationRootCA
+        }
+        return anchors
+    }
+
+    private static let appleAppAttestationRootCAFingerprint =
+        "1cb9823ba28ba6ad2d33a006941de2ae4f513ef1d4e831b9f7e0fa7b6242c932"
+
     /// The SHA-256 digest of the root's DER text, in hexadecimal.
     package static let appleRootCAG3Fingerprint = "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179"
 }
@@ -72,6 +86,7 @@ package enum TrustAnchorError: Error, Hashable, Sendable, CustomStringConvertibl
     case notSelfSigned(SHA256Digest)
     case notAnAuthority(SHA256Digest)
     case notAppleRootCAG3
+    case notAppleAppAttestationRootCA
 
     /// A sentence for the operator; it adds no file name.
     package var description: String {
@@ -86,6 +101,7 @@ package enum TrustAnchorError: Error, Hashable, Sendable, CustomStringConvertibl
         case .notAnAuthority(let fingerprint):
             "The certificate with the SHA-256 fingerprint \(fingerprint) issues no certificates, so it is not a root."
         case .notAppleRootCAG3: "The root certificate in this program is not Apple Root CA - G3."
+        case .notAppleAppAttestationRootCA: "The root certificate in this program is not Apple App Attestation Root CA."
         }
     }
 }

@@ -24,6 +24,9 @@ package struct PublicKey: Sendable {
         spkiSHA256 = SHA256.digest(of: spki)
     }
 
+    /// The point without compression, as ANSI X9.63 writes it: 65 bytes.
+    var point: [UInt8] { Array(spki.suffix(65)) }
+
     /// The key in a PEM block “PUBLIC KEY”, with a line end after each line, for tools and people.
     package var pem: String {
         let text = String(decoding: Base64.encode(spki), as: UTF8.self)
