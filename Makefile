@@ -21,7 +21,7 @@ WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|HTTP|Stor
 # Tests of code with threads of its own: what the thread sanitizer is good at.
 THREADED := ^(HTTPTests|StorageTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 
-.PHONY: help setup setup-checks setup-bench setup-package setup-docs build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks identity-provider faults faults-long fuzz deb image package-test check nightly bench instructions compare tools clean
+.PHONY: help setup setup-checks setup-bench setup-package setup-docs build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks identity-provider app-attest faults faults-long fuzz deb image package-test check nightly bench instructions compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -101,13 +101,16 @@ other-sdks: setup-checks build ## try the documents' nginx configuration: other 
 identity-provider: setup-checks build ## let an app ask with tokens of identity providers that Authlib makes (with what PyPI has)
 	@Scripts/identity-provider $(RELEASE)
 
+app-attest: setup-checks build ## let an app ask with App Attest from devices that cryptography and cbor2 make (with what PyPI has)
+	@Scripts/app-attest $(RELEASE)
+
 faults: setup-checks build ## kill the service, fail its system calls, fill its disk, and more; what is lost? (minutes)
 	@timeout 1800 /usr/bin/python3 -B Tests/Faults $(RELEASE) $(FAULTS)
 
 faults-long: setup-checks build ## the same for a night
 	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long
 
-fuzz: setup-checks ## try what reads HTTP, JSON, certificates, signed data and reports of refused signatures with random input (FUZZ_SECONDS each)
+fuzz: setup-checks ## try what reads HTTP, JSON, certificates, signed data, attestations and reports of refused signatures with random input (FUZZ_SECONDS each)
 	@Scripts/fuzz $(FUZZ_SECONDS)
 
 deb: setup-package build ## build the Debian package into .build/package
@@ -123,7 +126,7 @@ package-test: setup-package build ## install, start, upgrade and remove the pack
 	@Scripts/image $(RELEASE) .build/offer-signer-image.tar
 	@Scripts/image-test .build/offer-signer-image.tar
 
-check: lint unsafe tools fuzz linkage docs api swift-client other-sdks identity-provider leaks faults package-test races test-check test ## run all that gates a change
+check: lint unsafe tools fuzz linkage docs api swift-client other-sdks identity-provider app-attest leaks faults package-test races test-check test ## run all that gates a change
 
 nightly: ## run the long forms of the checks (hours)
 	@Scripts/nightly '$(WITHOUT_DATABASE)'

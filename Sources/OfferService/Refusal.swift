@@ -80,6 +80,10 @@ package enum CallerFault: Sendable {
     case tokenRefused(TokenFault, nonce: String?)
     /// The keys of the provider that issued the token can't be had just now, so its users can't be told from others.
     case identityProviderUnavailable(retryAfterSeconds: Int)
+    /// The offer is only for apps that prove themselves, and this one has not.
+    case genuineAppRequired
+    /// What an app sent to prove itself is refused. Callers see no reason beyond what to do.
+    case genuineAppRefused(GenuineAppFault)
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
     /// Told of an app that there is and of one that there isn't alike.

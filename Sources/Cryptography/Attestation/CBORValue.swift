@@ -2,7 +2,7 @@
 
 /// A value of CBOR, of the kinds that WebAuthn's objects are made of.
 ///
-/// Source: RFC 8949; [decision 66](../../../docs/decisions/0066-app-attest.md) says why no library reads it.
+/// Source: RFC 8949; [decision 67](../../../docs/decisions/0067-app-attest.md) says why no library reads it.
 indirect enum CBORValue: Hashable {
     case integer(Int64)
     case bytes([UInt8])

@@ -195,6 +195,9 @@ package enum FindingCode: String, CaseIterable, Sendable {
     case ownershipMatches = "ownership-matches"
     case ownershipDiffers = "ownership-differs"
     case ownershipUnknown = "ownership-unknown"
+    case appOriginMatches = "app-origin-matches"
+    case appOriginDiffers = "app-origin-differs"
+    case appOriginUnknown = "app-origin-unknown"
     case refunded
     case notRefunded = "not-refunded"
     case refundsUnknown = "refunds-unknown"

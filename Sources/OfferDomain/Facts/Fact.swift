@@ -18,7 +18,7 @@ package struct Fact<Value: Hashable & Sendable>: Hashable, Sendable {
 
 /// Who said so.
 package enum FactSource: String, CaseIterable, Sendable {
-    /// A trusted caller, in its request.
+    /// A trusted caller in its request, or an app that has proven itself.
     case statedByCaller
     /// A transaction that the store signed.
     case signedTransaction

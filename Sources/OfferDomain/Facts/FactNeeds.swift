@@ -82,7 +82,8 @@ extension Rule {
         case .ownership: .ownership
         case .refunded: .refunds
         case .environment: .environment
-        case .grants, .cooldown, .budget, .window, .attribute: []
+        // Of where the app is from no store tells.
+        case .grants, .cooldown, .budget, .window, .attribute, .appOrigin: []
         }
     }
 }

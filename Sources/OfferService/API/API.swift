@@ -146,7 +146,8 @@ package final class API: Responder {
             )
         case .appStoreNotification, .googlePlayNotification, .retentionRequest:
             return try await answer(request, ofStore: match, requestID: requestID, at: now)
-        case .transactions, .customerTransfers, .customerAttributes, .appAccountTokens:
+        case .transactions, .customerTransfers, .customerAttributes, .appAccountTokens, .appAttestChallenge,
+            .appAttestKey:
             return try await answer(request, aboutCustomers: match, requestID: requestID, at: now)
         case .grant, .events, .eventEndpoints: return try await answer(request, ofOutcomes: match, at: now)
         case .logTile, .auditEntry, .auditEntryProof:
@@ -209,6 +210,8 @@ package final class API: Responder {
         case .customerTransfers: try await evidence.transfers.respond(to: request, under: snapshot, at: now)
         case .appAccountTokens:
             try await evidence.accountTokens.respond(to: request, under: snapshot, requestID: requestID, at: now)
+        case .appAttestChallenge: try await offers.appAttest.challenge(request, under: snapshot, at: now)
+        case .appAttestKey: try await offers.appAttest.register(request, under: snapshot, at: now)
         default: try await evidence.attributes.respond(to: request, match, under: snapshot, at: now)
         }
     }

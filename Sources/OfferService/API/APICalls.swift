@@ -17,6 +17,7 @@ struct OfferCalls: Sendable {
     let eligibility: EligibilityCall
     let compatible: CompatibilityCall
     let retention: RetentionCall
+    let appAttest: AppAttestCall
 }
 
 /// The calls that bring evidence of purchases, and say whose it is.

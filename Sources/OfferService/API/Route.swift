@@ -6,6 +6,8 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
     case promotionalOfferBatch = "/v1/app-store/promotional-offers/signatures/batch"
     case introductoryOfferSignature = "/v1/app-store/introductory-offers/signatures"
+    case appAttestChallenge = "/v1/app-attest/challenges"
+    case appAttestKey = "/v1/app-attest/keys"
     case appStoreNotification = "/v1/notifications/app-store"
     case googlePlayNotification = "/v1/notifications/google-play"
     case retentionRequest = "/v1/retention/app-store/{app}"
@@ -58,7 +60,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .eligibility, .googlePlayAuthorization, .googlePlayNotification, .retentionRequest, .transactions,
-            .customerTransfers, .appAccountTokens,
+            .customerTransfers, .appAccountTokens, .appAttestChallenge, .appAttestKey,
             .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .disableKey, .enableKey, .unseal, .auditLookups,
             .auditCustomers, .diagnoses:
             [.post]

@@ -83,7 +83,7 @@ package final class Catalog: Sendable {
         self.apps = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         self.googlePlayApps = Dictionary(googlePlayApps.map { ($0.packageName, $0) }) { first, _ in first }
         self.offers = offers
-        self.policies = policies
+        self.policies = policies.lookingAtProofs(of: offers)
         self.digest = digest
         policyName = "sha256:\(digest.hex)"
     }
@@ -95,6 +95,12 @@ package final class Catalog: Sendable {
     package func attributeNeeds(of app: AppName) -> AttributeNeeds {
         AttributeNeeds(offers.filter { $0.app == app }.compactMap(\.policy.rule))
     }
+
+    /// What the app's keys must be; `nil` of an app whose proofs are not looked at.
+    func appAttest(of bundleID: BundleID) -> AppAttestSettings? { policies.appAttest[bundleID] }
+
+    /// Whether a proof of that app's counts anywhere: its own policy or an offer's says so.
+    func looksAtProofs(of bundleID: BundleID) -> Bool { policies.lookedAt.contains(bundleID) }
 
     /// The app of that bundle id, with what the App Store may show to its subscribers; `nil` if there is nothing.
     func retention(of bundleID: ArraySlice<UInt8>) -> (app: AppStoreApp, shown: AppRetention)? {
@@ -243,14 +249,31 @@ package struct ListedOffer<Listing: Sendable>: Sendable {
 /// What holds for all offers of an app.
 package struct AppPolicies: Sendable {
     var customers: [AppName: CustomerPolicy] = [:]
+    var appAttest: [BundleID: AppAttestSettings] = [:]
+    private(set) var lookedAt: Set<BundleID> = []
     /// What the App Store may show to subscribers who are about to cancel.
     var retention: [BundleID: AppRetention] = [:]
 
     package init() {}
 
-    init(customers: [(AppName, CustomerPolicy)], retention: [(BundleID, AppRetention)]) {
+    init(
+        customers: [(AppName, CustomerPolicy)],
+        appAttest: [(BundleID, AppAttestSettings)],
+        retention: [(BundleID, AppRetention)]
+    ) {
         self.customers = Dictionary(customers) { first, _ in first }
+        self.appAttest = Dictionary(appAttest) { first, _ in first }
         self.retention = Dictionary(retention) { first, _ in first }
+    }
+}
+
+extension AppPolicies {
+    fileprivate func lookingAtProofs(of offers: [CatalogOffer]) -> AppPolicies {
+        var policies = self
+        let listings = offers.compactMap(\.appStore).filter { $0.genuineApp != .off }
+        policies.lookedAt = Set(appAttest.filter { $0.value.policy != .off }.keys)
+            .union(listings.map(\.bundleID).filter { appAttest[$0] != nil })
+        return policies
     }
 }
 

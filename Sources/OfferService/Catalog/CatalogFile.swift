@@ -24,6 +24,7 @@ package enum CatalogFile {
             offers: apps.flatMap(\.offers),
             policies: AppPolicies(
                 customers: apps.compactMap(\.customerPolicy),
+                appAttest: apps.compactMap(\.appAttest),
                 retention: apps.compactMap(\.retention)
             ),
             digest: file.digest
@@ -35,6 +36,7 @@ package enum CatalogFile {
         let appStore: AppStoreApp?
         let googlePlay: GooglePlayApp?
         let customerPolicy: (AppName, CustomerPolicy)?
+        let appAttest: (BundleID, AppAttestSettings)?
         let retention: (BundleID, AppRetention)?
         let offers: [CatalogOffer]
     }
@@ -61,9 +63,7 @@ package enum CatalogFile {
             app.note("bundleId", "is missing, and so is packageName; an app is in one store at least")
         }
         note(bundleID, packageName, app, &names)
-        let appleID = app.optional("appAppleId", "a whole number above 0") {
-            $0.integer.flatMap { $0 > 0 ? $0 : nil }
-        }
+        let appleID = app.optional("appAppleId", "a whole number above 0") { $0.integer.flatMap { $0 > 0 ? $0 : nil } }
         let environments = readEnvironments(&app, mismatches)
         let hideTags = readHideTags(&app, isAtGooglePlay: isAtGooglePlay, mismatches)
         let customerPolicy = CustomerPolicy(&app, mismatches)
@@ -71,7 +71,8 @@ package enum CatalogFile {
             mismatches,
             bundleID: bundleID,
             packageName: packageName,
-            isOnlyIn: isInAppStore == isAtGooglePlay ? nil : isInAppStore ? .appStore : .googlePlay
+            isOnlyIn: isInAppStore == isAtGooglePlay ? nil : isInAppStore ? .appStore : .googlePlay,
+            appAttest: AppAttestSettings.read(&app, isInAppStore: isInAppStore, mismatches)
         )
         let offers = app.elements("plans") { plans.read($0) }
         let retention = plans.retention.readApp(&app, namesApp: appleID != nil || !environments.contains(.production))
@@ -83,6 +84,7 @@ package enum CatalogFile {
                 name.map { GooglePlayApp(packageName: packageName, name: $0, hideTags: hideTags) }
             },
             customerPolicy: name.map { ($0, customerPolicy) },
+            appAttest: bundleID.flatMap { id in plans.appAttest.map { (id, $0) } },
             retention: bundleID.flatMap { id in retention.map { (id, $0) } },
             offers: offers.flatMap(\.self)
         )

@@ -10,15 +10,19 @@ package struct OfferTerms: Sendable {
     package let freshness: FactFreshness
     /// Whether an app gets it for customers of whom nothing shows who they are.
     package let admitsUnprovenCustomers: Bool
+    /// Of an introductory offer, whether it is only for apps that prove themselves; others have it in their listing.
+    package let genuineApp: GenuineAppPolicy
 
     package init(
         rule: Rule?,
         freshness: FactFreshness = FactFreshness(),
-        admitsUnprovenCustomers: Bool = false
+        admitsUnprovenCustomers: Bool = false,
+        genuineApp: GenuineAppPolicy = .off
     ) {
         self.rule = rule
         self.freshness = freshness
         self.admitsUnprovenCustomers = admitsUnprovenCustomers
+        self.genuineApp = genuineApp
     }
 }
 
@@ -93,7 +97,8 @@ package final class CatalogOffer: Sendable {
             bundleID: bundleID,
             productID: productID,
             subscriptionGroupID: subscriptionGroupID,
-            offerID: nil
+            offerID: nil,
+            genuineApp: terms.genuineApp
         )
         self.init(id, AppName(bundleID), .appStore(listing), nil, subscriptionGroupID, policy, terms.freshness)
     }

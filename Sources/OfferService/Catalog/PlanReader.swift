@@ -11,14 +11,23 @@ final class PlanReader {
     private let packageName: PackageName?
     /// The store that the app is in, if it is said to be in one alone.
     private let onlyStore: Store?
+    /// What the app's keys must be; `nil` if proofs are not looked at.
+    let appAttest: AppAttestSettings?
     /// What is shown to subscribers who are about to cancel.
     let retention: RetentionReader
     private var offerNames: Set<String> = []
     private var products: Set<ProductID> = []
     private var basePlans: Set<String> = []
 
-    init(_ mismatches: Mismatches, bundleID: BundleID?, packageName: PackageName?, isOnlyIn onlyStore: Store?) {
+    init(
+        _ mismatches: Mismatches,
+        bundleID: BundleID?,
+        packageName: PackageName?,
+        isOnlyIn onlyStore: Store?,
+        appAttest: AppAttestSettings? = nil
+    ) {
         self.onlyStore = onlyStore
+        self.appAttest = appAttest
         self.mismatches = mismatches
         retention = RetentionReader(mismatches)
         self.bundleID = bundleID
@@ -147,6 +156,7 @@ final class PlanReader {
         guard let store = offer.optional("appStore", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let offerID = reader.required("offerId", text: OfferID.init)
+        let genuineApp = GenuineAppPolicy.read(&reader, of: appAttest)
         reader.finish()
         guard let place else {
             offer.note("appStore", "needs the plan's appStore, with the product")
@@ -157,7 +167,8 @@ final class PlanReader {
             bundleID: bundleID,
             productID: productID,
             subscriptionGroupID: place.groupID,
-            offerID: offerID
+            offerID: offerID,
+            genuineApp: genuineApp
         )
     }
 
@@ -221,6 +232,7 @@ final class PlanReader {
         let type = isIntroductory ? OfferType.introductory : .promotional
         let rule = eligibility.flatMap { RuleFile.read($0, of: type, hasFloor: hasFloor, mismatches) }
         let freshness = readFreshness(&offer)
+        let genuineApp = isIntroductory ? GenuineAppPolicy.read(&offer, of: appAttest) : .off
         // What is signed of an introductory offer is about an account that has to be shown.
         let admitsUnproven =
             isIntroductory ? nil : offer.optional("admitsUnprovenCustomers", "true or false", \.bool)
@@ -232,7 +244,8 @@ final class PlanReader {
         let terms = OfferTerms(
             rule: rule,
             freshness: freshness,
-            admitsUnprovenCustomers: admitsUnproven ?? false
+            admitsUnprovenCustomers: admitsUnproven ?? false,
+            genuineApp: genuineApp
         )
         return (id, terms)
     }

@@ -88,6 +88,7 @@ struct RuleFile {
         case "storefront": rule = .storefront(in: list(&reader) { identifier($0) })
         case "region": rule = .region(in: list(&reader) { identifier($0) })
         case "renewsTo": rule = .renewsTo(in: list(&reader) { identifier($0) })
+        case "appOrigin": rule = .appOrigin(in: list(&reader) { choice($0) })
         case "cancelled":
             rule = .cancelled(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
         case "lapsed":

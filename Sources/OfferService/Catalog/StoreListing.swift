@@ -66,17 +66,21 @@ package final class AppStoreListing: Sendable {
     package let subscriptionGroupID: SubscriptionGroupID?
     /// `nil` of an introductory offer, which has none.
     package let offerID: OfferID?
+    /// Whether it is only for apps that prove themselves.
+    package let genuineApp: GenuineAppPolicy
 
     package init(
         bundleID: BundleID,
         productID: ProductID,
         subscriptionGroupID: SubscriptionGroupID?,
-        offerID: OfferID?
+        offerID: OfferID?,
+        genuineApp: GenuineAppPolicy = .off
     ) {
         self.bundleID = bundleID
         self.productID = productID
         self.subscriptionGroupID = subscriptionGroupID
         self.offerID = offerID
+        self.genuineApp = genuineApp
     }
 
     /// What a key is used for when this offer is signed.

@@ -6,7 +6,7 @@ import OfferDomain
 extension LoadedConfiguration {
     /// Values that no purchase, key or request will ever match.
     var unmatchable: [ConfigurationIssue] {
-        groupNames + keyApps + appsAlike + providerApps
+        groupNames + keyApps + appsAlike + providerApps + unprovableOrigins
     }
 
     /// Values out of Apple's documentation or our examples that were left as they are.
@@ -69,6 +69,21 @@ extension LoadedConfiguration {
                         + suggestion(for: app, among: known)
                 )
             }
+        }
+    }
+
+    /// Rules that ask where the app is from, of apps in the App Store whose proofs are not looked at.
+    private var unprovableOrigins: [ConfigurationIssue] {
+        catalog.offers.compactMap { offer in
+            guard let listing = offer.appStore, offer.policy.rule?.asksAppOrigin == true,
+                !catalog.looksAtProofs(of: listing.bundleID)
+            else { return nil }
+            return ConfigurationIssue(
+                .warning,
+                place: offersPath,
+                "the rule of \(offer.id) asks appOrigin, and \(listing.bundleID) has no appAttest, or its policy is off: only a "
+                    + "backend can state facts.appOrigin then"
+            )
         }
     }
 

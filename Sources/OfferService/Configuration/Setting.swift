@@ -133,7 +133,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .events: "the receivers of events, JSON5; without it there are none"
         case .tlsCertificate: "certificate chain in PEM; with it the service speaks TLS 1.3"
         case .tlsKey: "private key of that certificate in PEM; a credential is one that systemd passed"
-        case .appStoreRoots: "additional roots, in PEM, for signed data of the App Store; for tests only"
+        case .appStoreRoots:
+            "additional roots, in PEM, for signed data of the App Store and for App Attest; for tests only"
         case .appStoreURL: "where the App Store Server API is"
         case .appStoreSandboxURL: "where it is for the sandbox"
         case .appStoreConnectURL: "where the App Store Connect API is, for check --live"

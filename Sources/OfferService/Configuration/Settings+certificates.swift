@@ -2,10 +2,12 @@
 package import Cryptography
 
 extension Settings {
-    /// Apple's root, and those that the settings add.
-    package func trustAnchors() throws(ConfigurationError) -> TrustAnchors {
+    /// The root of Apple's signed data, or another one of Apple's, and those that the settings add.
+    package func trustAnchors(
+        besides apples: () throws(TrustAnchorError) -> TrustAnchors = TrustAnchors.appleRootCAG3
+    ) throws(ConfigurationError) -> TrustAnchors {
         do {
-            let apple = try TrustAnchors.appleRootCAG3()
+            let apple = try apples()
             guard let path = appStoreRootsPath else { return apple }
             return apple.union(try TrustAnchors(pem: try TextFile.read(path, decides: true)))
         } catch {
@@ -13,6 +15,16 @@ extension Settings {
             let setting = appStoreRootsPath == nil ? "" : Self.named(by: .appStoreRoots, error)
             throw ConfigurationError([ConfigurationIssue(.error, place: place, "\(error)\(setting)")])
         }
+    }
+
+    /// Verifies what the App Store signs.
+    func signedDataVerifier() throws(ConfigurationError) -> SignedDataVerifier {
+        SignedDataVerifier(anchors: try trustAnchors())
+    }
+
+    /// Where attestations of apps may end.
+    func appAttestAnchors() throws(ConfigurationError) -> TrustAnchors {
+        try trustAnchors(besides: TrustAnchors.appleAppAttestationRootCA)
     }
 
     /// The SHA-256 of the file of roots that are trusted beside Apple's own, in hexadecimal; `nil` if there is none.

@@ -8,15 +8,22 @@ import OfferDomain
 package final class OfferDecider: Sendable {
     let committer: Committer
     let admission: Admission
+    let genuineApps: GenuineAppChecks
     private let showsFindingsToApps: Bool
     private let metrics: Metrics
     private let random: any RandomSource
     private let log: Log
 
     /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
-    package init(committer: Committer, admission: Admission, showsFindingsToApps: Bool, runtime: Runtime) {
+    package init(
+        committer: Committer,
+        genuineApps: GenuineAppChecks,
+        showsFindingsToApps: Bool,
+        runtime: Runtime
+    ) {
         self.committer = committer
-        self.admission = admission
+        self.genuineApps = genuineApps
+        admission = genuineApps.admission
         self.showsFindingsToApps = showsFindingsToApps
         metrics = runtime.metrics
         random = runtime.random

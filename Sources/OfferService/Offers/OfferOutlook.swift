@@ -21,6 +21,8 @@ package struct OfferOutlook: Sendable {
         case storeUnavailable
         /// No key is active that could sign it.
         case keyUnavailable
+        /// The offer is only for apps that prove themselves, and the request has no proof.
+        case genuineAppRequired
         /// The service is sealed.
         case sealed
 
@@ -30,6 +32,7 @@ package struct OfferOutlook: Sendable {
             case .fault(let fault): fault.code
             case .storeUnavailable: "store-unavailable"
             case .keyUnavailable: "key-unavailable"
+            case .genuineAppRequired: "genuine-app-required"
             case .sealed: "sealed"
             }
         }
@@ -38,7 +41,7 @@ package struct OfferOutlook: Sendable {
         package var isMomentary: Bool {
             switch self {
             case .storeUnavailable, .sealed: true
-            case .fault, .keyUnavailable: false
+            case .fault, .keyUnavailable, .genuineAppRequired: false
             }
         }
     }

@@ -51,7 +51,9 @@ package final class PreviewEligibility: Sendable {
         return zip(offers, previewed).map { offer, previewed in
             let obstacle =
                 previewed.isStoreSilent
-                ? .storeUnavailable : faults[offer.ledgerKey] ?? keyObstacle(offer, context.snapshot.keyRing)
+                ? .storeUnavailable
+                : faults[offer.ledgerKey] ?? proofObstacle(offer, context)
+                    ?? keyObstacle(offer, context.snapshot.keyRing)
             return OfferOutlook(offer: offer, decision: previewed.decision, obstacle: isSealed ? .sealed : obstacle)
         }
     }
@@ -106,10 +108,18 @@ package final class PreviewEligibility: Sendable {
         }
     }
 
+    /// Finds out whether the app that asks is genuine.
+    var genuineApps: GenuineAppChecks { decider.genuineApps }
+
     /// Whether this caller is told what the rules found.
     package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }
 
     // MARK: - Obstacles
+
+    private func proofObstacle(_ offer: CatalogOffer, _ context: RequestContext) -> OfferOutlook.Obstacle? {
+        guard offer.appStore?.genuineApp == .require, context.caller.role == .app else { return nil }
+        return context.proof(of: offer.app) == nil ? .genuineAppRequired : nil
+    }
 
     private func keyObstacle(_ offer: CatalogOffer, _ ring: KeyRing) -> OfferOutlook.Obstacle? {
         guard let listing = offer.appStore else { return nil }

@@ -86,6 +86,7 @@ package final class SignOffer: Sendable {
         try context.catalog.customerPolicy(of: app).admit(customer.customerID)
         let found = try context.catalog.find(request)
         let listing = found.listing
+        try decider.genuineApps.demand(listing.genuineApp, of: app, in: context)
         guard let key = context.snapshot.keyRing.activeKey(for: listing.bundleID, purpose: listing.purpose) else {
             throw .service(.keyUnavailable(listing.purpose))
         }
@@ -127,6 +128,9 @@ package final class SignOffer: Sendable {
 
     /// Lets the requests of a turn be committed, all together.
     package func turnEnded() { decider.committer.takeWaiting() }
+
+    /// Finds out whether the app that asks is genuine.
+    var genuineApps: GenuineAppChecks { decider.genuineApps }
 
     /// Whether this caller is told what the rules found.
     package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }

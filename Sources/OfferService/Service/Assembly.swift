@@ -58,7 +58,7 @@ struct Assembly: Sendable {
             Obstacle(
                 "app-store-roots",
                 "\(Setting.appStoreRoots.flag) has roots trusted beside Apple's: who has their keys can forge what the App "
-                    + "Store signs. That is for tests only."
+                    + "Store signs and what App Attest attests. That is for tests only."
             )
         ]
     }

@@ -17,6 +17,8 @@ package final class Stores: Sendable {
     package let googlePush: GooglePushAuthenticator?
     /// Sends all questions to stores: budgets, retries and circuit breakers are here.
     package let gateway: StoreGateway
+    /// Where attestations of apps may end.
+    let appAttestAnchors: TrustAnchors
     private let client: Client
     private let verifier: SignedDataVerifier
     private let revocation: Revocation?
@@ -38,7 +40,7 @@ package final class Stores: Sendable {
             throw .client(error)
         }
         do throws(ConfigurationError) {
-            verifier = SignedDataVerifier(anchors: try settings.trustAnchors())
+            (verifier, appAttestAnchors) = (try settings.signedDataVerifier(), try settings.appAttestAnchors())
         } catch {
             throw .configuration(error)
         }

@@ -39,7 +39,7 @@ struct OffersFileTests {
         """
 
     private static let ruleNames =
-        " (known: all, any, appleWinBackEligible, attribute, autoRenew, billingPlan, budget, cancelled, commitmentEnds, "
+        " (known: all, any, appOrigin, appleWinBackEligible, attribute, autoRenew, billingPlan, budget, cancelled, commitmentEnds, "
         + "commitmentPeriod, cooldown, environment, grants, isActive, lapsed, "
         + "not, ownership, priceStepUpConsent, refunded, region, renewsTo, status, storefront, subscribedBefore, usedOffers, window)"
 
@@ -61,7 +61,7 @@ struct OffersFileTests {
             "bundelId",
             "error: offers:3:5 /apps/0/bundleId: is missing, and so is packageName; an app is in one store at least",
             "error: offers:4:17 /apps/0/bundelId: is not a known member; did you mean “bundleId”? "
-                + "(known: appAppleId, bundleId, customers, environments, googlePlay, packageName, plans, retention)"
+                + "(known: appAppleId, appAttest, bundleId, customers, environments, googlePlay, packageName, plans, retention)"
         ),
         IssueRow(
             "a misspelt member further in",
@@ -83,7 +83,7 @@ struct OffersFileTests {
             "plans: {}, plan: [",
             "error: offers:6:14 /apps/0/plans: expected an array, found an object",
             "error: offers:6:24 /apps/0/plan: is not a known member; did you mean “plans”? (known: "
-                + "appAppleId, bundleId, customers, environments, googlePlay, packageName, plans, retention)"
+                + "appAppleId, appAttest, bundleId, customers, environments, googlePlay, packageName, plans, retention)"
         ),
         IssueRow(
             "no offers",
@@ -170,9 +170,9 @@ struct OffersFileTests {
             plan,
             plan + #"introductoryOffer: {id: "trial", elegibility: {}, appStore: {offerId: "x"}}, "#,
             "error: offers:9:57 /apps/0/plans/0/introductoryOffer/elegibility: is not a known member; did you mean "
-                + "“eligibility”? (known: eligibility, facts, id)",
+                + "“eligibility”? (known: eligibility, facts, genuineApp, id)",
             "error: offers:9:71 /apps/0/plans/0/introductoryOffer/appStore: is not a known member "
-                + "(known: eligibility, facts, id)"
+                + "(known: eligibility, facts, genuineApp, id)"
         ),
         IssueRow(
             "a group that is none",

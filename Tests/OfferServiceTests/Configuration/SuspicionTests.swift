@@ -46,6 +46,20 @@ struct SuspicionTests {
         #expect(loaded.warnings.isEmpty && loaded.samples.isEmpty && loaded.ungrantable.isEmpty, "\(loaded.warnings)")
     }
 
+    @Test(arguments: ["", #"appAttest: {teamId: "ABCDE12345", policy: "off"}, "#])
+    func `warns of a rule that asks where the app is from, where no proof is looked at`(settings: String) throws {
+        let (old, new) = (#"plans: ["#, settings + #"plans: ["#)
+        let rule = #"usedOffers: {subscriptionGroupId: "31234567", atMost: 0}"#
+        let asked = Self.offers.replacing(rule, with: #"appOrigin: {in: ["appStore"]}"#)
+        let unproven = try load(Self.offers, asked.replacing(old, with: new)).warnings.map(\.description)
+        #expect(
+            unproven.contains { $0.contains("back asks appOrigin, and com.acme.notes has no appAttest") },
+            "\(unproven)"
+        )
+        let proven = asked.replacing(old, with: #"appAttest: {teamId: "ABCDE12345", policy: "prefer"}, plans: ["#)
+        #expect(try load(Self.offers, proven).warnings.isEmpty)
+    }
+
     @Test(arguments: ["SubscriptionKey_ZZZ123DEFG.p8", "AuthKey_ZZZ123DEFG.p8"])
     func `warns of a file that is named for another key`(file: String) throws {
         let warnings = try load("pro", "pro", file: file).warnings.map(\.description)

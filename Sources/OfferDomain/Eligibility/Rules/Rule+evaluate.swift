@@ -31,15 +31,25 @@ extension Rule {
             cooldown(days: days, context.redeemable(per: scope, in: stores), scope, at: context.now)
         case .budget(let atMost, let days, let stores): budget(atMost, days, stores, context)
         case .window(let from, let until): window(from, until, context.now)
-        case .storefront(let allowed):
-            membership(context.facts.storefront, allowed, .storefrontMatches, .storefrontDiffers, .storefrontUnknown)
-        case .region(let list): membership(context.facts.region, list, .regionMatches, .regionDiffers, .regionUnknown)
-        case .ownership(let wanted):
-            equality(context.facts.ownership, wanted, .ownershipMatches, .ownershipDiffers, .ownershipUnknown)
+        case .storefront, .region, .ownership, .environment, .appOrigin: place(context.facts)
         case .refunded(let days, let percent): refunded(withinDays: days, percent, context)
-        case .environment(let wanted):
-            equality(context.facts.environment, wanted, .environmentMatches, .environmentDiffers, .environmentUnknown)
         case .attribute(let name, let test): attribute(name, test, context.attributes)
+        }
+    }
+
+    /// Where customer, purchase and app are from.
+    private func place(_ facts: CustomerFacts) -> Finding {
+        switch self {
+        case .storefront(let list):
+            membership(facts.storefront, list, .storefrontMatches, .storefrontDiffers, .storefrontUnknown)
+        case .region(let list): membership(facts.region, list, .regionMatches, .regionDiffers, .regionUnknown)
+        case .ownership(let wanted):
+            equality(facts.ownership, wanted, .ownershipMatches, .ownershipDiffers, .ownershipUnknown)
+        case .environment(let wanted):
+            equality(facts.environment, wanted, .environmentMatches, .environmentDiffers, .environmentUnknown)
+        case .appOrigin(let list):
+            membership(facts.appOrigin, list, .appOriginMatches, .appOriginDiffers, .appOriginUnknown)
+        default: preconditionFailure("not a rule of a place")
         }
     }
 

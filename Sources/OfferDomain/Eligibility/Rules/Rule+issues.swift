@@ -14,14 +14,11 @@ extension Rule {
         case .subscribedBefore, .autoRenew, .isActive, .billingPlan, .priceStepUpConsent, .appleWinBackEligible,
             .ownership, .environment:
             return []
-        case .status(let allowed):
-            return check.list(allowed.map(\.rawValue), "/in")
-        case .storefront(let allowed):
-            return check.list(allowed.map(\.text), "/in")
-        case .region(let allowed):
-            return check.list(allowed.map(\.text), "/in")
-        case .renewsTo(let allowed):
-            return check.list(allowed.map(\.text), "/in")
+        case .status(let allowed): return check.list(allowed.map(\.rawValue), "/in")
+        case .storefront(let allowed): return check.list(allowed.map(\.text), "/in")
+        case .region(let allowed): return check.list(allowed.map(\.text), "/in")
+        case .renewsTo(let allowed): return check.list(allowed.map(\.text), "/in")
+        case .appOrigin(let allowed): return check.list(allowed.map(\.rawValue), "/in")
         case .lapsed(let atLeastDays, let atMostDays), .cancelled(let atLeastDays, let atMostDays):
             return check.days(atLeastDays, "/atLeastDays", least: 0) + check.days(atMostDays, "/atMostDays", least: 0)
                 + check.bounds(atLeastDays, atMostDays)

@@ -19,7 +19,7 @@ extension Rule {
             needs.otherStore = stores == .both
         case .subscribedBefore, .status, .lapsed, .autoRenew, .isActive, .cancelled, .renewsTo, .billingPlan,
             .priceStepUpConsent, .commitmentEnds, .commitmentPeriod, .appleWinBackEligible, .usedOffers, .window,
-            .storefront, .region, .ownership, .refunded, .environment, .attribute:
+            .storefront, .region, .ownership, .refunded, .environment, .appOrigin, .attribute:
             break
         }
         return needs
@@ -27,6 +27,16 @@ extension Rule {
 }
 
 extension Rule {
+    /// Whether it asks where the app is from.
+    package var asksAppOrigin: Bool {
+        switch self {
+        case .all(let rules), .any(let rules): rules.contains(where: \.asksAppOrigin)
+        case .not(let rule): rule.asksAppOrigin
+        case .appOrigin: true
+        default: false
+        }
+    }
+
     /// The subscription groups that this rule and those inside it name.
     package var groups: [SubscriptionGroupID] {
         switch self {

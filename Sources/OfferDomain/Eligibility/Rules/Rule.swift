@@ -60,6 +60,8 @@ package indirect enum Rule: Hashable, Sendable {
     /// There was a refund of a subscription in the last days of 24 hours, of at least so many percent of the price.
     case refunded(withinDays: Int, atLeastPercent: Int? = nil)
     case environment(StoreEnvironment)
+    /// The app that asks is from one of these places.
+    case appOrigin(in: [AppOrigin])
     case attribute(name: String, AttributeTest)
 
     /// The name in an offers file.
@@ -90,6 +92,7 @@ package indirect enum Rule: Hashable, Sendable {
         case .ownership: "ownership"
         case .refunded: "refunded"
         case .environment: "environment"
+        case .appOrigin: "appOrigin"
         case .attribute: "attribute"
         }
     }
@@ -99,7 +102,7 @@ package indirect enum Rule: Hashable, Sendable {
         "all", "any", "not", "subscribedBefore", "status", "lapsed", "autoRenew", "isActive", "cancelled", "renewsTo",
         "billingPlan", "commitmentEnds", "commitmentPeriod", "appleWinBackEligible", "usedOffers", "grants", "cooldown",
         "budget", "window", "storefront", "region", "ownership", "refunded",
-        "environment", "attribute", "priceStepUpConsent",
+        "environment", "appOrigin", "attribute", "priceStepUpConsent",
     ]
 }
 

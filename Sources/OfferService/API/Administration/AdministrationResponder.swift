@@ -22,7 +22,7 @@ extension Route {
         switch self {
         case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
             .googlePlayNotification, .retentionRequest, .eligibility, .googlePlayAuthorization, .transactions,
-            .customerTransfers, .customerAttributes, .appAccountTokens,
+            .customerTransfers, .customerAttributes, .appAccountTokens, .appAttestChallenge, .appAttestKey,
             .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .grant, .events, .unknown:
             false
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,

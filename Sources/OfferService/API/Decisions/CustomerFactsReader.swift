@@ -49,6 +49,7 @@ struct CustomerFactsReader {
             appleWinBackEligible: reader.optional("appleWinBackEligible", "true or false", \.bool),
             at: observedAt
         )
+        facts.state(appOrigin: choice(&reader, "appOrigin"), at: observedAt)
         facts.state(priceStepUpConsent: choice(&reader, "priceStepUpConsent"), at: observedAt)
         return facts
     }

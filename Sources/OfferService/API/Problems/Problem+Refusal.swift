@@ -204,6 +204,8 @@ extension Problem {
                 "The keys of the provider that issued the token can't be read. Send the same request again."
             )
             headers = [("Retry-After", String(seconds))]
+        case .genuineAppRequired: self.init(genuineAppRequired: ())
+        case .genuineAppRefused(let fault): self.init(fault)
         case .roleNotAllowed(let role):
             self.init(
                 "role-not-allowed",

@@ -20,6 +20,9 @@ package struct SignatureBatch: Sendable {
     /// `nil` without an idempotency key.
     package let idempotency: BatchClaim?
 
+    /// The apps that the requests name, as far as they could be read.
+    var apps: Set<BundleID> { Set(items.compactMap { try? $0.request.get().bundleID }) }
+
     /// How many requests a body may have.
     package static let mostRequests = 32
 

@@ -34,7 +34,8 @@ struct SignatureBatchCall: Sendable {
         let morePlaces = try admission.enter(caller, batch.items.count - 1)
         defer { morePlaces.leave() }
         // A batch has no id of its own: what is refused as a whole is logged under that of its first request.
-        let context = RequestContext(id: batch.items[0].id, receivedAt: now, snapshot: snapshot, caller: caller)
+        var context = RequestContext(id: batch.items[0].id, receivedAt: now, snapshot: snapshot, caller: caller)
+        context = try await signer.genuineApps.examined(context, request, about: batch.apps)
         let results: [Result<SignedOffer, Refusal>]
         do throws(Refusal) {
             results = try await signer.sign(batch, in: context)

@@ -26,13 +26,14 @@ package struct SignatureCall: Sendable {
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let asked = try SignatureRequest(request.body, for: kind, by: caller.user, receivedAt: now)
-        let context = RequestContext(
+        var context = RequestContext(
             id: requestID,
             receivedAt: now,
             snapshot: snapshot,
             caller: caller,
             idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) }
         )
+        context = try await signer.genuineApps.examined(context, request, about: [asked.bundleID])
         let signed: SignedOffer
         do throws(Refusal) {
             signed = try await signer.sign(asked, in: context)

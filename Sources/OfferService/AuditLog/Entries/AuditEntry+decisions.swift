@@ -24,6 +24,7 @@ extension AuditEntry {
         writer.member("digest", upTo: SHA256Digest.hexBytes) { record.intent.digest.appendHex(to: &$0) }
         writer.member("ev", plain: event.name.rawValue)
         writer.member("fmt", plain: record.intent.form.rawValue)
+        write(genuineApp: request, &writer)
         writer.member("grant", id: terms.id)
         writer.member("kid", plain: key.id.text)
         writer.member("nonce", id: terms.nonce)
@@ -78,6 +79,7 @@ extension AuditEntry {
             writer.member("bundle", plain: plan.listing.bundleID.text)
             writer.member("caller", plain: request.callerID.text)
             writer.member("ev", plain: event.name.rawValue)
+            write(genuineApp: request, &writer)
             writer.member("kid", plain: plan.key.id.text)
             if let id = plan.listing.offerID { writer.member("offer", plain: id.text) }
             writer.member("outcome", plain: record.decision.outcome.rawValue)
@@ -118,6 +120,17 @@ extension AuditEntry {
             writer.name("version")
             writer.string(version)
         }
+        writer.endObject()
+    }
+
+    /// What the app has proven of itself; nothing of one that has not.
+    private static func write(genuineApp request: DecisionRequest, _ writer: inout JSONWriter) {
+        guard let proof = request.context.proof(of: request.offer.app) else { return }
+        writer.name("genuine")
+        writer.beginObject()
+        writer.member("by", plain: proof.method.rawValue)
+        writer.member("environment", plain: proof.environment.rawValue)
+        if let origin = proof.origin { writer.member("origin", plain: origin.rawValue) }
         writer.endObject()
     }
 

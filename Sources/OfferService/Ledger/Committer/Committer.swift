@@ -198,7 +198,7 @@ package final class Committer: Sendable {
         }.get()
     }
 
-    /// Reads something within a transaction, as the ledger is then.
+    /// Reads or changes something within a transaction, unless too much waits; a task goes on when it is durable.
     func look(_ body: @escaping Change) async throws(LedgerError) {
         try await withCheckedContinuation { continuation in
             if let refusal = submit(.change(body) { continuation.resume(returning: $0) }, wakes: true) {

@@ -24,8 +24,8 @@ package struct DecisionCustomer: Sendable {
     package let epoch: String
     /// The ledger's key of the account that purchases made with the grant will name; `nil` if they will name none.
     package let account: [UInt8]?
-    /// The facts that a trusted caller stated; none of an app's.
-    package let facts: SharedFacts
+    /// The facts that a trusted caller stated; of an app's, where it has proven to be from.
+    package private(set) var facts: SharedFacts
     /// `nil` if no trusted caller stated any.
     package let attributes: Attributes?
 
@@ -44,6 +44,7 @@ package struct DecisionCustomer: Sendable {
                 return PseudonymizedName(name, pseudonyms.pseudonym(of: name, in: app))
             }
             account = Self.account(stated.binding, among: names, pseudonyms, in: app)
+            if let origin = context.proof(of: app)?.origin { facts = facts.with(origin, at: context.receivedAt) }
         case .googlePlay:
             names = stated.identities.filter(\.isGivenAtGooglePlay).map { identity in
                 PseudonymizedName(identity, pseudonyms.pseudonym(of: identity, in: app))
@@ -65,5 +66,13 @@ package struct DecisionCustomer: Sendable {
         guard let identity = binding.identity else { return nil }
         let known = names.first { $0.identity == identity }?.pseudonym
         return (known ?? pseudonyms.pseudonym(of: identity, in: app)).ledgerKey
+    }
+}
+
+extension SharedFacts {
+    fileprivate func with(_ origin: AppOrigin, at now: Timestamp) -> SharedFacts {
+        var facts = value
+        facts.state(appOrigin: origin, at: now)
+        return SharedFacts(facts)
     }
 }

@@ -52,6 +52,8 @@ package final class Pseudonyms: Sendable {
 
     /// What else is made with the secret, beside pseudonyms of customers; none can pass for another.
     package enum Use: UInt8, Sendable {
+        /// Proves that a challenge is ours.
+        case appAttestChallenge = 0x63
         /// Stands for a purchase token.
         case purchase = 0x67
         /// Proves that a grant's mark is ours.

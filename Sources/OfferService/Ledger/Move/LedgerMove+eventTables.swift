@@ -28,6 +28,20 @@ extension LedgerMove {
             """
     )
 
+    /// The keys with which apps prove themselves.
+    static let appAttestTable = Table(
+        name: "app_attest_keys",
+        columns: 9,
+        select: """
+            SELECT key_id, public_key, bundle_id, environment, origin, challenge, counter, registered_at, used_day
+                FROM app_attest_keys ORDER BY key_id
+            """,
+        insert: """
+            INSERT INTO app_attest_keys (key_id, public_key, bundle_id, environment, origin, challenge, counter,
+                registered_at, used_day) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+    )
+
     /// How far each receiver of events is, and what it is still to be sent.
     static let eventTables = [
         Table(

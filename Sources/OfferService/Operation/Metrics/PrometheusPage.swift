@@ -8,6 +8,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions, unrecordedSignatures
     case offersSigned, offersRedeemed, boughtWithoutDiscount, identityProviderRequests, tokensRefused
+    case genuineAppChecks
     case retentionAnswers, retentionOffersShown, retentionOutcomes
     case eventDeliveries
 
@@ -38,6 +39,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .boughtWithoutDiscount: "offer_signer_offers_bought_without_discount_total"
         case .identityProviderRequests: "offer_signer_identity_provider_requests_total"
         case .tokensRefused: "offer_signer_tokens_refused_total"
+        case .genuineAppChecks: "offer_signer_genuine_app_checks_total"
         case .retentionAnswers: "offer_signer_retention_answers_total"
         case .retentionOffersShown: "offer_signer_retention_offers_shown_total"
         case .retentionOutcomes: "offer_signer_retention_outcomes_total"
@@ -75,6 +77,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
             "Purchases within ten minutes of a grant for the same product, without its offer, by client library"
         case .identityProviderRequests: "Readings of an identity provider's keys, by outcome"
         case .tokensRefused: "Users' tokens that were refused, by issuer and reason"
+        case .genuineAppChecks: "Proofs of apps that they are genuine, by what was checked and the result"
         case .retentionAnswers: "Answers to the App Store's real-time requests, by what is shown and why"
         case .retentionOffersShown: "Offers in answers to the App Store's real-time requests, each request once"
         case .retentionOutcomes: "Whether subscribers canceled within 24 hours after an answer, by what they were shown"
@@ -110,6 +113,7 @@ extension Metric {
         case .boughtWithoutDiscount: .boughtWithoutDiscount
         case .identityProviderRequests: .identityProviderRequests
         case .tokensRefused: .tokensRefused
+        case .genuineAppChecks: .genuineAppChecks
         case .retentionAnswers: .retentionAnswers
         case .retentionOffersShown: .retentionOffersShown
         case .retentionOutcomes: .retentionOutcomes
@@ -150,6 +154,8 @@ extension Metric {
         case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
         case .identityProviderRequests(let issuer, let outcome): [("issuer", issuer), ("outcome", outcome)]
         case .tokensRefused(let issuer, let reason): [("issuer", issuer), ("reason", reason)]
+        case .genuineAppChecks(let method, let check, let result):
+            [("method", method), ("check", check), ("result", result)]
         case .retentionAnswers(let app, let answer, let reason):
             [("app", app), ("answer", answer), ("reason", reason)]
         case .retentionOffersShown(let environment, let offer): [("environment", environment), ("offer", offer)]

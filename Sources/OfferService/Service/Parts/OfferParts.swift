@@ -7,6 +7,7 @@ struct OfferParts: Sendable {
     let previewer: PreviewEligibility
     let appStore: AppStore
     let committer: Committer
+    let appAttest: AppAttestCall
 
     init(
         _ writing: WritingParts,
@@ -17,9 +18,10 @@ struct OfferParts: Sendable {
     ) {
         let runtime = writing.runtime
         (appStore, committer) = (stores.appStore, writing.committer)
+        appAttest = AppAttestCall(writing, anchors: stores.appAttestAnchors)
         let decider = OfferDecider(
             committer: committer,
-            admission: writing.admission,
+            genuineApps: appAttest.checks,
             showsFindingsToApps: settings.showsFindingsToApps,
             runtime: runtime
         )
@@ -68,6 +70,7 @@ extension OfferCalls {
         authorizations = AuthorizationCall(authorizer: parts.authorizer, admission: admission, decisions: decisions)
         eligibility = EligibilityCall(previewer: parts.previewer, admission: admission, decisions: decisions)
         compatible = CompatibilityCall(signer: parts.signer, admission: admission, decisions: decisions, noise: noise)
+        appAttest = parts.appAttest
         retention = RetentionCall(
             store: parts.appStore,
             decider: RetentionDecider(

@@ -25,6 +25,11 @@ public struct Facts: Encodable, Hashable, Sendable {
         case monthly, billedUpfront
     }
 
+    /// Where the app is from that asks, if the backend has verified it.
+    public enum AppOrigin: String, Encodable, Sendable {
+        case appStore, testFlight, development, enterprise, developerId, other
+    }
+
     /// Whether the customer agrees to the higher price that Google Play asks about.
     public enum PriceStepUpConsent: String, Encodable, Sendable {
         case notRequired, pending, confirmed, completed
@@ -66,6 +71,7 @@ public struct Facts: Encodable, Hashable, Sendable {
     public var commitmentPeriod: Int?
     public var appleWinBackEligible: Bool?
     public var priceStepUpConsent: PriceStepUpConsent?
+    public var appOrigin: AppOrigin?
     public var expiresAt: Date?
     public var autoRenew: AutoRenewal?
     public var ownership: Ownership?

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the app that asks came onto the device, as the system says it.
+///
+/// Source: Apple's validation categories, in the
+/// [Attestation Object Validation Guide](https://developer.apple.com/documentation/devicecheck/attestation-object-validation-guide).
+package enum AppOrigin: String, CaseIterable, Sendable {
+    case appStore
+    case testFlight
+    /// From Xcode, or by ad hoc distribution.
+    case development
+    case enterprise
+    /// A Mac app from elsewhere than the App Store, signed with a Developer ID.
+    case developerID = "developerId"
+    /// Another category of Apple's.
+    case other
+}
+
+extension CustomerFacts {
+    /// Adds where the app is from that asks: as a trusted caller states it, or as the app has proven itself.
+    package mutating func state(appOrigin: AppOrigin?, at instant: Timestamp) {
+        self.appOrigin = appOrigin.map { Fact($0, source: .statedByCaller, observedAt: instant) }
+    }
+}

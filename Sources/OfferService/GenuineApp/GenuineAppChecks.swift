@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import HTTP
+import OfferDomain
+
+/// Finds out whether the app that sends a request proves to be genuine.
+package final class GenuineAppChecks: Sendable {
+    private let keys: AttestedKeys
+    let admission: Admission
+    private let metrics: Metrics
+    private let log: Log
+
+    init(keys: AttestedKeys, admission: Admission, _ runtime: Runtime) {
+        self.keys = keys
+        self.admission = admission
+        metrics = runtime.metrics
+        log = runtime.log
+    }
+
+    /// What of an app is checked.
+    package enum Check: String, CaseIterable, Sendable {
+        case attestation, assertion
+    }
+
+    /// The context with what the request proves of one of the apps that it is about; the same if it comes without a proof, or
+    /// none is looked at.
+    ///
+    /// A proof that is sent has to be right, where apps do not need one too: what the app got wrong would else not be seen.
+    /// It counts once, whatever becomes of the request.
+    func examined(
+        _ context: RequestContext,
+        _ request: Request,
+        about apps: Set<BundleID>
+    ) async throws(Refusal) -> RequestContext {
+        guard context.caller.role == .app, apps.contains(where: context.catalog.looksAtProofs) else { return context }
+        let counts = SentAssertion.fields.map(request.headers.count(of:))
+        guard counts.contains(where: { $0 > 0 }) else { return context }
+        let sent = try asRefusal { () throws(GenuineAppFault) in
+            try SentAssertion(request, fieldCounts: counts, about: apps, in: context)
+        }
+        guard let key = try await keys.key(sent.keyID) else { throw refusal(.keyUnknown, .assertion) }
+        let (counter, app) = try asRefusal { () throws(GenuineAppFault) in
+            try sent.verified(by: key, Self.clientDataHash(request, sent.challenge))
+        }
+        // Only now, so that nobody can use up another key's rate.
+        try admission.admit(context.caller, about: [sent.keyID.bytes])
+        guard try await keys.advance(sent.keyID, to: counter, at: context.receivedAt) else {
+            throw refusal(.counter, .assertion)
+        }
+        count("accepted", .assertion)
+        return context.with(app)
+    }
+
+    private func asRefusal<Value>(_ body: () throws(GenuineAppFault) -> Value) throws(Refusal) -> Value {
+        do throws(GenuineAppFault) { return try body() } catch { throw refusal(error, .assertion) }
+    }
+
+    /// What the app has its key sign: the digest of method, path, challenge and the body's digest, between line feeds.
+    private static func clientDataHash(_ request: Request, _ challenge: AppAttestChallenge) -> SHA256Digest {
+        let line: [UInt8] = [0x0A]
+        let head = Array(request.method.name.utf8) + line + request.path + line + Array(challenge.text.utf8) + line
+        return SHA256.digest(of: head + SHA256.digest(of: request.body).bytes)
+    }
+
+    /// Refuses an app that has not proven itself, where the offer is only for those that have.
+    ///
+    /// A backend, and the App Store itself, are no apps: they prove themselves otherwise.
+    func demand(
+        _ policy: GenuineAppPolicy,
+        of app: AppName,
+        in context: RequestContext
+    ) throws(Refusal) {
+        guard policy != .off, context.caller.role == .app, context.proof(of: app) == nil else { return }
+        count("absent", .assertion)
+        if policy == .require { throw .caller(.genuineAppRequired) }
+    }
+
+    func count(_ result: String, _ check: Check) {
+        let method = GenuineApp.Method.appAttest.rawValue
+        metrics.count(.genuineAppChecks(method: method, check: check.rawValue, result: result))
+    }
+
+    /// The answer to the caller, who is told what to do and not the reason; metrics and log have it.
+    func refusal(_ fault: GenuineAppFault, _ check: Check) -> Refusal {
+        count(fault.label, check)
+        log.onceAMinute(
+            .info,
+            "an app's proof was refused",
+            of: "\(check.rawValue) \(fault.label)",
+            ["check": .text(check.rawValue), "reason": .text(fault.label), "detail": .text(fault.description)]
+        )
+        return .caller(.genuineAppRefused(fault))
+    }
+}
+
+extension RequestContext {
+    /// What the request has proven of that app; `nil` if nothing, or only of another.
+    func proof(of app: AppName) -> GenuineApp? {
+        genuineApp.flatMap { $0.app == app ? $0 : nil }
+    }
+}
+
+/// An assertion as it was sent, with a challenge of ours that is good for one of the apps that the request is about.
+private struct SentAssertion {
+    let keyID: SHA256Digest
+    let challenge: AppAttestChallenge
+    private let app: BundleID
+    private let settings: AppAttestSettings
+    private let assertion: [UInt8]
+
+    static let fields: [StaticString] = ["App-Attest-Key-Id", "App-Attest-Challenge", "App-Attest-Assertion"]
+
+    /// `counts` are how often each of the fields is there; they are in the form that Apple's libraries write.
+    init(
+        _ request: Request,
+        fieldCounts counts: [Int],
+        about apps: Set<BundleID>,
+        in context: RequestContext
+    ) throws(GenuineAppFault) {
+        let values = Self.fields.compactMap(request.headers.only)
+        guard counts == [1, 1, 1], values.count == 3,
+            let keyID = Base64.decode(Array(values[0])).flatMap(SHA256Digest.init(bytes:)),
+            let assertion = Base64.decode(Array(values[2]))
+        else { throw .headers }
+        (self.keyID, self.assertion) = (keyID, assertion)
+        let (catalog, now) = (context.catalog, context.receivedAt)
+        for app in apps where catalog.looksAtProofs(of: app) {
+            guard let settings = catalog.appAttest(of: app),
+                let challenge = AppAttestChallenge(
+                    values[1],
+                    for: AppName(app),
+                    under: context.snapshot.pseudonyms,
+                    at: now
+                )
+            else { continue }
+            (self.app, self.settings, self.challenge) = (app, settings, challenge)
+            return
+        }
+        throw .challenge
+    }
+
+    /// The counter, and what the app has proven once that is known to be a new one.
+    func verified(
+        by key: AttestedKey,
+        _ clientDataHash: SHA256Digest
+    ) throws(GenuineAppFault) -> (counter: UInt32, GenuineApp) {
+        guard key.bundleID == app else { throw .keyOfOtherApp }
+        guard settings.environments.contains(key.environment) else { throw .environment(key.environment) }
+        let read: AppAssertion
+        do throws(AppAttestFault) {
+            read = try AppAssertion(assertion)
+            try read.verify(by: key.key, clientDataHash: clientDataHash, appID: settings.appID(of: app))
+        } catch {
+            throw .proof(error)
+        }
+        let proven = GenuineApp(
+            app: AppName(app),
+            method: .appAttest,
+            environment: key.environment,
+            // An app may come from elsewhere after an update than when it registered.
+            origin: read.extensions.category.map(AppOrigin.init) ?? key.origin
+        )
+        return (read.counter, proven)
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+
+/// Why what an app sent does not prove that it is genuine.
+package enum GenuineAppFault: Error, Hashable, Sendable {
+    /// Not one of each header, or not Base64.
+    case headers
+    /// Not of this service, for another app, or over.
+    case challenge
+    /// Another key was registered with this challenge.
+    case challengeUsed
+    /// No such key is registered, or it was not used for so long that it is forgotten.
+    case keyUnknown
+    /// The key is another app's than the one that the request is about.
+    case keyOfOtherApp
+    /// The key is of a service of Apple's that the app's settings do not allow, or no longer.
+    case environment(AppAttestEnvironment)
+    /// The key has signed this or a later assertion before.
+    case counter
+    case proof(AppAttestFault)
+
+    /// The reason in a few lowercase words joined by hyphens, for metrics and logs.
+    package var label: String {
+        switch self {
+        case .headers: "headers"
+        case .challenge: "challenge"
+        case .challengeUsed: "challenge-used"
+        case .keyUnknown: "key-unknown"
+        case .keyOfOtherApp: "key-of-other-app"
+        case .environment: "other-environment"
+        case .counter: "counter"
+        case .proof(let fault): fault.label
+        }
+    }
+}
+
+extension GenuineAppFault: CustomStringConvertible {
+    /// One sentence for the log; callers see no reason beyond what to do.
+    package var description: String {
+        switch self {
+        case .headers: "The request has not one of each App-Attest header, in Base64."
+        case .challenge: "The challenge is over, or was not made here for this app."
+        case .challengeUsed: "Another key was registered with this challenge."
+        case .keyUnknown: "No such key is registered."
+        case .keyOfOtherApp: "The key is registered for another app than the request names."
+        case .environment(let found): "The key is of the environment \(found.rawValue), which appAttest does not allow."
+        case .counter: "The key has signed this or a later assertion before."
+        case .proof(let fault): fault.description
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Problem {
+    /// The offer is only for apps that prove themselves.
+    init(genuineAppRequired: Void) {
+        self.init(
+            "genuine-app-required",
+            "The app must prove that it is genuine",
+            403,
+            "This offer is only for apps that prove themselves: send the three App-Attest headers with the request."
+        )
+    }
+
+    /// With what to do, and without the reason, which only the log has.
+    init(_ fault: GenuineAppFault) {
+        switch fault {
+        case .challenge, .challengeUsed:
+            self.init(
+                "app-attest-challenge",
+                "The challenge is not good, or no longer",
+                403,
+                "Get a new challenge from /v1/app-attest/challenges, and send the request again with it."
+            )
+        case .keyUnknown:
+            self.init(
+                "app-attest-key-unknown",
+                "The key is not registered",
+                403,
+                "Generate a new key in the app, register it at /v1/app-attest/keys, and send the request again."
+            )
+        case .headers, .keyOfOtherApp, .environment, .counter, .proof:
+            self.init(
+                "genuine-app-refused",
+                "What the app sent does not prove that it is genuine",
+                403,
+                "Sign this very request with a new challenge; where that fails too, register a new key."
+            )
+        }
+    }
+}

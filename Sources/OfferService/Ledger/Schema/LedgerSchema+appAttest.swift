@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension LedgerSchema {
+    /// The keys with which apps prove themselves.
+    static let appAttest: [StaticString] = [
+        """
+        CREATE TABLE app_attest_keys (
+            -- Keys that Apple attested for the team's apps. Forgotten after 400 days without use.
+            key_id BLOB PRIMARY KEY,                -- SHA-256 of the key's point
+            public_key BLOB NOT NULL,               -- SubjectPublicKeyInfo, 91 bytes
+            bundle_id TEXT NOT NULL,
+            environment TEXT NOT NULL,              -- production or development
+            origin TEXT,                            -- where the app was from, as appOrigin in rules; null if not told
+            challenge BLOB NOT NULL UNIQUE,         -- the 16 random bytes of the challenge, which counts once
+            counter BIGINT NOT NULL,                -- of the last assertion; only a greater one is taken
+            registered_at BIGINT NOT NULL,
+            used_day BIGINT NOT NULL                -- of the last assertion, in days since 1970 UTC
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX app_attest_keys_by_day ON app_attest_keys (used_day)",
+    ]
+}
