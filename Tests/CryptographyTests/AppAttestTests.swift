@@ -49,7 +49,7 @@ struct AppAttestTests {
         #expect(try app.verified().environment == .production)
         let categories: [(CBORDraft, ValidationCategory?)] = [
             (.bytes([4, 0, 0, 0]), .appStore), (.bytes([2, 0, 0, 0]), .testFlight), (.integer(5), .enterprise),
-            (.bytes([0, 0, 0, 4]), nil), (.integer(99), nil), (.integer(10), .noCategory),
+            (.bytes([0, 0, 0, 4]), .noCategory), (.integer(99), .noCategory), (.integer(10), .noCategory),
         ]
         for (value, category) in categories {
             app.draft.extensions = .map([

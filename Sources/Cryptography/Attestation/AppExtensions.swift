@@ -41,14 +41,14 @@ package enum ValidationCategory: Int64, CaseIterable, Hashable, Sendable {
     case invalid, platform, testFlight, development, appStore, enterprise, developerID, local, rosetta, outOfProcessJIT
     case noCategory
 
-    /// Four bytes, the lowest first, or a number; a later system may know more of them, and says of none that it is one of these.
-    static func read(_ value: CBORValue) throws(AppAttestFault) -> ValidationCategory? {
+    /// Four bytes, the lowest first, or a number; a later system may know more of them, which are ``noCategory`` here: none of them may pass for one of these.
+    static func read(_ value: CBORValue) throws(AppAttestFault) -> ValidationCategory {
         let number: Int64
         switch value {
         case .integer(let integer): number = integer
         case .bytes(let bytes) where bytes.count == 4: number = bytes.reversed().reduce(0) { $0 << 8 | Int64($1) }
         case .bytes, .text, .array, .map: throw .extensions
         }
-        return ValidationCategory(rawValue: number)
+        return ValidationCategory(rawValue: number) ?? .noCategory
     }
 }

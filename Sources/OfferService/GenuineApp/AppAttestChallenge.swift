@@ -14,6 +14,8 @@ struct AppAttestChallenge: Sendable {
     let nonce: [UInt8]
 
     static let lifetimeMilliseconds: Int64 = 300_000
+    /// Between the clocks of instances.
+    private static let clockSkewMilliseconds: Int64 = 60_000
     private static let timeBytes = 6
     private static let nonceBytes = 16
     private static let codeBytes = 16
@@ -39,7 +41,8 @@ struct AppAttestChallenge: Sendable {
             + pseudonyms.earlierCodes(.appAttestChallenge, contents, in: app)
         guard codes.contains(where: { constantTimeEqual(Array($0.prefix(Self.codeBytes)), code) }) else { return nil }
         expiresAt = Timestamp(milliseconds: contents.prefix(Self.timeBytes).reduce(0) { $0 << 8 | Int64($1) })
-        guard now < expiresAt else { return nil }
+        let mostLeft = Self.lifetimeMilliseconds + Self.clockSkewMilliseconds
+        guard now < expiresAt, expiresAt.milliseconds - now.milliseconds <= mostLeft else { return nil }
         nonce = Array(contents.dropFirst(Self.timeBytes))
         self.text = String(decoding: Array(text), as: UTF8.self)
     }

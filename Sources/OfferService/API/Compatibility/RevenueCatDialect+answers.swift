@@ -62,6 +62,8 @@ extension RevenueCatDialect {
         switch refusal {
         case .decision, .request(.signedDataOfOtherAccount), .request(.transactionNotShown):
             .userIneligibleForPromoOffer
+        // Its SDK can't prove that the app is genuine.
+        case .caller(.genuineAppRequired): .userIneligibleForPromoOffer
         case .request(.signedDataRefused), .request(.refusedByStore): .invalidReceiptToken
         case .service(.keyUnavailable): .invalidAppleSubscriptionKey
         case .request, .caller, .service: nil

@@ -50,10 +50,11 @@ package final class Pseudonyms: Sendable {
         return message
     }
 
-    /// What else is made with the secret, beside pseudonyms of customers; none can pass for another.
+    /// What else is made with the secret, beside pseudonyms of customers; none can pass for another, since each begins with
+    /// another byte than the others and than every kind of ``CustomerIdentity``.
     package enum Use: UInt8, Sendable {
         /// Proves that a challenge is ours.
-        case appAttestChallenge = 0x63
+        case appAttestChallenge = 0x68
         /// Stands for a purchase token.
         case purchase = 0x67
         /// Proves that a grant's mark is ours.
