@@ -111,7 +111,7 @@ struct TLSTests {
                 // What `openssl s_client` reads by itself is a command: it changes its key with the next bytes that it sends.
                 // It takes a command only where the next bytes have not come by the time it reads.
                 for piece in ["k\n", "X: 1\r\n"] {
-                    try await Task.sleep(for: .milliseconds(row.isAnswered ? 150 : 25))
+                    try await Task.sleep(for: .milliseconds(row.isAnswered ? 500 : 25))
                     client.send(piece)
                 }
             }
