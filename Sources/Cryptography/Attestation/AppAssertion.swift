@@ -3,7 +3,7 @@
 /// What an app's attested key says of one request.
 ///
 /// Holding one says that its form is right; ``verify(by:clientDataHash:appID:)`` says whether it is believed. Whether its
-/// counter is a new one, only who keeps the last one knows.
+/// counter is a new one, the caller decides, which keeps the last one.
 ///
 /// Source: Apple, [Validating apps that connect to your server](https://developer.apple.com/documentation/devicecheck/validating-apps-that-connect-to-your-server).
 package struct AppAssertion: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a connection tells of the client at its other end.
+/// The client of a connection, as far as the connection shows it.
 package struct ConnectionClient: Sendable {
     /// Its address.
     package let peer: PeerAddress

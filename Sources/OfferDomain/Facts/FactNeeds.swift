@@ -82,7 +82,7 @@ extension Rule {
         case .ownership: .ownership
         case .refunded: .refunds
         case .environment: .environment
-        // Of where the app is from no store tells.
+        // No store knows where the app is from.
         case .grants, .cooldown, .budget, .window, .attribute, .appOrigin: []
         }
     }

@@ -197,7 +197,7 @@ package final class API: Responder {
         }
     }
 
-    /// The calls that say whose purchases are, and what else is known of customers.
+    /// The calls about the customers of purchases, and what else is known of customers.
     private func answer(
         _ request: Request,
         aboutCustomers match: RouteMatch,

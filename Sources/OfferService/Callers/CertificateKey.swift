@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 
-/// A client certificate as a credential (RFC 8705 section 2.2): known by the SHA-256 digest of its DER, whoever issued it.
+/// A client certificate as a credential (RFC 8705 section 2.2): known by the SHA-256 digest of its DER; its issuer is not checked.
 package struct CertificateKey: CallerCredential, Hashable {
     /// SHA-256 of the certificate's DER, the `x5t#S256` of RFC 8705.
     package let digest: SHA256Digest

@@ -10,7 +10,7 @@ struct AppAttestChallenge: Sendable {
     /// 51 characters of base64url.
     let text: String
     let expiresAt: Timestamp
-    /// 16 random bytes, by which it is told from others.
+    /// 16 random bytes, different in each challenge.
     let nonce: [UInt8]
 
     static let lifetimeMilliseconds: Int64 = 300_000

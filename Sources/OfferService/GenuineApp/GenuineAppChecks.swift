@@ -42,7 +42,7 @@ package final class GenuineAppChecks: Sendable {
         let (counter, app) = try asRefusal { () throws(GenuineAppFault) in
             try sent.verified(by: key, Self.clientDataHash(request, sent.challenge))
         }
-        // Only now, so that nobody can use up another key's rate.
+        // After the signature is verified: an unproven request must not use up the key's rate.
         try admission.admit(context.caller, about: [sent.keyID.bytes])
         guard try await keys.advance(sent.keyID, to: counter, at: context.receivedAt) else {
             throw refusal(.counter, .assertion)
@@ -80,7 +80,7 @@ package final class GenuineAppChecks: Sendable {
         metrics.count(.genuineAppChecks(method: method, check: check.rawValue, result: result))
     }
 
-    /// The answer to the caller, who is told what to do and not the reason; metrics and log have it.
+    /// The answer to the caller, which says what to do; only metrics and log have the reason.
     func refusal(_ fault: GenuineAppFault, _ check: Check) -> Refusal {
         count(fault.label, check)
         log.onceAMinute(

@@ -156,7 +156,7 @@ import Testing
             try world.store.misbehave(.rateLimit(millisecondsFromNow: 90_000), at: .setAppAccountToken, times: 1)
             let call = world.accountTokenCall(ids.originalTransactionID)
             for _ in 0..<2 { #expect(try await world.service.send(call).problem == "store-limit-reached") }
-            #expect(try world.tokensAsked() == 1, "nobody asks before the time that Apple named")
+            #expect(try world.tokensAsked() == 1, "the store is not asked before the time that Apple named")
             #expect(try await world.service.send(world.apiCall("running", ids.originalTransactionID)).status == 200)
         }
     }

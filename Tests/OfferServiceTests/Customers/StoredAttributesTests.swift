@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a user's token opens only what is stored of that user, whoever's purchases are shown beside it`()
+    @Test func `a user's token opens only what is stored of that user, also beside another customer's purchases`()
         async throws
     {
         try await withStored { world, token async throws in
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `expired sets are gone for whoever asks, and are deleted`() async throws {
+    @Test func `expired sets are gone for every caller, and are deleted`() async throws {
         try await withStored { world, _ async throws in
             let service = world.service
             for number in 0..<300 { try await service.store(Self.risky, of: "customer-\(number)", seconds: 60) }
@@ -194,7 +194,7 @@ import Testing
             try await world.service.transfer(from: "device-1", to: "ada")
             #expect(try await ask() == 200)
             try await world.service.transfer(from: "device-1", to: "grace")
-            #expect(try await ask() == 403, "nobody knows which of the two asks")
+            #expect(try await ask() == 403, "either of the two may be asking")
             let eve = try token("eve")
             let body = """
                 {"bundleId": "com.example.app", "from": {"anonymousId": "device-2"}, "to": {"customerId": "eve"}}

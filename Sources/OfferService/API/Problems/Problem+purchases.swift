@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Problems with whose purchases are, and with changing that.
+/// Problems with the customer of purchases, and with changing it.
 extension Problem {
     init(purchaseOfOtherAccount pointer: String) {
         self.init(

@@ -16,7 +16,7 @@ package struct AccountTokenChange: Sendable {
     let keyID: KeyID
     /// The purchases.
     let chain: ChainKey
-    /// The customer whose they are.
+    /// The customer of the purchases.
     let customer: Pseudonym
     /// The token that they are to carry.
     let token: Pseudonym
@@ -25,7 +25,7 @@ package struct AccountTokenChange: Sendable {
     /// What the ledger may have of these three under earlier secrets.
     let successions: [KeySuccession]
 
-    /// Under whose secret the three are.
+    /// The epoch of the secret that the three are made with.
     var epoch: String { customer.epoch }
 
     /// What the ledger learns when the token is set: a purchase would show the same later.
@@ -55,7 +55,7 @@ extension AccountTokenChange {
         case made(Made)
         /// The idempotency key belongs to another request.
         case keyReused
-        /// A backend has said that the purchases are those of a customer who is not linked to this one.
+        /// A backend has named another customer for the purchases, and no backend or store has linked the two.
         case ofOtherCustomer
         /// The key is not to be used.
         case stopped(KeyStop)

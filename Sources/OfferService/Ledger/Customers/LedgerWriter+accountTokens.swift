@@ -20,7 +20,7 @@ extension LedgerWriter {
         return .ask(known?.chain.transactions.values.first?.environment)
     }
 
-    /// Records what the App Store answered, and whose the purchases are now.
+    /// Records what the App Store answered, and the customer of the purchases from now on.
     func conclude(
         _ change: AccountTokenChange,
         _ answer: Result<StoreEnvironment, StoreError>

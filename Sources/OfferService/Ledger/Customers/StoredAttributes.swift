@@ -19,11 +19,11 @@ package struct StoredAttributes: Hashable, Sendable {
 package struct AttributeChange: Sendable {
     /// Whose attributes they are.
     package let user: Pseudonym
-    /// Under whose secret the pseudonym is.
+    /// The epoch of the secret that the pseudonym is made with.
     package let epoch: String
     /// The app that the customer is one of.
     package let app: AppInStores
-    /// Who wants it; the entry names the caller.
+    /// The caller that wants it; the entry names it.
     package let callerID: CallerID
     /// What is stored in place of all that was; `nil` deletes it.
     package let new: New?

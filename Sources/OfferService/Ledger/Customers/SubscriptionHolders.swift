@@ -93,7 +93,7 @@ struct SubscriptionHolders {
         try current(of: subscription, .account)?.subject
     }
 
-    /// The customer whom a caller names as its buyer; `nil` if none was named.
+    /// The customer that a caller names as its buyer; `nil` if none was named.
     func customer(of subscription: [UInt8]) throws(StorageError) -> [UInt8]? {
         try current(of: subscription, .customer)?.subject
     }

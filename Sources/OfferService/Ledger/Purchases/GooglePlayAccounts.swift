@@ -59,8 +59,8 @@ extension LedgerWriter {
         if !request.successions.isEmpty { try noteInForce([customer]) }
     }
 
-    /// Those of the purchases that are somebody else's than these customers', or than who a backend or store linked to one of
-    /// them: by the account that each names, or else by the one that it is on record with.
+    /// Those of the purchases that belong neither to these customers nor to one that a backend or store linked to them: by the
+    /// account that each names, or else by the one that it is on record with.
     func purchasesOfOthers(
         _ named: [PurchaseKey: [UInt8]],
         than own: [[UInt8]]
@@ -80,8 +80,7 @@ extension LedgerWriter {
 }
 
 extension Committer {
-    /// Those of the purchases that are somebody else's than these customers', by the accounts that they name; all by their
-    /// keys.
+    /// Those of the purchases that belong to other customers, by the accounts that they name; all by their keys.
     package func purchasesOfOthers(
         _ named: [PurchaseKey: [UInt8]],
         than own: [[UInt8]]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 
-/// What the ledger had of a use of an offer before the use changed, as far as receivers of events are told of it.
+/// A use of an offer as the ledger had it before it changed: the members that decide which events follow.
 struct EarlierUse: Hashable, Sendable {
     let state: String
     /// When money was paid back without undoing the use, in milliseconds since 1970.

@@ -29,8 +29,8 @@ extension LedgerWriter {
 
     /// What is stored under the customer's first name that is proven, or that a backend states.
     ///
-    /// Of a device alone, which only a backend may ask about, it is what is stored of the one customer to whom a backend
-    /// transferred it: of two, nobody knows who asks.
+    /// For a device alone, which only a backend may ask about, the attributes of the one customer count that a backend
+    /// transferred it to. With two customers nothing counts, since either may be asking.
     private func storedAttributes(of request: DecisionRequest) throws(LedgerError) -> StoredAttributes? {
         let names = request.attributeHolders
         let key = names.isEmpty ? request.customers : names

@@ -110,7 +110,7 @@ extension LedgerWriter {
     /// The customers that are one link away from one of these.
     func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] { try links(of: customers).map(\.subject) }
 
-    /// Those among them of whom not only a user's token says so: what the other bought, or is said to be, follows.
+    /// The linked customers that a backend or a store vouches for: their purchases and attributes follow.
     func vouchedLinks(of customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
         try links(of: customers).filter(\.isVouched).map(\.subject)
     }
