@@ -35,7 +35,7 @@ private func read(_ stream: [UInt8], pieceBytes: Int) -> [Found] {
         case .complete(let consumed):
             guard 1...(end - position) ~= consumed else { fatalError("a request ends where it cannot") }
             position += consumed
-            let request = scanner.takeRequest(from: .loopback)
+            let request = scanner.takeRequest(from: ConnectionClient(peer: .loopback))
             guard request.headers.count(of: "host") == 1 else { fatalError("not one host") }
             guard request.headers.count(of: "transfer-encoding") == 0 else { fatalError("a transfer coding") }
             guard request.headers.count(of: "content-length") <= 1 else { fatalError("two lengths") }
