@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Cryptography
 package import HTTP
+import JSON
 import OfferDomain
 
 /// Tells whether a request comes from the push subscription that is set, by the OIDC token that Google signs for it.
@@ -16,13 +18,20 @@ package struct GooglePushAuthenticator: Sendable {
         self.clock = clock
     }
 
-    /// Checks the token of a request, from its form to its times; nothing it says counts before its signature does.
-    @discardableResult
-    package func authenticate(_ headers: HeaderFields) async throws(GooglePushFault) -> GooglePushClaims {
-        let token = try GooglePushToken(try Self.bearer(headers))
-        let claims = try token.claims(verifiedWith: try await keys.key(token.keyID))
-        try check(claims)
-        return claims
+    /// Checks the token of a request; nothing it says counts before its signature does.
+    package func authenticate(_ headers: HeaderFields) async throws(GooglePushFault) {
+        let bytes = try Self.bearer(headers)
+        let (token, claims) = try faultOfToken { () throws(TokenFault) in
+            let token = try JSONWebToken(bytes)
+            return (token, try TokenClaims(token.payload))
+        }
+        // Its own libraries take either name.
+        let policy = policy(issuer: claims.issuer == Self.shortIssuer ? Self.shortIssuer : Self.issuer)
+        try faultOfToken { () throws(TokenFault) in try policy.checkHeader(token) }
+        guard token.isSigned(by: try await keys.key(of: token)) else { throw .token(.signatureWrong) }
+        _ = try faultOfToken { () throws(TokenFault) in try policy.check(claims, at: clock.now().milliseconds) }
+        guard claims.all["email"]?.string(equals: identity.email.text) == true else { throw .otherEmail }
+        guard claims.all["email_verified"]?.bool == true else { throw .emailNotVerified }
     }
 
     private static func bearer(_ headers: HeaderFields) throws(GooglePushFault) -> ArraySlice<UInt8> {
@@ -31,31 +40,23 @@ package struct GooglePushAuthenticator: Sendable {
         case 1: break
         default: throw .authorizationRepeated
         }
-        // RFC 9110 section 11.1: the scheme's name in any case, one space, the token.
-        guard let value = headers.only("authorization"), value.startsIgnoringCase(with: "bearer ") else {
-            throw .notBearer
-        }
-        let token = value.dropFirst(7)
-        guard !token.isEmpty, !token.contains(0x20) else { throw .notBearer }
+        guard let token = headers.bearerCredential, !token.isEmpty, !token.contains(0x20) else { throw .notBearer }
         return token
     }
 
-    private func check(_ claims: GooglePushClaims) throws(GooglePushFault) {
-        guard Self.issuers.contains(where: { claims.issuer.utf8.elementsEqual($0.utf8) }) else { throw .otherIssuer }
-        guard claims.audience.utf8.elementsEqual(identity.audience.utf8) else { throw .otherAudience }
-        guard claims.email.utf8.elementsEqual(identity.email.text.utf8) else { throw .otherEmail }
-        guard claims.isEmailVerified else { throw .emailNotVerified }
-        let now = clock.now()
-        let latest = now.adding(seconds: Self.skewSeconds)
-        guard claims.issuedAt <= latest, (claims.notBefore ?? claims.issuedAt) <= latest else { throw .notYetValid }
-        guard claims.expiresAt > now.adding(seconds: -Self.skewSeconds) else { throw .expired }
-        let life = claims.expiresAt.seconds - claims.issuedAt.seconds
-        guard life <= Self.longestLifeSeconds else { throw .livesTooLong }
+    private func faultOfToken<Value>(_ body: () throws(TokenFault) -> Value) throws(GooglePushFault) -> Value {
+        do throws(TokenFault) { return try body() } catch { throw .token(error) }
     }
 
-    /// Both are Google's; its own libraries take either.
-    private static let issuers = ["https://accounts.google.com", "accounts.google.com"]
-    private static let skewSeconds = 60
+    private func policy(issuer: String) -> TokenPolicy {
+        var policy = TokenPolicy(issuer: issuer, audiences: [identity.audience], algorithms: [.rs256])
+        policy.kind = .identityToken
+        policy.maximumLifetimeSeconds = Self.longestLifeSeconds
+        return policy
+    }
+
+    private static let issuer = "https://accounts.google.com"
+    private static let shortIssuer = "accounts.google.com"
     /// An hour, and what Google's servers may differ by.
     private static let longestLifeSeconds: Int64 = 3700
 }

@@ -3,13 +3,20 @@ import Cryptography
 package import HTTP
 import OfferDomain
 
-/// The public keys of Google's tokens, asked for when they are needed and kept for as long as Google says.
+/// The public keys of Google's tokens, asked for when a token needs them and kept for as long as Google says.
 ///
 /// An id that is not among them has them asked for once more, but not more often than once a minute: whoever sends tokens
 /// of made-up ids can't make us ask. While Google does not answer, the last ones stay in use for a day.
 package final class GoogleSigningKeys: Sendable {
+    /// An answer of Google's.
+    private struct Answer: Sendable {
+        let set: TokenKeySet
+        /// How long it may be used without asking again.
+        let freshMilliseconds: Int64
+    }
+
     private struct Held {
-        let set: GoogleKeySet
+        let answer: Answer
         /// When they were asked for, from which their age counts.
         let readAt: Int64
         let answeredAt: Int64
@@ -26,7 +33,7 @@ package final class GoogleSigningKeys: Sendable {
     private let origin: Origin
     private let log: Log
     private let state = Guarded(State())
-    private let asking = Coalescer<Origin, GoogleKeySet>()
+    private let asking = Coalescer<Origin, Answer>()
 
     /// Asks nothing before a key is needed.
     package init(gateway: StoreGateway, origin: Origin, log: Log) {
@@ -35,34 +42,36 @@ package final class GoogleSigningKeys: Sendable {
         self.log = log
     }
 
-    /// The key of that id.
+    /// The key that the token names.
     ///
-    /// - Throws: ``GooglePushFault/keyUnknown`` if Google has none, ``GooglePushFault/keysUnavailable`` if that can't be
-    ///   known just now.
-    func key(_ id: String) async throws(GooglePushFault) -> RSAPublicKey {
+    /// - Throws: ``GooglePushFault/token(_:)`` if Google has none, ``GooglePushFault/keysUnavailable`` if that can't be known just
+    ///   now.
+    func key(of token: JSONWebToken) async throws(GooglePushFault) -> TokenKey {
+        guard token.keyID != nil else { throw .token(.keyIDUnfit) }
         let now = gateway.uptime.milliseconds
         let state = state.withLock { $0 }
         let held = state.held
-        let isFresh = held.map { now - $0.readAt < $0.set.freshMilliseconds } ?? false
-        if isFresh, let key = held?.set.keys[id] { return key }
+        let isFresh = held.map { now - $0.readAt < $0.answer.freshMilliseconds } ?? false
+        let known = held?.answer.set.candidates(for: token).first
+        if isFresh, let known { return known }
         let isSettled = isFresh && !state.hasFailed
         let pause = isSettled ? Self.pauseForUnknownMilliseconds : Self.pauseAfterFailureMilliseconds
         let mayAsk = state.endedAt.map { now - $0 >= pause } ?? true
-        if mayAsk, let set = await ask(at: now) {
-            guard let key = set.keys[id] else { throw .keyUnknown }
+        if mayAsk, let answer = await ask(at: now) {
+            guard let key = answer.set.candidates(for: token).first else { throw .token(.keyUnknown) }
             return key
         }
         guard let held, now - held.readAt < Self.usableMilliseconds else { throw .keysUnavailable }
-        if let key = held.set.keys[id] { return key }
+        if let known { return known }
         // Fresh and asked for a moment ago: there is no such key. Otherwise it may be a new one.
-        throw isSettled && !mayAsk ? .keyUnknown : .keysUnavailable
+        throw isSettled && !mayAsk ? .token(.keyUnknown) : .keysUnavailable
     }
 
-    private func ask(at now: Int64) async -> GoogleKeySet? {
+    private func ask(at now: Int64) async -> Answer? {
         do throws(StoreError) {
             return try await asking.answer(to: origin) { [self] in
-                // Somebody else's answer may have come between our look and our question.
-                if let held = state.withLock({ $0.held }), held.answeredAt >= now { return .success(held.set) }
+                // Another request's answer may have come between our look and our question.
+                if let held = state.withLock({ $0.held }), held.answeredAt >= now { return .success(held.answer) }
                 let outcome = await outcome()
                 settle(outcome, askedAt: now)
                 return outcome
@@ -73,18 +82,18 @@ package final class GoogleSigningKeys: Sendable {
         }
     }
 
-    private func settle(_ outcome: Result<GoogleKeySet, StoreError>, askedAt: Int64) {
+    private func settle(_ outcome: Result<Answer, StoreError>, askedAt: Int64) {
         let now = gateway.uptime.milliseconds
         state.withLock { state in
             state.endedAt = now
             state.hasFailed = true
-            guard case .success(let set) = outcome else { return }
+            guard case .success(let answer) = outcome else { return }
             state.hasFailed = false
-            state.held = Held(set: set, readAt: askedAt, answeredAt: now)
+            state.held = Held(answer: answer, readAt: askedAt, answeredAt: now)
         }
     }
 
-    private func outcome() async -> Result<GoogleKeySet, StoreError> {
+    private func outcome() async -> Result<Answer, StoreError> {
         do throws(StoreError) {
             return .success(try await fetch())
         } catch {
@@ -92,7 +101,7 @@ package final class GoogleSigningKeys: Sendable {
         }
     }
 
-    private func fetch() async throws(StoreError) -> GoogleKeySet {
+    private func fetch() async throws(StoreError) -> Answer {
         let call = StoreCall(
             account: StoreCall.Account(
                 store: GooglePlayAPI.storeName,
@@ -123,20 +132,22 @@ package final class GoogleSigningKeys: Sendable {
                 headers: headers,
                 timeoutMilliseconds: milliseconds
             )
-            request.maximumResponseBytes = 65_536
+            request.maximumResponseBytes = TokenKeySet.maximumBytes
             return request
         } catch {
             throw .badAnswer(reason: "our request: \(error.label)")
         }
     }
 
-    private static func read(_ response: ClientResponse, at now: Timestamp) -> StoreReading<GoogleKeySet> {
+    private static func read(_ response: ClientResponse, at now: Timestamp) -> StoreReading<Answer> {
         switch response.status {
         case 200:
-            guard let set = GoogleKeySet(response) else {
+            guard let set = try? TokenKeySet(response.body) else {
                 return .failure(.badAnswer(reason: "no key that can be used"), server: .failed)
             }
-            return .answer(set)
+            // Between a minute and a day; an hour where nothing is said.
+            let seconds = min(max(response.maximumAgeSeconds ?? 3600, 60), 86_400)
+            return .answer(Answer(set: set, freshMilliseconds: seconds * 1000))
         case 429: return response.rateLimit(at: now)
         case 408, 500..<600: return .retry(.unavailable(retryAfter: response.retryAfter(at: now)), server: .failed)
         default: return .failure(.badAnswer(reason: "status \(response.status)"), server: .failed)
