@@ -10,6 +10,8 @@ final class UserTokens: Sendable {
     private let proofs: ProofsOfPossession
     private let metrics: Metrics
     private let log: Log
+    /// The key that signed each of the latest tokens, by the token's digest: an app sends one token many times.
+    private let signers = Guarded(RecentValues<SHA256Digest, [UInt8]>(capacity: 16_384))
 
     init(_ keys: ProviderKeys, proofs: ProofsOfPossession, _ runtime: Runtime) {
         self.keys = keys
@@ -69,7 +71,7 @@ final class UserTokens: Sendable {
         let candidates = set.candidates(for: presented.token)
         guard !candidates.isEmpty else { return nil }
         do throws(TokenFault) {
-            guard candidates.contains(where: presented.token.isSigned) else {
+            guard isSigned(presented, byOneOf: candidates) else {
                 if presented.token.keyID == nil, !hasAsked { return nil }
                 throw .signatureWrong
             }
@@ -77,6 +79,16 @@ final class UserTokens: Sendable {
         } catch {
             throw refusal(error, presented.provider.policy.issuer)
         }
+    }
+
+    private func isSigned(_ presented: Presented, byOneOf candidates: ArraySlice<TokenKey>) -> Bool {
+        let digest = SHA256.digest(of: presented.credential.token)
+        // A key that the provider has taken back is no candidate any more.
+        let known = signers.withLock { $0[digest] }
+        if let known, candidates.contains(where: { $0.spki == known }) { return true }
+        guard let signer = candidates.first(where: presented.token.isSigned) else { return false }
+        signers.withLock { $0[digest] = signer.spki }
+        return true
     }
 
     /// The user, once the provider has been asked for its keys, if it may be.
