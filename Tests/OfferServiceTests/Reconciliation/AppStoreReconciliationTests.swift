@@ -307,6 +307,30 @@ private let rows = [
         }
     }
 
+    @Test func `an earlier period of a use corrects that use alone, though a second use comes with it`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            // One use may have several periods of this type.
+            let offers = [0, 1, 3].map { period in
+                FakeAppStore.Offer(2, "store_open", discountType: "PAY_AS_YOU_GO", period: period)
+            }
+            let subscription = bought(daysAgo: 100) { ($0.periods, $0.offers) = (4, offers) }
+            let made = try world.store.setCustomer(.init("anna", subscriptions: [subscription])).subscriptions[0]
+            func report(_ periods: [Int]) async throws -> [String] {
+                let before = try world.service.entries().count
+                let signed = try periods.map { try world.store.signTransaction(made.transactionIDs[$0], latest: false) }
+                let reply = try await world.service.send(world.transactionsCall(as: "app", signed))
+                #expect(reply.status == 200, "\(reply)")
+                return try world.service.entries().dropFirst(before).filter { $0.contains(#""ev":"offer.redemption""#) }
+            }
+            let known = try await report([1, 2])
+            #expect(known.count == 1 && known[0].contains(#""state":"converted""#), "\(known)")
+            let news = try await report([0, 3])
+            try #require(news.count == 2, "\(news)")
+            #expect(news[0].contains(#""corrected":true"#) && news[0].contains(#""was":"converted""#), "\(news)")
+            #expect(!news[1].contains("corrected") && !news[1].contains(#""was""#), "\(news)")
+        }
+    }
+
     @Test func `tells a grant that nobody used from one of which the store tells nothing`() async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(
