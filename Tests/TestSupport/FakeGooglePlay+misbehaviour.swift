@@ -3,7 +3,7 @@
 extension FakeGooglePlay {
     /// Where it misbehaves, and what it counts.
     package enum Endpoint: String, Codable, CaseIterable, Sendable {
-        case subscriptions, subscription, subscriptionBatch, offers, offer, offerBatch, purchase
+        case subscriptions, subscription, subscriptionBatch, offers, offer, offerBatch, purchase, integrity
         /// Paths that the API does not have.
         case unknown
         /// Where access tokens are asked for.
@@ -77,7 +77,7 @@ extension FakeGooglePlay {
     /// Reasons of errors of the API.
     package enum Reason: String, CaseIterable, Sendable {
         // 400
-        case invalid, invalidPageToken, purchaseTokenDoesNotMatchPackageName
+        case invalid, badRequest, invalidPageToken, purchaseTokenDoesNotMatchPackageName
         // 401; permissionDenied is about rights in the Play Console and not about the token.
         case required, authError, permissionDenied
         // 403; the first two are about rights, the others about quota.

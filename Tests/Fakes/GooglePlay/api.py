@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 import jws
+import integrity
+import oauth
 from errors import APIError, error_answer
 from messages import Answer
 from proto3 import answer, list_answer
@@ -28,6 +30,7 @@ ROUTES = [
     ("offers", "GET", OFFERS),
     ("offer", "GET", OFFERS + r"/([^/:]+)"),
     ("offerBatch", "POST", OFFERS + r":batchGet"),
+    ("integrity", "POST", r"/v1/([^/:]+):decodeIntegrityToken"),
     ("purchase", "GET", APP + r"/purchases/subscriptionsv2/tokens/([^/]+)"),
 ]
 _endless_numbers = itertools.count(1)
@@ -72,6 +75,7 @@ class API:
         self._keys = keys
         self._habits = habits
         self._clock = clock
+        self.integrity_tokens = integrity.IntegrityTokens()
         self.package_names = set()
 
     def answer(self, request, lies):
@@ -84,13 +88,13 @@ class API:
         if name == "unknown":
             return Answer(404, b"<html><title>Error 404 (Not Found)!!1</title></html>", "text/html; charset=UTF-8")
         try:
-            self._authorize(request, names[0])
+            self._authorize(request, names[0], integrity.SCOPE if name == "integrity" else oauth.SCOPE)
             return getattr(self, f"_{name}")(request, names, lies or HONEST)
         except APIError as error:
             return error_answer(error.reason, error.message)
 
-    def _authorize(self, request, package_name):
-        account = self._tokens.authenticate(request)
+    def _authorize(self, request, package_name, scope):
+        account = self._tokens.authenticate(request, scope)
         if package_name not in self.package_names:
             raise APIError("applicationNotFound", f"Package not found: {package_name}.")
         if account.is_disabled or package_name not in account.package_names:
@@ -141,6 +145,9 @@ class API:
         if purchase.is_gone(self._clock.now()):
             raise APIError("subscriptionPurchaseNoLongerAvailable")
         return self._one(self._writer.write(self._purchases.get(lies.about or token)), lies)
+
+    def _integrity(self, request, names, lies):
+        return self._one(self.integrity_tokens.decode(request, names[0]), lies)
 
     def _one(self, resource, lies):
         if resource is None:

@@ -143,6 +143,13 @@ class Control(ControlCalls):
     def _outcome(purchase, sent):
         return {"token": purchase.token, "messageIds": [notification.message_id for notification in sent]}
 
+    # Play Integrity
+
+    def setIntegrityToken(self, token, payload, packageName=FIRST_APP, goodFor=None):
+        """What is answered about a token, so many times; then its verdicts are cleared."""
+        self._fake.api.integrity_tokens.put(token, packageName, payload, goodFor)
+        return {}
+
     # Push
 
     def setPush(self, audience=None, email=None):

@@ -10,6 +10,7 @@ from messages import Answer
 # Reason: HTTP status, message, canonical status (None: the answer has none), where.
 REASONS = {
     "invalid": (400, "Invalid Value", None, None),
+    "badRequest": (400, "Bad Request.", "INVALID_ARGUMENT", None),
     "invalidPageToken": (400, "The page token is invalid.", "INVALID_ARGUMENT", None),
     "purchaseTokenDoesNotMatchPackageName": (
         400, "The purchase token does not match the package name.", None, "token",
@@ -50,7 +51,7 @@ REASONS = {
     "purchaseTokenNoLongerValid": (410, "The purchase token is no longer valid.", None, "token"),
     "backendError": (503, "Backend Error", "UNAVAILABLE", None),
 }
-GLOBAL_REASONS = {"required", "authError", "insufficientPermissions", "invalid", "notFound", "backendError"}
+GLOBAL_REASONS = {"required", "authError", "insufficientPermissions", "invalid", "badRequest", "notFound", "backendError"}
 USAGE_REASONS = {"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "accessNotConfigured"}
 
 

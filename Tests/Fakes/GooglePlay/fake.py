@@ -49,6 +49,7 @@ class FakeGooglePlay(FakeServer):
         self.purchases.clear()
         self.notifications.clear()
         self.tokens.reset()
+        self.api.integrity_tokens.clear()
         self.pusher.reset()
         self.api.package_names = {FIRST_APP}
         super().reset()

@@ -28,7 +28,8 @@ def _wrong_shape(arguments):
     """Good JSON, but every member is of another type."""
     body = (
         b'{"subscriptions":{"a":1},"subscriptionOffers":"none","nextPageToken":[7],"lineItems":7,'
-        b'"subscriptionState":{},"keys":"none","access_token":{"a":1},"expires_in":"soon","token_type":7}'
+        b'"subscriptionState":{},"keys":"none","access_token":{"a":1},"expires_in":"soon","token_type":7,'
+        b'"tokenPayloadExternal":{"requestDetails":{"timestampMillis":"soon"},"appIntegrity":7}}'
     )
     return Plan(change=lambda answer: Answer(200, body))
 

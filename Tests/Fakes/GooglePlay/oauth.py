@@ -73,15 +73,15 @@ class TokenEndpoint:
         for token in self._tokens.values():
             token.is_revoked = True
 
-    def authenticate(self, request):
+    def authenticate(self, request, scope=SCOPE):
         """The account of a request to the API; raises APIError."""
         try:
-            return self._authenticate(request.headers.get("authorization", ""))
+            return self._authenticate(request.headers.get("authorization", ""), scope)
         except APIError as error:
             self.api_refusals.append(f"{error.reason}: {error.message}")
             raise APIError(error.reason) from error
 
-    def _authenticate(self, authorization):
+    def _authenticate(self, authorization, scope):
         scheme, _, text = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise APIError("required", "no bearer token")
@@ -92,7 +92,7 @@ class TokenEndpoint:
             raise APIError("authError", "revoked")
         if token.expires_at <= self._clock.now():
             raise APIError("authError", "expired")
-        if SCOPE not in token.scopes:
+        if scope not in token.scopes:
             raise APIError("insufficientPermissions", "another scope")
         return token.account
 
